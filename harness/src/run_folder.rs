@@ -3,7 +3,8 @@
 //! ```text
 //! run.json       what the run is going to do, complete before the first drill
 //! events.jsonl   what happened, one event a line, in drill order
-//! passed.txt failed.txt skipped.txt    drills by result, one a line
+//! passed.txt skipped.txt    drills by result, one a line
+//! failed.txt known.txt      a line for each drill and each cause of its findings
 //! drills/<family>/<scenario>@<platform>/    of a failed drill: story, reads, events, log, state file
 //! unstored.jsonl    with `--store`: events that the store did not take
 //! repeat-01/ …   with `--repeat`: all this for each repeat
@@ -18,7 +19,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use reports::{DrillName, RunEvent};
+use reports::{Baseline, DrillName, DrillReport, RunEvent, finding_id};
 use serde::Serialize;
 
 /// The default name of the folder.
@@ -49,6 +50,14 @@ pub enum RunFolderError {
         /// The cause.
         cause: io::Error,
     },
+    /// The folder has no run whose findings can be read.
+    #[error("`{}` cannot be read: {cause}\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
+    NoRun {
+        /// The list.
+        path: PathBuf,
+        /// The cause.
+        cause: io::Error,
+    },
     /// A line of such a list is not a drill name.
     #[error("{}:{line}: {cause}", path.display())]
     BadName {
@@ -71,6 +80,9 @@ impl RunFolderError {
                 "`--failed` repeats what failed in the run before, so there must have been one"
                     .into()
             }
+            Self::NoRun { .. } => {
+                "name the folder that `nicdrill run` left, with its `failed.txt`".into()
+            }
             _ => return None,
         })
     }
@@ -92,7 +104,18 @@ pub struct RunFolder {
     events: File,
     passed: File,
     failed: File,
+    /// Created with its first line.
+    known: Option<File>,
     skipped: File,
+}
+
+/// A line of `failed.txt`: a drill, and a cause of its findings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedLine {
+    /// The drill.
+    pub drill: DrillName,
+    /// The id of the findings; `None` for a drill without one.
+    pub id: Option<String>,
 }
 
 impl RunFolder {
@@ -132,13 +155,41 @@ impl RunFolder {
             &self.path.join("events.jsonl"),
             &line(event),
         )?;
+        if let RunEvent::DrillFailed(drill) | RunEvent::DrillKnown(drill) = event {
+            return self.found(drill);
+        }
         let (file, list, drill) = match event {
             RunEvent::DrillPassed(drill) => (&mut self.passed, "passed.txt", drill),
-            RunEvent::DrillFailed(drill) => (&mut self.failed, "failed.txt", drill),
             RunEvent::DrillSkipped(drill) => (&mut self.skipped, "skipped.txt", drill),
             _ => return Ok(()),
         };
         add(file, &self.path.join(list), &drill.drill.to_string())
+    }
+
+    /// Adds a line for each cause of a drill's findings: to `failed.txt`, and to `known.txt` for those that
+    /// are excused.
+    fn found(&mut self, drill: &DrillReport) -> Result<(), RunFolderError> {
+        let causes = |excused: bool| {
+            let findings = drill.findings.iter();
+            let meant = findings.filter(|finding| finding.excuse.is_some() == excused);
+            let mut causes: Vec<_> = meant.map(|finding| finding.cause).collect();
+            causes.sort_unstable();
+            causes.dedup();
+            causes
+        };
+        for cause in causes(false) {
+            let line = format!("{} {cause}", drill.drill);
+            add(&mut self.failed, &self.path.join("failed.txt"), &line)?;
+        }
+        for cause in causes(true) {
+            let path = self.path.join("known.txt");
+            let file = match &mut self.known {
+                Some(file) => file,
+                absent => absent.insert(open(&path)?),
+            };
+            add(file, &path, &format!("{} {cause}", drill.drill))?;
+        }
+        Ok(())
     }
 
     /// Writes the artifacts of a drill.
@@ -163,37 +214,87 @@ impl RunFolder {
             Ok(text) => text,
             Err(cause) => return Err(RunFolderError::NoFailures { path, cause }),
         };
-        text.lines()
-            .enumerate()
-            .map(|(row, line)| {
-                line.parse().map_err(|cause| RunFolderError::BadName {
-                    path: path.clone(),
-                    line: row + 1,
-                    cause,
-                })
-            })
-            .collect()
+        let mut drills: Vec<DrillName> = Vec::new();
+        for line in failed_lines(&path, &text)? {
+            if !drills.contains(&line.drill) {
+                drills.push(line.drill);
+            }
+        }
+        Ok(drills)
+    }
+
+    /// The findings that failed in the run in this folder, in order.
+    ///
+    /// # Errors
+    /// If there was no run, or its list is damaged.
+    pub fn findings_before(path: &Path) -> Result<Vec<FailedLine>, RunFolderError> {
+        let path = path.join("failed.txt");
+        match fs::read_to_string(&path) {
+            Ok(text) => failed_lines(&path, &text),
+            Err(cause) => Err(RunFolderError::NoRun { path, cause }),
+        }
+    }
+
+    /// All findings of the run in this folder, those that were excused too.
+    ///
+    /// # Errors
+    /// If there was no run, or a list is damaged.
+    pub fn baseline(path: &Path) -> Result<Baseline, RunFolderError> {
+        let mut lines = Self::findings_before(path)?;
+        let known = path.join("known.txt");
+        match fs::read_to_string(&known) {
+            Ok(text) => lines.extend(failed_lines(&known, &text)?),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
+            Err(cause) => return Err(RunFolderError::NoRun { path: known, cause }),
+        }
+        let mut baseline = Baseline::default();
+        for FailedLine { drill, id } in lines {
+            if let Some(id) = id {
+                baseline.ids.entry(id).or_default().insert(drill);
+            }
+        }
+        Ok(baseline)
     }
 
     fn fresh(path: &Path) -> Result<Self, RunFolderError> {
         create_folder(path)?;
         write_whole(&path.join(".gitignore"), b"*\n")?;
-        let open = |name: &str| {
-            let path = path.join(name);
-            OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open(&path)
-                .map_err(|cause| RunFolderError::Write { path, cause })
-        };
+        let open = |name: &str| open(&path.join(name));
         Ok(Self {
             path: path.to_owned(),
             events: open("events.jsonl")?,
             passed: open("passed.txt")?,
             failed: open("failed.txt")?,
+            known: None,
             skipped: open("skipped.txt")?,
         })
     }
+}
+
+fn open(path: &Path) -> Result<File, RunFolderError> {
+    let mut options = OpenOptions::new();
+    let file = options.append(true).create(true).open(path);
+    file.map_err(|cause| RunFolderError::Write {
+        path: path.to_owned(),
+        cause,
+    })
+}
+
+/// The lines of a list of findings: a drill, and a cause.
+fn failed_lines(path: &Path, text: &str) -> Result<Vec<FailedLine>, RunFolderError> {
+    let read = |(row, line): (usize, &str)| {
+        let (name, cause) = line
+            .split_once(' ')
+            .map_or((line, None), |(name, cause)| (name, Some(cause.trim())));
+        let drill: DrillName = name.parse().map_err(|cause| RunFolderError::BadName {
+            path: path.to_owned(),
+            line: row + 1,
+            cause,
+        })?;
+        let id = cause.map(|cause| finding_id(&drill.scenario, cause));
+        Ok(FailedLine { drill, id })
+    };
+    text.lines().enumerate().map(read).collect()
 }
 
 /// Writes a text that the user asked for, such as a report; creates its parent folders.
@@ -268,7 +369,7 @@ fn line(rendered: &impl Serialize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reports::{DrillReport, NotApplicable, Outcome, PlannedDrill, RunPlan, Wall};
+    use reports::{Finding, FindingKind, NotApplicable, Outcome, PlannedDrill, RunPlan, Wall};
 
     use super::*;
 
@@ -281,7 +382,10 @@ mod tests {
             drill: name(drill),
             outcome: Outcome::Failed,
             arms: Vec::new(),
-            findings: Vec::new(),
+            findings: vec![
+                Finding::of(FindingKind::Crashed),
+                Finding::of(FindingKind::Hung),
+            ],
             verdicts: Vec::new(),
             not_judged: 0,
             repeat: String::new(),

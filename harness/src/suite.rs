@@ -9,6 +9,7 @@ mod coverage;
 mod estimate;
 mod filter;
 mod jobs;
+mod keeping;
 mod pairs;
 mod processes;
 mod refusing;
@@ -18,7 +19,7 @@ mod shard;
 
 pub use coverage::{Covering, coverage};
 pub use estimate::{Estimate, estimate};
-pub use filter::{Filter, FilterError, Glob, Seen};
+pub use filter::{Filter, FilterError, Seen};
 pub use pairs::{Ask, SelectError, Selected, select, story};
 pub use processes::Starting;
 pub use run::{Audience, How, Players, ProcessArm, run};

@@ -43,6 +43,8 @@ impl Audience for Listener {
             RunEvent::DrillPassed(drill) => format!("passed {}", drill.drill),
             RunEvent::DrillFailed(drill) => format!("failed {}", drill.drill),
             RunEvent::DrillSkipped(drill) => format!("skipped {}", drill.drill),
+            RunEvent::DrillKnown(drill) => format!("known {}", drill.drill),
+            RunEvent::Excuses(_) => "excuses".to_owned(),
             RunEvent::Coverage(_) => "coverage".to_owned(),
             RunEvent::RunEnded { exit_code, .. } => format!("ended {exit_code}"),
         };

@@ -12,6 +12,7 @@ use cluster::{
 };
 use platforms::{LinkLayer, NodeName};
 use proto::Check;
+use reports::CauseKind;
 use scenarios::{About, ConditionIs, ConditionOf, RuleIs, Stands, Story, Times, Window};
 
 use observe::{Recording, platform_connector};
@@ -27,6 +28,7 @@ const FIRINGS_MAX: usize = 6;
 
 /// A violation of the rules that hold for every drill.
 pub(crate) struct Left {
+    pub(crate) cause: CauseKind,
     pub(crate) node: NodeName,
     pub(crate) tick: u64,
     pub(crate) expected: String,
@@ -49,6 +51,7 @@ pub(crate) fn left(story: &Story, recording: &Recording, made: &Consequences) ->
             let came: Vec<String> = whole.map(|entry| stands(check, entry)).collect();
             if !came.is_empty() {
                 left.push(Left {
+                    cause: CauseKind::ConditionLeft,
                     node: node.clone(),
                     tick,
                     expected: format!(
@@ -63,6 +66,7 @@ pub(crate) fn left(story: &Story, recording: &Recording, made: &Consequences) ->
         let faults: Vec<String> = faults.map(|fault| format!("{fault} holds it")).collect();
         if !faults.is_empty() {
             left.push(Left {
+                cause: CauseKind::CordonLeft,
                 node: node.clone(),
                 tick,
                 expected: format!(
@@ -85,6 +89,7 @@ pub(crate) fn undecided(made: &Consequences) -> Vec<Left> {
         })
     });
     consequence.map(|(tick, node, check)| Left {
+        cause: CauseKind::Undecided,
         node: NodeName::from(node.as_str()),
         tick,
         expected: "events whose stamps say which comes first".to_owned(),

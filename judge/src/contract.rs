@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use observe::{ClockKind, Contract, Observation, Recording};
+use observe::{BreachField, ClockKind, Contract, Observation, Recording};
 use platforms::NodeName;
 use scenarios::{MonitorAction, StepAction, Story};
 
@@ -19,6 +19,7 @@ const DEFAULT_STRATEGY: &str = "EXECUTE_REMEDIATION";
 pub(crate) struct Breach<'r> {
     pub(crate) node: NodeName,
     pub(crate) tick: u64,
+    pub(crate) field: BreachField,
     pub(crate) what: String,
     pub(crate) observation: Option<&'r Observation>,
 }
@@ -47,17 +48,22 @@ pub(crate) fn breaches<'r>(
             let since = polled.get(node).map_or(0, |last| last + 1);
             for call in &monitor.calls {
                 let broken = adapter.breaches(call, &contract).into_iter();
-                let broken = broken.map(|breach| (breach.what, breach.observation));
+                let broken = broken.map(|breach| (breach.field, breach.what, breach.observation));
                 let stamps = call.observations.iter().filter_map(|observation| {
                     let what = wrong_stamp(context, node, since..=tick, observation)?;
-                    Some((what, Some(observation)))
+                    Some((BreachField::Timestamp, what, Some(observation)))
                 });
-                breaches.extend(broken.chain(stamps).map(|(what, observation)| Breach {
-                    node: node.clone(),
-                    tick,
-                    what,
-                    observation,
-                }));
+                breaches.extend(
+                    broken
+                        .chain(stamps)
+                        .map(|(field, what, observation)| Breach {
+                            node: node.clone(),
+                            tick,
+                            field,
+                            what,
+                            observation,
+                        }),
+                );
             }
             if monitor.polls > 0 {
                 polled.insert(node, tick);

@@ -1,9 +1,9 @@
 //! Compares events with demands: what is missing, what no expectation matches, what stays
 //! outstanding.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use reports::FindingKind;
+use reports::{Cause, CauseKind, FindingKind};
 use scenarios::{Heal, What};
 
 use super::assign::{self, Assignment, Bounds};
@@ -12,10 +12,14 @@ use super::order::put_in_order;
 use super::outstanding;
 use super::reported_event::{self, ReportedEvent};
 use super::{Judging, place};
-use crate::consequences::Consequences;
+use crate::{causes::Likeness, consequences::Consequences};
 
 /// How many events a failure shows as the nearest to a missing one. Chosen.
 const NEAREST_MAX: usize = 6;
+
+/// How many events outside its time a failure shows beside those in it. Chosen: the one before and the
+/// one after.
+const BESIDE_MAX: usize = 2;
 
 impl<'a> Judging<'a> {
     pub(super) fn events(&mut self) {
@@ -29,8 +33,12 @@ impl<'a> Judging<'a> {
         let (demands, mismatches) = demands::demands(self.story, &context, recording);
         for mismatch in mismatches {
             let expectation = mismatch.expectation;
-            let mut finding =
-                self.finding(FindingKind::Missing, None, Some(expectation.window.from));
+            let tick = expectation.window.from;
+            let node = expectation.node.as_ref().or(self.story.monitors.first());
+            let cause = node.map_or(Cause::of(CauseKind::Edges), |node| {
+                context.cause_of_fact(node, tick, &expectation.what)
+            });
+            let mut finding = self.finding(FindingKind::Missing, cause, None, Some(tick));
             place(&mut finding, expectation);
             finding.came.push(mismatch.what);
             self.findings.push(finding);
@@ -56,7 +64,7 @@ impl<'a> Judging<'a> {
         let bounds: Vec<Bounds> = demands.iter().map(|demand| demand.bounds).collect();
         let mut assignment = assign::assign(&fits, &bounds);
         put_in_order(&mut assignment, &fits, &demands, &accepted);
-        self.demanded(&demands, &assignment, &accepted, &reported, &answers);
+        let instead = self.demanded(&demands, &assignment, &accepted, &reported, &answers);
         self.order(&demands, &assignment, &accepted);
         let reckoning = outstanding::reckon(
             &accepted,
@@ -66,7 +74,8 @@ impl<'a> Judging<'a> {
         );
         for (at, reported) in accepted.iter().enumerate() {
             if assignment.of_event[at].is_none() && !reckoning.allowed.contains(&at) {
-                self.unexpected(reported);
+                let before = &accepted[..at];
+                self.unexpected(reported, instead.get(&reported.position()).copied(), before);
             }
         }
         if !matches!(self.story.heal, Heal::Never { .. }) {
@@ -89,7 +98,8 @@ impl<'a> Judging<'a> {
         self.count_not_judged();
     }
 
-    /// Reports demands that were not met.
+    /// Reports demands that were not met; returns the unclaimed events that came instead, with the cause
+    /// that they share with the demand.
     fn demanded(
         &mut self,
         demands: &[Demand<'_>],
@@ -97,7 +107,14 @@ impl<'a> Judging<'a> {
         accepted: &[ReportedEvent<'_>],
         reported: &[ReportedEvent<'_>],
         answers: &dyn Fn(&Demand<'_>, &ReportedEvent<'_>) -> bool,
-    ) {
+    ) -> BTreeMap<(u64, usize, usize), Cause> {
+        let mut instead = BTreeMap::new();
+        let unclaimed: Vec<ReportedEvent<'_>> = accepted
+            .iter()
+            .zip(&assignment.of_event)
+            .filter(|(_, demand)| demand.is_none())
+            .map(|(reported, _)| *reported)
+            .collect();
         for (demand, claimed) in demands.iter().zip(&assignment.of_demand) {
             let attempts = if demand.attempts == 0 {
                 0
@@ -110,11 +127,23 @@ impl<'a> Judging<'a> {
             if claimed.len() >= demand.bounds.at_least && attempts >= demand.attempts {
                 continue;
             }
+            let (mut cause, event) = self.why_missed(demand, &unclaimed, !claimed.is_empty());
+            if event.is_none() && claimed.is_empty() {
+                let refused =
+                    |reported: &ReportedEvent<'_>| !reported.accepted && answers(demand, reported);
+                if demand.attempts == 0 && reported.iter().any(refused) {
+                    cause.kind = CauseKind::NotDelivered;
+                }
+            }
             let mut finding = self.finding(
                 FindingKind::Missing,
+                cause,
                 Some(&demand.node),
                 Some(demand.window.from),
             );
+            if let Some(event) = event {
+                instead.entry(event).or_insert(finding.cause);
+            }
             place(&mut finding, demand.expectation);
             finding.expected.push(demand.line(&self.context));
             let claimed: Vec<&ReportedEvent<'_>> =
@@ -123,6 +152,56 @@ impl<'a> Judging<'a> {
             let names = subject_names(&finding.expected[0]);
             finding.reads = self.reads(Some(&demand.node), demand.window.from, &names);
             self.findings.push(finding);
+        }
+        instead
+    }
+
+    /// Why a demand was not met, and the unclaimed event that came instead, by its position: one about
+    /// the same subject in its time that differs in a field, or the right one at another time.
+    fn why_missed(
+        &self,
+        demand: &Demand<'_>,
+        unclaimed: &[ReportedEvent<'_>],
+        came_at_all: bool,
+    ) -> (Cause, Option<(u64, usize, usize)>) {
+        let (context, pattern) = (&self.context, &demand.pattern);
+        let of = |kind| context.cause_of_pattern(kind, &demand.node, demand.window.from, pattern);
+        if came_at_all {
+            return (of(CauseKind::TooRarely), None);
+        }
+        let on_node = unclaimed
+            .iter()
+            .filter(|reported| *reported.node == demand.node);
+        let (mut differing, mut late, mut early) = (None, None, None);
+        for reported in on_node {
+            let (node, tick, event) = (reported.node, reported.tick, reported.event);
+            if !context.names_subject(&pattern.about, node, tick, event) {
+                continue;
+            }
+            match context.likeness(pattern, node, tick, event) {
+                Likeness::Same if tick > demand.window.to => late = late.or(Some(reported)),
+                Likeness::Same if tick < demand.window.from => early = Some(reported),
+                Likeness::Differs(field)
+                    if differing.is_none()
+                        && (demand.window.from..=demand.window.to).contains(&tick) =>
+                {
+                    differing = Some((reported, field));
+                }
+                _ => {}
+            }
+        }
+        if let Some((reported, field)) = differing {
+            let cause = Cause {
+                field: Some(field),
+                ..of(CauseKind::Differs)
+            };
+            (cause, Some(reported.position()))
+        } else if let Some(reported) = late {
+            (of(CauseKind::Late), Some(reported.position()))
+        } else if let Some(reported) = early {
+            (of(CauseKind::Early), Some(reported.position()))
+        } else {
+            (of(CauseKind::Missed), None)
         }
     }
 
@@ -150,6 +229,9 @@ impl<'a> Judging<'a> {
                 .max(reported.tick.saturating_sub(to))
         };
         others.sort_by_key(|reported| distance(reported));
+        // What is not in its time is shown with its nearest neighbours only.
+        let in_time = others.partition_point(|reported| distance(reported) == 0);
+        others.truncate(in_time + BESIDE_MAX);
         lines.extend(others.iter().map(|reported| reported.line()));
         let mut seen = BTreeSet::new();
         lines.retain(|line| seen.insert(line.clone()));
@@ -157,12 +239,14 @@ impl<'a> Judging<'a> {
         lines
     }
 
-    fn unexpected(&mut self, reported: &ReportedEvent<'_>) {
-        let mut finding = self.finding(
-            FindingKind::Unexpected,
-            Some(reported.node),
-            Some(reported.tick),
-        );
+    /// Reports an event that nobody expects; `instead` is the cause that it shares with a demand that
+    /// was not met, `before` what was accepted before it.
+    fn unexpected(
+        &mut self,
+        reported: &ReportedEvent<'_>,
+        instead: Option<Cause>,
+        before: &[ReportedEvent<'_>],
+    ) {
         let silence = self.story.expectations.iter().find(|expectation| {
             let What::Nothing { about, .. } = &expectation.what else {
                 return false;
@@ -178,6 +262,23 @@ impl<'a> Judging<'a> {
                         )
                     }))
         });
+        let (node, tick, event) = (reported.node, reported.tick, reported.event);
+        let mut same = before.iter().rev().filter(|earlier| {
+            earlier.node == node
+                && earlier.event.subject == event.subject
+                && earlier.event.check == event.check
+                && earlier.event.codes == event.codes
+        });
+        let repeats = same
+            .next()
+            .is_some_and(|earlier| earlier.event.severity == event.severity);
+        let kind = match silence {
+            _ if repeats => CauseKind::Repeats,
+            Some(_) => CauseKind::Silence,
+            None => CauseKind::Unexpected,
+        };
+        let cause = instead.unwrap_or_else(|| self.context.cause_of_event(kind, node, tick, event));
+        let mut finding = self.finding(FindingKind::Unexpected, cause, Some(node), Some(tick));
         match silence {
             Some(expectation) => {
                 place(&mut finding, expectation);
@@ -195,7 +296,14 @@ impl<'a> Judging<'a> {
 
     fn outstanding(&mut self, reported: &ReportedEvent<'_>) {
         let last = (self.recording.ticks.len() as u64).saturating_sub(1);
-        let mut finding = self.finding(FindingKind::Outstanding, Some(reported.node), Some(last));
+        let cause = self.context.cause_of_event(
+            CauseKind::NotCleared,
+            reported.node,
+            reported.tick,
+            reported.event,
+        );
+        let (kind, node) = (FindingKind::Outstanding, Some(reported.node));
+        let mut finding = self.finding(kind, cause, node, Some(last));
         let subject = reported.event.subject.to_string();
         finding.expected.push(format!(
             "a healthy event of {} for {subject} by poll {last}",

@@ -275,7 +275,11 @@ impl<'a> JudgeContext<'a> {
     }
 
     /// The views in a tick and before it, the latest first, without repetitions.
-    fn past(&self, node: &NodeName, tick: u64) -> impl Iterator<Item = &'a NodeView> + use<'a> {
+    pub(crate) fn past(
+        &self,
+        node: &NodeName,
+        tick: u64,
+    ) -> impl Iterator<Item = &'a NodeView> + use<'a> {
         let until = usize::try_from(tick).map_or(usize::MAX, |tick| tick.saturating_add(1));
         let ticks = &self.truth.ticks[..until.min(self.truth.ticks.len())];
         let node = node.clone();
@@ -297,7 +301,7 @@ impl<'a> JudgeContext<'a> {
     }
 
     /// The view of the function of a subject when it was last visible up to this tick.
-    fn subject(
+    pub(crate) fn subject(
         &self,
         about: &About,
         node: &NodeName,

@@ -10,11 +10,14 @@
 //!
 //! Start at [`judge`].
 
+use std::collections::BTreeSet;
+
 use platforms::{CLASS_INFINIBAND, NodeName};
-use reports::{Finding, FindingKind, Read, StoryLine};
+use reports::{Cause, CauseKind, Finding, FindingKind, Read, StoryLine};
 use scenarios::{Expectation, Story, What};
 
 mod assign;
+mod causes;
 mod cluster_facts;
 mod compare;
 mod consequences;
@@ -93,11 +96,29 @@ pub fn judge(
         ..
     } = judging;
     findings.sort_by_key(|finding| finding.tick);
-    findings.truncate(FINDINGS_MAX);
+    limit(&mut findings, FINDINGS_MAX);
     Judgement {
         findings,
         not_judged,
     }
+}
+
+/// Keeps this many findings, in their order: the first of each cause before further ones of any. More
+/// are kept only if there are more causes.
+fn limit(findings: &mut Vec<Finding>, at_most: usize) {
+    let mut causes = BTreeSet::new();
+    let is_first: Vec<bool> = findings
+        .iter()
+        .map(|finding| causes.insert(finding.cause))
+        .collect();
+    let mut further = at_most.saturating_sub(causes.len());
+    let mut is_first = is_first.into_iter();
+    findings.retain(|_| {
+        let kept = is_first.next().unwrap_or_default();
+        let room = !kept && further > 0;
+        further -= usize::from(room);
+        kept || room
+    });
 }
 
 struct Judging<'a> {
@@ -109,25 +130,41 @@ struct Judging<'a> {
 }
 
 impl<'a> Judging<'a> {
-    /// A failure with the data that follow from its time.
-    fn finding(&self, kind: FindingKind, node: Option<&NodeName>, tick: Option<u64>) -> Finding {
+    /// A failure with the data that follow from its time. The action before it is added to its cause.
+    fn finding(
+        &self,
+        kind: FindingKind,
+        cause: Cause,
+        node: Option<&NodeName>,
+        tick: Option<u64>,
+    ) -> Finding {
         let several = self.story.nodes.len() > 1;
+        let healing_from = self.recording.healing_from;
+        let action = tick.and_then(|tick| self.context.action(tick, healing_from));
+        // The contract holds at any time, whatever the scenario does.
+        let action = action.filter(|_| cause.kind != CauseKind::Contract);
         Finding {
-            kind,
-            arm: None,
+            cause: Cause {
+                action: cause.action.or(action),
+                ..cause
+            },
             node: node.filter(|_| several).map(ToString::to_string),
-            line: None,
             tick,
-            expected: Vec::new(),
-            came: Vec::new(),
-            reads: Vec::new(),
+            ..Finding::of(kind)
         }
     }
 
     fn contract(&mut self) {
         for breach in contract::breaches(self.story, &self.context, self.recording) {
-            let mut finding =
-                self.finding(FindingKind::Contract, Some(&breach.node), Some(breach.tick));
+            let cause = causes::cause_of_breach(breach.field);
+            // One that every event repeats is told once.
+            let mut told = self.findings.iter_mut();
+            if let Some(told) = told.find(|finding| finding.cause == cause) {
+                told.times += 1;
+                continue;
+            }
+            let (node, tick) = (Some(&breach.node), Some(breach.tick));
+            let mut finding = self.finding(FindingKind::Contract, cause, node, tick);
             finding
                 .expected
                 .push("events that keep the contract of the wire".to_owned());
@@ -188,7 +225,8 @@ impl<'a> Judging<'a> {
                 vec![cause.clone()],
             ),
         };
-        let mut finding = self.finding(kind, None, tick);
+        let cause = Finding::of(kind).cause;
+        let mut finding = self.finding(kind, cause, None, tick);
         finding.expected.push(expected);
         finding.came = came;
         if let Some(tick) = tick {
@@ -199,7 +237,8 @@ impl<'a> Judging<'a> {
 
     fn missed_moments(&mut self) {
         for missed in &self.recording.missed_moments {
-            let mut finding = self.finding(FindingKind::MissedMoment, None, None);
+            let cause = Cause::of(CauseKind::Moment);
+            let mut finding = self.finding(FindingKind::MissedMoment, cause, None, None);
             let waited = format!("the operation that the moment waits for: {missed}");
             finding.expected.push(waited);
             self.findings.push(finding);
@@ -217,7 +256,19 @@ impl<'a> Judging<'a> {
             .into_iter()
             .map(|left| (FindingKind::Contract, left));
         for (kind, left) in left.chain(undecided) {
-            let mut finding = self.finding(kind, Some(&left.node), Some(left.tick));
+            let mut finding = self.finding(
+                kind,
+                Cause::of(left.cause),
+                Some(&left.node),
+                Some(left.tick),
+            );
+            // What a fault that was not cleared leaves has the cause of that fault.
+            let fault = self.findings.iter().find(|earlier| {
+                earlier.kind == FindingKind::Outstanding && earlier.node == finding.node
+            });
+            if let (FindingKind::LeftStanding, Some(fault)) = (kind, fault) {
+                finding.cause = fault.cause;
+            }
             finding.expected.push(left.expected);
             finding.came = left.came;
             self.findings.push(finding);
@@ -242,8 +293,9 @@ impl<'a> Judging<'a> {
                             What::Nothing { .. } | What::NoLog { .. } => FindingKind::Unexpected,
                             _ => FindingKind::Missing,
                         };
-                        let mut finding =
-                            self.finding(kind, Some(node), at.or(Some(expectation.window.from)));
+                        let tick = at.unwrap_or(expectation.window.from);
+                        let cause = self.context.cause_of_fact(node, tick, &expectation.what);
+                        let mut finding = self.finding(kind, cause, Some(node), Some(tick));
                         place(&mut finding, expectation);
                         finding.expected.push(expected);
                         finding.came = came;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reports::FindingKind;
+use reports::{CauseKind, FindingKind};
 
 use super::assign::Assignment;
 use super::demands::Demand;
@@ -45,11 +45,15 @@ impl Judging<'_> {
                 continue;
             };
             let demand = &demands[second.0];
-            let mut finding = self.finding(
-                FindingKind::Missing,
-                Some(&demand.node),
-                Some(accepted[second.1].tick),
+            let tick = accepted[second.1].tick;
+            let cause = self.context.cause_of_pattern(
+                CauseKind::Order,
+                &demand.node,
+                tick,
+                &demand.pattern,
             );
+            let mut finding =
+                self.finding(FindingKind::Missing, cause, Some(&demand.node), Some(tick));
             place(&mut finding, demand.expectation);
             finding
                 .expected

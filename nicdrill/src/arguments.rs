@@ -61,13 +61,15 @@ pub(crate) enum Command {
     /// The JSON Schema of a file, for an editor: profile, driver, descriptor, scenario or world
     Schema {
         /// The kind of file
-        #[arg(value_name = "profile|driver|descriptor|scenario|world")]
+        #[arg(value_name = "profile|driver|descriptor|scenario|world|known")]
         of: SchemaOf,
     },
     /// Print the platform connector's `.proto`, from which a monitor's messages are generated
     Proto,
     /// Write a working monitor, its descriptor, the `.proto` and a CI file
     Init(InitArguments),
+    /// Accept the findings of the last run: writes entries to `known.toml`, after asking
+    Accept(AcceptArguments),
     /// Record what happens to a node's NICs as a scenario that can be replayed
     Record(RecordArguments),
 }
@@ -99,6 +101,8 @@ pub(crate) enum SchemaOf {
     Descriptor,
     Scenario,
     World,
+    /// Known deviations
+    Known,
 }
 
 /// All remaining arguments.
@@ -210,6 +214,15 @@ pub(crate) struct ReportArguments {
     /// 100
     #[arg(long)]
     pub(crate) coverage: bool,
+    /// Compare with the run in this folder: only findings that it did not have are failures
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Known deviations, which are not failures [default: known.toml, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) known: Option<PathBuf>,
+    /// Tell each drill with findings, instead of each cause
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
     /// Colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
@@ -440,6 +453,31 @@ pub(crate) struct ReplayArguments {
     /// A file with the cabling of switches and ports, for rules across nodes
     #[arg(long, value_name = "FILE")]
     pub(crate) world: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AcceptArguments {
+    /// Only findings with these ids, as a run prints them; `*` and `?` are wildcards [default: all]
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// Why they are accepted
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+    /// A link for people
+    #[arg(long, value_name = "URL")]
+    pub(crate) link: Option<String>,
+    /// The last day on which they are accepted, such as 2027-01-31
+    #[arg(long, value_name = "DATE")]
+    pub(crate) expires: Option<String>,
+    /// The file to write to
+    #[arg(long, value_name = "FILE", default_value = "known.toml")]
+    pub(crate) known: PathBuf,
+    /// The run folder [default: nicdrill.out]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[cfg(feature = "zoo")]

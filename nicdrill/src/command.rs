@@ -3,8 +3,10 @@
 //! A command ends with an exit code, or with a [`Stop`]: a text for stderr and an exit code. Drills
 //! are played in `harness` and judged in `judge`.
 
+mod accept;
 mod capture;
 mod duration;
+mod excuses;
 mod freeze_at;
 mod help;
 mod init;
@@ -25,6 +27,7 @@ mod wrong_monitor;
 #[cfg(feature = "zoo")]
 mod zoo;
 
+pub(crate) use accept::accept;
 pub(crate) use capture::{platform_capture, platform_new};
 pub(crate) use freeze_at::{link_show, lnet_show};
 pub(crate) use help::help;

@@ -77,6 +77,7 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         Command::Schema { of } => command::schema(of),
         Command::Proto => command::proto(),
         Command::Init(arguments) => command::init(&arguments),
+        Command::Accept(arguments) => command::accept(&arguments),
         Command::Record(arguments) => command::record(&arguments),
     }
     .map(Into::into)

@@ -30,7 +30,7 @@ pub use filling::{Filling, PLACEHOLDERS};
 pub use loops::{ExpectedLoop, Loop, told_by};
 pub use metrics_page::MetricsPage;
 pub use observation::{Observation, Severity, Subject};
-pub use protocol::{Adapter, Breach, Contract, Protocol};
+pub use protocol::{Adapter, Breach, BreachField, Contract, Protocol};
 pub use real_time::RealTime;
 pub use recording::{Broken, Call, Delivery, Exit, MonitorTick, Reads, Recording, Tick};
 pub use span::Span;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{ArmName, Coverage, DrillName, DrillReport, ExitCode, Summary};
+use crate::{ArmName, Coverage, DrillName, DrillReport, ExcusesReport, ExitCode, Summary};
 
 /// Values that differ between two equal runs: wall-clock times, process ids, ports, paths.
 ///
@@ -104,10 +104,15 @@ pub enum RunEvent {
     DrillStarted(PlannedDrill),
     /// A drill ended without a failure.
     DrillPassed(DrillReport),
+    /// A drill ended with findings, each of which is excused.
+    DrillKnown(DrillReport),
     /// A drill ended with a failure.
     DrillFailed(DrillReport),
     /// A drill was played in no arm.
     DrillSkipped(DrillReport),
+    /// What became of the known deviations and of an earlier run's findings; emitted only with a
+    /// `known.toml` or a baseline.
+    Excuses(ExcusesReport),
     /// The clause coverage; emitted on request only.
     Coverage(Coverage),
     /// The run ends.

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::RunReport;
+use crate::{Group, RunReport, groups};
 
 /// The version of the format. It is incremented when a member is removed or changes its meaning; a
 /// new member does not change it.
@@ -19,10 +19,13 @@ pub fn results(run: &RunReport) -> String {
         results_version: u32,
         #[serde(flatten)]
         run: &'r RunReport,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        groups: Vec<Group>,
     }
     let results = Results {
         results_version: RESULTS_VERSION,
         run,
+        groups: groups(&run.drills),
     };
     let mut text = serde_json::to_string_pretty(&results)
         .expect("a report has only text keys and finite numbers, so it is JSON");

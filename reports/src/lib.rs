@@ -6,25 +6,39 @@
 //! of the host) are in members named `wall` only. HTML is not built yet. Start at [`RunEvent`], then
 //! [`ExitCode`].
 
+mod cause;
 mod coverage;
 mod event;
+mod excuses;
 mod exit_code;
+mod glob;
+mod group;
+mod group_page;
 mod json;
 mod junit;
+mod known;
 mod outcome;
 mod run;
 mod terminal;
 
+pub use cause::{
+    Cause, CauseAction, CauseField, CauseKind, CauseLayer, CauseRole, CauseSeverity, CauseSubject,
+};
 pub use coverage::{
     ClauseCoverage, ClauseStatus, Coverage, CoverageCount, ScenarioCoverage, SourceCoverage,
 };
 pub use event::{NotApplicable, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, Wall};
+pub use excuses::{Baseline, Excuses, ExcusesReport};
 pub use exit_code::ExitCode;
+pub use glob::Glob;
+pub use group::{FirstDrill, Group, finding_id, groups};
+pub use group_page::groups_page;
 pub use json::{RESULTS_VERSION, results};
 pub use junit::{JUnitError, junit};
+pub use known::{Day, KnownDeviations, KnownEntry, KnownError, known_schema};
 pub use outcome::{
-    ArmName, ArmReport, ArmStatus, DrillName, DrillNameError, DrillReport, Finding, FindingKind,
-    Outcome, Read, StoryLine, VerdictReport, VerdictWord,
+    ArmName, ArmReport, ArmStatus, DrillName, DrillNameError, DrillReport, Excuse, Finding,
+    FindingKind, Outcome, Read, StoryLine, VerdictReport, VerdictWord,
 };
 pub use run::{ArmCount, RunReport, Summary, VerdictCount};
 pub use terminal::{Style, coverage_page, drill_block, event_line, summary_line};

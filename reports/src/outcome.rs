@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::Serialize;
 
-use crate::{ExitCode, Wall};
+use crate::{Cause, CauseKind, ExitCode, Wall};
 
 /// A drill's name: a scenario in a world, written `port/cable-pulled@h100-oci:vfs`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +13,15 @@ pub struct DrillName {
     pub scenario: String,
     /// The world; for a world of one node its platform, with `:variant` if it is a variant.
     pub world: String,
+}
+
+impl DrillName {
+    /// The world without its variant: for a world of one node its platform.
+    #[must_use]
+    pub fn platform(&self) -> &str {
+        let world = self.world.split_once(':');
+        world.map_or(&self.world, |(platform, _)| platform)
+    }
 }
 
 impl fmt::Display for DrillName {
@@ -189,6 +198,26 @@ impl FindingKind {
         }
     }
 
+    /// The kind of cause of a finding about which no more is known.
+    const fn cause(self) -> CauseKind {
+        match self {
+            Self::Missing => CauseKind::Missed,
+            Self::Unexpected => CauseKind::Unexpected,
+            Self::Contract => CauseKind::Contract,
+            Self::Outstanding => CauseKind::NotCleared,
+            Self::LeftStanding => CauseKind::ConditionLeft,
+            Self::MissedMoment => CauseKind::Moment,
+            Self::ArmsDiffer => CauseKind::ArmsDiffer,
+            Self::GoldenDiffers => CauseKind::GoldenDiffers,
+            Self::RepeatsDiffer => CauseKind::RepeatsDiffer,
+            Self::Crashed => CauseKind::Crashed,
+            Self::Hung => CauseKind::Hung,
+            Self::StuckInKernel => CauseKind::StuckInKernel,
+            Self::Stage => CauseKind::Stage,
+            Self::Fault => CauseKind::Fault,
+        }
+    }
+
     /// The kind in a few words.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -220,11 +249,31 @@ pub struct StoryLine {
     pub text: String,
 }
 
+/// Why a finding does not count as a failure.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "because")]
+pub enum Excuse {
+    /// An entry of `known.toml` has it.
+    Known {
+        /// The reason that the entry gives.
+        reason: String,
+    },
+    /// The run that this one is compared with had it too.
+    InBaseline,
+}
+
 /// One failure, with everything needed to understand it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The kind.
     pub kind: FindingKind,
+    /// The cause, as facts.
+    pub cause: Cause,
+    /// How often it occurred in the drill, at least 1: a breach of every event is told once.
+    pub times: u64,
+    /// Why it does not count as a failure; `None` if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excuse: Option<Excuse>,
     /// The arm; `None` if it is about both.
     pub arm: Option<ArmName>,
     /// The node; `None` in a world of one node.
@@ -247,6 +296,9 @@ impl Finding {
     pub fn plain(kind: FindingKind, arm: Option<ArmName>, came: impl Into<String>) -> Self {
         Self {
             kind,
+            cause: Cause::of(kind.cause()),
+            times: 1,
+            excuse: None,
             arm,
             node: None,
             line: None,
@@ -254,6 +306,15 @@ impl Finding {
             expected: Vec::new(),
             came: vec![came.into()],
             reads: Vec::new(),
+        }
+    }
+
+    /// A failure of which only the kind is known yet, with the cause that follows from it.
+    #[must_use]
+    pub fn of(kind: FindingKind) -> Self {
+        Self {
+            came: Vec::new(),
+            ..Self::plain(kind, None, "")
         }
     }
 }
@@ -264,6 +325,8 @@ impl Finding {
 pub enum Outcome {
     /// Played in at least one arm, without a failure.
     Passed,
+    /// Played with findings, each of which is excused.
+    Known,
     /// Played with a failure.
     Failed,
     /// Played in no arm.
@@ -297,8 +360,10 @@ impl DrillReport {
     /// The outcome that follows from `arms` and `findings`.
     #[must_use]
     pub fn outcome_of(arms: &[ArmReport], findings: &[Finding]) -> Outcome {
-        if !findings.is_empty() {
+        if findings.iter().any(|finding| finding.excuse.is_none()) {
             Outcome::Failed
+        } else if !findings.is_empty() {
+            Outcome::Known
         } else if arms
             .iter()
             .all(|arm| matches!(arm.status, ArmStatus::Skipped { .. }))
@@ -314,6 +379,7 @@ impl DrillReport {
     pub fn exit_code(&self) -> ExitCode {
         self.findings
             .iter()
+            .filter(|finding| finding.excuse.is_none())
             .fold(ExitCode::Success, |code, finding| {
                 code.or(finding.kind.exit_code())
             })

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::{
-    ArmName, ArmStatus, Coverage, DrillReport, ExitCode, Outcome, ProbeOutcome, RunEvent, RunPlan,
-    VerdictReport, VerdictWord, Wall,
+    ArmName, ArmStatus, Coverage, DrillReport, ExcusesReport, ExitCode, Outcome, ProbeOutcome,
+    RunEvent, RunPlan, VerdictReport, VerdictWord, Wall,
 };
 
 /// The planned and the played drills of one arm.
@@ -37,6 +37,9 @@ pub struct Summary {
     pub drills: u64,
     /// Drills without a failure.
     pub passed: u64,
+    /// Drills with excused findings alone.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub known: u64,
     /// Drills with a failure.
     pub failed: u64,
     /// Drills played in no arm.
@@ -55,6 +58,9 @@ pub struct Summary {
     pub memory: ArmCount,
     /// The process arm.
     pub process: ArmCount,
+    /// Failed drills whose artifacts were not kept, because others of their causes were.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub not_kept: u64,
     /// Why the process arm was skipped; `None` if it was not.
     pub process_skipped: Option<String>,
     /// The verdicts on the monitor's reports about workloads; `None` if no workload ran.
@@ -74,6 +80,9 @@ pub struct RunReport {
     /// Its clause coverage, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
+    /// What became of the known deviations and of an earlier run's findings, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excuses: Option<ExcusesReport>,
     /// Its totals.
     pub summary: Summary,
     /// The exit code of the command; `None` while the run is in progress.
@@ -93,8 +102,10 @@ impl RunReport {
             RunEvent::Probe { outcome, .. } => self.probe = Some(outcome.clone()),
             RunEvent::NotApplicable(_) | RunEvent::DrillStarted(_) => {}
             RunEvent::DrillPassed(drill)
+            | RunEvent::DrillKnown(drill)
             | RunEvent::DrillFailed(drill)
             | RunEvent::DrillSkipped(drill) => self.drills.push(drill.clone()),
+            RunEvent::Excuses(excuses) => self.excuses = Some(excuses.clone()),
             RunEvent::Coverage(coverage) => self.coverage = Some(coverage.clone()),
             RunEvent::RunEnded {
                 summary,
@@ -126,6 +137,7 @@ impl RunReport {
         for drill in &self.drills {
             match drill.outcome {
                 Outcome::Passed => summary.passed += 1,
+                Outcome::Known => summary.known += 1,
                 Outcome::Failed => summary.failed += 1,
                 Outcome::Skipped => summary.skipped += 1,
             }
@@ -170,6 +182,10 @@ impl RunReport {
         }
         (!all.is_empty()).then_some(count)
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Summary {

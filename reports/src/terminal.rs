@@ -24,11 +24,11 @@ pub struct Style {
 }
 
 impl Style {
-    fn bold(self, text: &str) -> String {
+    pub(crate) fn bold(self, text: &str) -> String {
         self.dressed("1", text)
     }
 
-    fn red(self, text: &str) -> String {
+    pub(crate) fn red(self, text: &str) -> String {
         self.dressed("1;31", text)
     }
 
@@ -55,7 +55,9 @@ impl Style {
 #[must_use]
 pub fn event_line(event: &RunEvent, style: Style) -> Option<String> {
     match event {
-        RunEvent::DrillFailed(drill) => Some(drill_block(drill, style)),
+        RunEvent::DrillFailed(drill) | RunEvent::DrillKnown(drill) => {
+            Some(drill_block(drill, style))
+        }
         RunEvent::Probe {
             monitor,
             outcome: ProbeOutcome::Failed { reason, exit_code },
@@ -82,6 +84,7 @@ pub fn drill_block(drill: &DrillReport, style: Style) -> String {
     let word = match drill.outcome {
         Outcome::Passed => style.green("PASS"),
         Outcome::Failed => style.red("FAIL"),
+        Outcome::Known => style.yellow("KNOWN"),
         Outcome::Skipped => style.yellow("SKIP"),
     };
     let mut block = format!("{word}  {}", style.bold(&drill.drill.to_string()));
@@ -98,7 +101,7 @@ pub fn drill_block(drill: &DrillReport, style: Style) -> String {
     for finding in &drill.findings {
         block += &failure_block(finding, style);
     }
-    if drill.outcome == Outcome::Failed {
+    if matches!(drill.outcome, Outcome::Failed | Outcome::Known) {
         writeln!(block, "  repeat it: {}", style.bold(&drill.repeat)).expect(WRITES);
     }
     block
@@ -111,6 +114,7 @@ pub fn summary_line(run: &RunReport, style: Style) -> String {
         drills,
         passed,
         failed,
+        known,
         skipped,
         not_reached,
         not_applicable,
@@ -125,6 +129,7 @@ pub fn summary_line(run: &RunReport, style: Style) -> String {
             write!(line, ", {count} {words}").expect(WRITES);
         }
     };
+    add(known, "known");
     add(skipped, "skipped");
     add(not_reached, "not reached");
     add(not_applicable, "not applicable");
@@ -264,6 +269,12 @@ fn covered_by(clause: &ClauseCoverage) -> String {
     parts.join("; ")
 }
 
+/// The lines of one failure.
+pub(crate) fn failure_lines(finding: &Finding, style: Style) -> Vec<String> {
+    let block = failure_block(finding, style);
+    block.lines().map(str::to_owned).collect()
+}
+
 fn failure_block(finding: &Finding, style: Style) -> String {
     let mut block = String::new();
     let mut head = finding.kind.words().to_owned();
@@ -278,6 +289,9 @@ fn failure_block(finding: &Finding, style: Style) -> String {
     }
     if let Some(node) = &finding.node {
         write!(head, " on {node}").expect(WRITES);
+    }
+    if finding.times > 1 {
+        write!(head, ", {} times", finding.times).expect(WRITES);
     }
     writeln!(block, "  {}", style.red(&head)).expect(WRITES);
     if let Some(line) = &finding.line {
@@ -318,7 +332,7 @@ fn shortened(texts: &[String], at_most: usize) -> Vec<String> {
     shown
 }
 
-fn plural(count: u64, noun: &str) -> String {
+pub(crate) fn plural(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 

@@ -12,10 +12,10 @@
 use std::{fs, path::Path, process::Command};
 
 use reports::{
-    ArmName, ArmReport, ArmStatus, ClauseCoverage, ClauseStatus, Coverage, DrillName, DrillReport,
-    ExitCode, Finding, FindingKind, ProbeOutcome, Read, RunEvent, RunPlan, RunReport,
-    ScenarioCoverage, SourceCoverage, StoryLine, Style, Wall, coverage_page, drill_block,
-    event_line, junit, results, summary_line,
+    ArmName, ArmReport, ArmStatus, Cause, CauseKind, ClauseCoverage, ClauseStatus, Coverage,
+    DrillName, DrillReport, ExitCode, Finding, FindingKind, ProbeOutcome, Read, RunEvent, RunPlan,
+    RunReport, ScenarioCoverage, SourceCoverage, StoryLine, Style, Wall, coverage_page,
+    drill_block, event_line, junit, results, summary_line,
 };
 use serde_json::Value;
 
@@ -52,6 +52,9 @@ fn drill(scenario: &str, arms: Vec<ArmReport>, findings: Vec<Finding>) -> DrillR
 fn missing() -> Finding {
     Finding {
         kind: FindingKind::Missing,
+        cause: Cause::of(CauseKind::Missed),
+        times: 1,
+        excuse: None,
         arm: Some(ArmName::Process),
         node: None,
         line: Some(StoryLine {

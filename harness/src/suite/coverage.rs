@@ -79,7 +79,7 @@ fn went(
         let scenario = went.entry(drill.drill.scenario.clone()).or_default();
         match drill.outcome {
             Outcome::Passed => scenario.passed += 1,
-            Outcome::Failed => scenario.failed += 1,
+            Outcome::Known | Outcome::Failed => scenario.failed += 1,
             Outcome::Skipped => continue,
         }
         scenario.skipped = scenario.skipped.saturating_sub(1);

@@ -17,9 +17,9 @@ use std::{
 };
 
 use reports::{
-    ArmName, ArmReport, ArmStatus, Coverage, DrillName, DrillReport, ExitCode, Finding,
-    FindingKind, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, RunReport, StoryLine,
-    Wall,
+    ArmName, ArmReport, ArmStatus, Coverage, DrillName, DrillReport, Excuses, ExcusesReport,
+    ExitCode, Finding, FindingKind, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan,
+    RunReport, StoryLine, Wall,
 };
 use scenarios::{Arm, Story};
 
@@ -27,6 +27,7 @@ use super::{
     artifacts,
     coverage::{Covering, coverage},
     jobs::{self, Panicked},
+    keeping::Keeping,
     pairs::{self, Selected},
     repeat::Fingerprint,
 };
@@ -65,6 +66,8 @@ pub struct How<'r> {
     pub allow_skips: bool,
     /// Whether every drill leaves artifacts, not only a failed one.
     pub keep: bool,
+    /// What does not count as a failure.
+    pub excuses: Excuses,
     /// Whether golden traces are rewritten.
     pub bless: bool,
     /// Whether, and how, clause coverage is reported.
@@ -143,9 +146,13 @@ pub fn run(
     if how.repeat.is_some() {
         audience.whole();
         whole.coverage = show.coverage(&whole.drills);
+        whole.excuses = show.excuses(&whole.drills);
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         whole.wall = Wall::default().with("ms", ms).with("repeats", repeats);
         audience.hear(&RunEvent::RunStarted(whole.plan.clone()));
+        if let Some(excuses) = &whole.excuses {
+            audience.hear(&RunEvent::Excuses(excuses.clone()));
+        }
         if let Some(coverage) = &whole.coverage {
             audience.hear(&RunEvent::Coverage(coverage.clone()));
         }
@@ -165,7 +172,9 @@ fn join(whole: &mut RunReport, report: RunReport) {
             *drill = again;
         }
     }
+    let not_kept = whole.summary.not_kept + report.summary.not_kept;
     whole.summary = whole.counted();
+    whole.summary.not_kept = not_kept;
     whole.exit_code = match (whole.exit_code, report.exit_code) {
         (Some(one), Some(other)) => Some(one.or(other)),
         (one, other) => one.or(other),
@@ -222,6 +231,7 @@ impl Show<'_> {
                 },
             );
         }
+        let mut keeping = Keeping::default();
         if goes_on {
             jobs::in_order(
                 self.jobs(),
@@ -232,17 +242,21 @@ impl Show<'_> {
                     let planned = &self.selected.drills[place];
                     let mut drilled = done.unwrap_or_else(|panic| self.fallen(planned, panic));
                     compare(&mut drilled, number, first);
+                    self.how.excuses.mark(&mut drilled.report);
                     audience.hear(&RunEvent::DrillStarted(planned.clone()));
                     audience.played(&planned.drill, &drilled.recordings);
                     let failed = drilled.report.outcome == Outcome::Failed;
-                    if failed || self.how.keep {
-                        audience.receive(&drilled.report.drill, &self.artifacts(&drilled));
+                    if self.how.keep || failed && keeping.admits(&drilled.report) {
+                        let artifacts = self.artifacts(&drilled);
+                        keeping.weigh(&artifacts);
+                        audience.receive(&drilled.report.drill, &artifacts);
                     }
                     emit(
                         &mut report,
                         audience,
                         match drilled.report.outcome {
                             Outcome::Passed => RunEvent::DrillPassed(drilled.report),
+                            Outcome::Known => RunEvent::DrillKnown(drilled.report),
                             Outcome::Failed => RunEvent::DrillFailed(drilled.report),
                             Outcome::Skipped => RunEvent::DrillSkipped(drilled.report),
                         },
@@ -254,7 +268,8 @@ impl Show<'_> {
                 },
             );
         }
-        let summary = report.counted();
+        let mut summary = report.counted();
+        summary.not_kept = keeping.not_kept;
         code = report
             .drills
             .iter()
@@ -267,6 +282,10 @@ impl Show<'_> {
         }
         if self.is_interrupted() {
             code = code.or(ExitCode::StageNotSet);
+        }
+        if let Some(excuses) = self.excuses(&report.drills) {
+            code = code.or(excuses.exit_code());
+            emit(&mut report, audience, RunEvent::Excuses(excuses));
         }
         if let Some(coverage) = self.coverage(&report.drills) {
             code = code.or(coverage.exit_code());
@@ -300,6 +319,11 @@ impl Show<'_> {
                 .with("pid", std::process::id())
                 .with("jobs", self.jobs()),
         }
+    }
+
+    fn excuses(&self, drills: &[DrillReport]) -> Option<ExcusesReport> {
+        let excuses = &self.how.excuses;
+        (!excuses.is_empty()).then(|| excuses.report(drills))
     }
 
     fn coverage(&self, drills: &[DrillReport]) -> Option<Coverage> {

@@ -9,13 +9,14 @@ use harness::{
 };
 use observe::Recording;
 use reports::{
-    ArmName, DrillName, ExitCode, RunEvent, RunReport, coverage_page, event_line, summary_line,
+    ArmName, DrillName, Excuses, ExitCode, RunEvent, RunReport, coverage_page, event_line,
+    groups_page, summary_line,
 };
 
 use store::StoreUrl;
 
 use super::{
-    Stop,
+    Stop, excuses,
     select::{Choice, choose, is_path},
     stage::{self, Here, Standing},
     stored::{self, Storing},
@@ -31,6 +32,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
     let store = stored::asked_for(arguments)?;
     may_bless(arguments)?;
     let choice = choose(&arguments.select, arguments.how.seed)?;
+    // The run folder may be the baseline: it is read before the run replaces it.
+    let excuses = excuses::excuses(arguments, &choice)?;
     if arguments.how.jobs == Some(0) {
         return Err(Stop::usage("`--jobs` is at least 1"));
     }
@@ -49,7 +52,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
         Standing::Outside(code) => Ok(code.into()),
         Standing::Here(here) => {
             let files = Files { reports, store };
-            played(arguments, &choice, &here, wanted, files)
+            played(arguments, &choice, &here, wanted, files, excuses)
         }
     }
 }
@@ -67,6 +70,7 @@ fn played(
     here: &Here,
     wanted: bool,
     files: Files,
+    excuses: Excuses,
 ) -> Result<process::ExitCode, Stop> {
     let asked = stored::asked(arguments, files.store.as_ref());
     // A run whose store is not available does not start.
@@ -113,6 +117,7 @@ fn played(
         require_process: arguments.how.require == Some(Required::Process),
         allow_skips: arguments.how.allow_skips,
         keep: arguments.how.keep,
+        excuses,
         bless: arguments.reporting.bless,
         coverage: arguments.reporting.coverage.then_some(choice.covering),
         wrong: None,
@@ -133,6 +138,7 @@ fn played(
         repeat: None,
         storing,
         unwritten: None,
+        verbose: arguments.reporting.verbose,
     };
     let report = suite::run(library, descriptor, selected, &how, &mut output);
     let RunOutput {
@@ -153,6 +159,13 @@ fn played(
     }
     if let Some(coverage) = &report.coverage {
         terminal.out(&coverage_page(coverage, terminal.style()));
+    }
+    let folder = choice.out.display().to_string();
+    if !arguments.reporting.verbose {
+        terminal.out(&groups_page(&report, &folder, terminal.style()));
+    }
+    if let Some(excuses) = &report.excuses {
+        terminal.out(&excuses.page(&folder));
     }
     let line = summary_line(&report, terminal.style());
     terminal.out(&line);
@@ -233,6 +246,8 @@ struct RunOutput {
     storing: Option<Storing>,
     /// The first error of a write.
     unwritten: Option<String>,
+    /// Whether each drill with findings is told.
+    verbose: bool,
 }
 
 impl RunOutput {
@@ -246,13 +261,13 @@ impl RunOutput {
 
 impl Audience for RunOutput {
     fn hear(&mut self, event: &RunEvent) {
-        if let Some(text) = event_line(event, self.terminal.style()) {
+        let is_drill = matches!(event, RunEvent::DrillFailed(_) | RunEvent::DrillKnown(_));
+        if let Some(text) = event_line(event, self.terminal.style())
+            && (self.verbose || !is_drill)
+        {
             self.terminal.out(&text);
         }
-        if matches!(
-            event,
-            RunEvent::DrillPassed(_) | RunEvent::DrillFailed(_) | RunEvent::DrillSkipped(_)
-        ) {
+        if is_drill || matches!(event, RunEvent::DrillPassed(_) | RunEvent::DrillSkipped(_)) {
             self.terminal.step();
         }
         self.write(|folder| folder.take(event));

@@ -7,9 +7,10 @@ use rstest::rstest;
 use crate::scratch::Scratch;
 
 /// Every flag of `nicdrill run`.
-const RUN_FLAGS: [&str; 23] = [
+const RUN_FLAGS: [&str; 26] = [
     "--allow-skips",
     "--arm",
+    "--baseline",
     "--bless",
     "--color",
     "--coverage",
@@ -20,6 +21,7 @@ const RUN_FLAGS: [&str; 23] = [
     "--help",
     "--jobs",
     "--keep",
+    "--known",
     "--monitor",
     "--no-pin",
     "--out",
@@ -30,6 +32,7 @@ const RUN_FLAGS: [&str; 23] = [
     "--seed",
     "--shard",
     "--store",
+    "--verbose",
     "--wrap",
 ];
 
@@ -70,8 +73,8 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
     let (_, commands) = page.split_once("Commands:").unwrap();
     let (commands, _) = commands.split_once("Options:").unwrap();
     let built = [
-        "help", "init", "link", "list", "lnet", "monitor", "mount", "platform", "proto", "record",
-        "replay", "run", "schema", "show", "zoo",
+        "accept", "help", "init", "link", "list", "lnet", "monitor", "mount", "platform", "proto",
+        "record", "replay", "run", "schema", "show", "zoo",
     ];
     assert_eq!(listed(commands), BTreeSet::from(built));
 }

@@ -6,7 +6,7 @@ use proto::{Check, CheckKind, HealthEvent, ProcessingStrategy, RecommendedAction
 use super::{event, version};
 use crate::{
     Call, Observation, Severity,
-    protocol::{Breach, Contract},
+    protocol::{Breach, BreachField as Field, Contract},
 };
 
 const AGENT: &str = "nic-health-monitor";
@@ -17,7 +17,8 @@ pub(super) fn breaches<'c>(call: &'c Call, contract: &Contract<'_>) -> Vec<Breac
     let mut breaches = batch(call);
     for observation in &call.observations {
         let wrong = contract.event(observation, &event(observation));
-        breaches.extend(wrong.into_iter().map(|what| Breach {
+        breaches.extend(wrong.into_iter().map(|(field, what)| Breach {
+            field,
             what,
             observation: Some(observation),
         }));
@@ -26,70 +27,86 @@ pub(super) fn breaches<'c>(call: &'c Call, contract: &Contract<'_>) -> Vec<Breac
 }
 
 impl Contract<'_> {
-    fn event(&self, observation: &Observation, event: &HealthEvent) -> Vec<String> {
+    fn event(&self, observation: &Observation, event: &HealthEvent) -> Vec<(Field, String)> {
         let mut wrong = Vec::new();
-        let mut must = |holds: bool, what: &dyn Fn() -> String| {
+        let mut must = |holds: bool, field: Field, what: &dyn Fn() -> String| {
             if !holds {
-                wrong.push(what());
+                wrong.push((field, what()));
             }
         };
-        must(event.version == proto::VERSION, &|| {
+        must(event.version == proto::VERSION, Field::Version, &|| {
             format!("version is {}", event.version)
         });
-        must(event.agent == AGENT, &|| {
+        must(event.agent == AGENT, Field::Agent, &|| {
             format!("agent is `{}`, not `{AGENT}`", event.agent)
         });
-        must(event.component_class == COMPONENT_CLASS, &|| {
-            format!(
-                "componentClass is `{}`, not `{COMPONENT_CLASS}`",
-                event.component_class
-            )
-        });
-        must(event.node_name == self.node, &|| {
+        must(
+            event.component_class == COMPONENT_CLASS,
+            Field::ComponentClass,
+            &|| {
+                format!(
+                    "componentClass is `{}`, not `{COMPONENT_CLASS}`",
+                    event.component_class
+                )
+            },
+        );
+        must(event.node_name == self.node, Field::NodeName, &|| {
             format!("nodeName is `{}`, not `{}`", event.node_name, self.node)
         });
         let check = event.check_name.as_str();
-        must(self.checks.contains(&check), &|| {
+        must(self.checks.contains(&check), Field::CheckName, &|| {
             format!("checkName `{check}` is none of the checks that run")
         });
-        must(self.allows(event.processing_strategy), &|| {
-            format!("processingStrategy is {}", event.processing_strategy)
-        });
+        must(
+            self.allows(event.processing_strategy),
+            Field::Strategy,
+            &|| format!("processingStrategy is {}", event.processing_strategy),
+        );
         let severity = observation.severity;
-        must(severity != Severity::Unknown, &|| {
+        must(severity != Severity::Unknown, Field::Severity, &|| {
             "it is fatal and healthy at once".to_owned()
         });
         let action = match severity {
             Severity::Fatal => RecommendedAction::ReplaceVm,
             _ => RecommendedAction::None,
         };
-        must(event.recommended_action == action as i32, &|| {
-            format!(
-                "recommendedAction is {}, not {}",
-                event.recommended_action,
-                action.as_str_name()
-            )
-        });
+        must(
+            event.recommended_action == action as i32,
+            Field::Action,
+            &|| {
+                format!(
+                    "recommendedAction is {}, not {}",
+                    event.recommended_action,
+                    action.as_str_name()
+                )
+            },
+        );
         let codes = &event.error_code;
         let kind = Check::parse(check).map(Check::kind);
-        must(codes.is_empty() || kind != Some(CheckKind::State), &|| {
-            format!("a state check carries errorCode {codes:?}")
-        });
+        must(
+            codes.is_empty() || kind != Some(CheckKind::State),
+            Field::ErrorCode,
+            &|| format!("a state check carries errorCode {codes:?}"),
+        );
         let counts = kind == Some(CheckKind::Degradation);
         must(
             !counts || codes.len() == 1 || event.entities_impacted.is_empty(),
+            Field::ErrorCode,
             &|| format!("a counter check carries errorCode {codes:?}, not its counter's name"),
         );
         let entities = event.entities_impacted.iter();
         let types: Vec<&str> = entities.map(|entity| entity.entity_type.as_str()).collect();
         must(
             matches!(types.as_slice(), [] | ["NIC"] | ["NIC", "NICPort"]),
+            Field::Entities,
             &|| format!("its entities are {types:?}, not NIC and then NICPort"),
         );
-        must(!types.is_empty() || severity == Severity::Healthy, &|| {
-            "an unhealthy event names nobody".to_owned()
-        });
-        must(!event.message.trim().is_empty(), &|| {
+        must(
+            !types.is_empty() || severity == Severity::Healthy,
+            Field::Entities,
+            &|| "an unhealthy event names nobody".to_owned(),
+        );
+        must(!event.message.trim().is_empty(), Field::Message, &|| {
             "it has no message".to_owned()
         });
         let extras = !event.metadata.is_empty()
@@ -97,10 +114,10 @@ impl Contract<'_> {
             || !event.custom_recommended_action.is_empty()
             || event.quarantine_overrides.is_some()
             || event.drain_overrides.is_some();
-        must(!extras, &|| {
+        must(!extras, Field::Extra, &|| {
             "it sets a field that a monitor leaves empty".to_owned()
         });
-        must(observation.stamped_ns.is_some(), &|| {
+        must(observation.stamped_ns.is_some(), Field::Timestamp, &|| {
             "it has no generatedTimestamp".to_owned()
         });
         wrong
@@ -116,17 +133,24 @@ impl Contract<'_> {
 /// Violations of a call as a whole, or between its events.
 fn batch(call: &Call) -> Vec<Breach<'_>> {
     let mut breaches = Vec::new();
-    let mut found = |what: String, observation| breaches.push(Breach { what, observation });
+    let mut found = |field, what: String, observation| {
+        breaches.push(Breach {
+            field,
+            what,
+            observation,
+        });
+    };
     let version = version(call);
     if version != proto::VERSION {
         let right = proto::VERSION;
         found(
+            Field::Version,
             format!("the batch has version {version}, not {right}"),
             None,
         );
     }
     let Some(first) = call.observations.first() else {
-        found("a call without events".to_owned(), None);
+        found(Field::Batch, "a call without events".to_owned(), None);
         return breaches;
     };
     for pair in call.observations.windows(2) {
@@ -134,14 +158,14 @@ fn batch(call: &Call) -> Vec<Breach<'_>> {
             && before >= after
         {
             let what = "its timestamp is not later than that of the event before it";
-            found(what.to_owned(), Some(&pair[1]));
+            found(Field::Timestamp, what.to_owned(), Some(&pair[1]));
         }
     }
     let name = |observation: &Observation| observation.check.clone().unwrap_or_default();
     let observations = call.observations.iter();
     for other in observations.filter(|other| other.check != first.check) {
         let what = format!("one call carries `{}` and `{}`", name(first), name(other));
-        found(what, Some(other));
+        found(Field::Batch, what, Some(other));
     }
     breaches
 }

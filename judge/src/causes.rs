@@ -1,0 +1,304 @@
+//! The facts of a finding's cause: the subject with its role and layer, the severity, the field that
+//! differs, and the last action of the scenario before the finding. Start at [`JudgeContext::action`].
+
+use std::collections::BTreeMap;
+
+use platforms::{LinkLayer, NodeName};
+use reports::{
+    Cause, CauseAction, CauseField, CauseKind, CauseLayer, CauseRole, CauseSeverity, CauseSubject,
+};
+use scenarios::{About, EventPattern, StepAction, Tone, What};
+
+use director::FunctionView;
+use fabric::{Action, PortAction, PortsAction};
+use observe::{BreachField, Observation, Severity, Subject};
+
+use crate::fits::{JudgeContext, layer_of_check};
+
+/// How an event differs from a pattern about the same subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Likeness {
+    /// It does not.
+    Same,
+    /// In this field.
+    Differs(CauseField),
+    /// In more than one.
+    Another,
+}
+
+impl JudgeContext<'_> {
+    /// What the last action before the end of a tick acts on; `None` if there was none.
+    pub(crate) fn action(&self, tick: u64, healing_from: Option<u64>) -> Option<CauseAction> {
+        if healing_from.is_some_and(|from| from <= tick) {
+            return Some(CauseAction::Healing);
+        }
+        let done = |step: &&scenarios::Step| {
+            !step.actions.is_empty() && step.at.div_ceil(self.story.tick) <= tick
+        };
+        let steps = self.story.steps.iter();
+        let last = steps.filter(done).next_back().or(self.story.given.last());
+        last.and_then(|step| step.actions.last()).map(acts_on)
+    }
+
+    /// The cause of a finding about an event that came.
+    pub(crate) fn cause_of_event(
+        &self,
+        kind: CauseKind,
+        node: &NodeName,
+        tick: u64,
+        event: &Observation,
+    ) -> Cause {
+        let (subject, role) = self.subject_of_event(node, tick, event);
+        let layer = event.check.as_deref().and_then(layer_of_check);
+        Cause {
+            severity: Some(match event.severity {
+                Severity::Healthy => CauseSeverity::Healthy,
+                Severity::NonFatal => CauseSeverity::NonFatal,
+                Severity::Fatal => CauseSeverity::Fatal,
+                Severity::Unknown => CauseSeverity::Unknown,
+            }),
+            subject: Some(subject),
+            role,
+            layer: layer.map(named),
+            ..Cause::of(kind)
+        }
+    }
+
+    /// The cause of a finding about an expected event.
+    pub(crate) fn cause_of_pattern(
+        &self,
+        kind: CauseKind,
+        node: &NodeName,
+        tick: u64,
+        pattern: &EventPattern,
+    ) -> Cause {
+        let (subject, role) = self.subject_of_about(node, tick, &pattern.about);
+        let by_check = pattern.check.as_deref().and_then(layer_of_check);
+        Cause {
+            severity: Some(match pattern.tone {
+                Tone::Fatal => CauseSeverity::Fatal,
+                Tone::NonFatal => CauseSeverity::NonFatal,
+                Tone::Healthy => CauseSeverity::Healthy,
+            }),
+            subject: Some(subject),
+            role,
+            layer: by_check
+                .map(named)
+                .or_else(|| self.only_layer(node, tick, &pattern.about)),
+            ..Cause::of(kind)
+        }
+    }
+
+    /// The cause of a finding about an expectation that is not about one event.
+    pub(crate) fn cause_of_fact(&self, node: &NodeName, tick: u64, what: &What) -> Cause {
+        let about = match what {
+            What::Nothing { about, .. } => about.first().cloned(),
+            What::FollowEdges { slot, .. } | What::Link { slot, .. } => {
+                Some(About::Port(slot.clone()))
+            }
+            What::Condition(is) => is.about.clone(),
+            What::Rule(is) => is.about.clone(),
+            _ => None,
+        };
+        let cause = Cause::of(kind_of(what));
+        let Some(about) = about else { return cause };
+        let (subject, role) = self.subject_of_about(node, tick, &about);
+        Cause {
+            subject: Some(subject),
+            role,
+            layer: self.only_layer(node, tick, &about),
+            ..cause
+        }
+    }
+
+    /// How an event about the subject of a pattern differs from it. Timestamp and message may differ beside
+    /// another field; an event that differs in two further fields is another one.
+    pub(crate) fn likeness(
+        &self,
+        pattern: &EventPattern,
+        node: &NodeName,
+        tick: u64,
+        event: &Observation,
+    ) -> Likeness {
+        let unstamped = EventPattern {
+            stamped_from: None,
+            stamped_to: None,
+            ..pattern.clone()
+        };
+        let without_text = EventPattern {
+            message: BTreeMap::new(),
+            ..unstamped.clone()
+        };
+        let with = |change: &dyn Fn(&mut Observation)| {
+            let mut changed = event.clone();
+            change(&mut changed);
+            self.fits(&without_text, node, tick, &changed)
+        };
+        let of_counter = pattern.counter.iter().cloned().collect();
+        let codes = pattern.error_codes.clone().unwrap_or(of_counter);
+        let severity = match pattern.tone {
+            Tone::Fatal => Severity::Fatal,
+            Tone::NonFatal => Severity::NonFatal,
+            Tone::Healthy => Severity::Healthy,
+        };
+        if self.fits(pattern, node, tick, event) {
+            Likeness::Same
+        } else if self.fits(&unstamped, node, tick, event) {
+            Likeness::Differs(CauseField::Timestamp)
+        } else if with(&|_| ()) {
+            Likeness::Differs(CauseField::Message)
+        } else if with(&|event| event.severity = severity) {
+            Likeness::Differs(CauseField::Severity)
+        } else if with(&|event| event.codes.clone_from(&codes)) {
+            Likeness::Differs(CauseField::ErrorCode)
+        } else if with(&|event| event.check = None) {
+            Likeness::Differs(CauseField::CheckName)
+        } else {
+            Likeness::Another
+        }
+    }
+
+    fn subject_of_event(
+        &self,
+        node: &NodeName,
+        tick: u64,
+        event: &Observation,
+    ) -> (CauseSubject, Option<CauseRole>) {
+        let named = |name: &str| {
+            let mut views = self.past(node, tick);
+            role_of(views.find_map(|views| {
+                let mut functions = views.0.values();
+                functions.find(|view| view.name.as_str() == name)
+            }))
+        };
+        match &event.subject {
+            Subject::Node => (CauseSubject::Check, None),
+            Subject::Device(name) => (CauseSubject::Device, Some(named(name))),
+            Subject::Port { device, .. } => (CauseSubject::Port, Some(named(device))),
+            Subject::Card(card) => (
+                CauseSubject::Card,
+                Some(self.role_of_card(node, tick, card)),
+            ),
+            Subject::Other(_) => (CauseSubject::Other, None),
+        }
+    }
+
+    fn subject_of_about(
+        &self,
+        node: &NodeName,
+        tick: u64,
+        about: &About,
+    ) -> (CauseSubject, Option<CauseRole>) {
+        let subject = match about {
+            About::Port(_) | About::NamedPort(..) => CauseSubject::Port,
+            About::Device(..) | About::NamedDevice(_) => CauseSubject::Device,
+            About::Card(_, pci) => {
+                let role = self.role_of_card(node, tick, &pci.card());
+                return (CauseSubject::Card, Some(role));
+            }
+            About::Check => return (CauseSubject::Check, None),
+        };
+        let view = self.subject(about, node, tick).map(|(_, view)| view);
+        (subject, Some(role_of(view)))
+    }
+
+    /// A card is monitored if one of its functions is.
+    fn role_of_card(&self, node: &NodeName, tick: u64, card: &str) -> CauseRole {
+        let views = self.past(node, tick).next();
+        let functions = views.into_iter().flat_map(|views| &views.0);
+        let of_card = functions.filter(|(pci, _)| pci.card() == card);
+        let roles = of_card.map(|(_, view)| role_of(Some(view)));
+        roles.min().unwrap_or(CauseRole::Absent)
+    }
+
+    fn only_layer(&self, node: &NodeName, tick: u64, about: &About) -> Option<CauseLayer> {
+        let layers = self.layers(about, node, tick);
+        let only = layers.first().filter(|_| layers.len() == 1);
+        only.copied().map(named)
+    }
+}
+
+/// The cause of a violation of the contract.
+pub(crate) fn cause_of_breach(field: BreachField) -> Cause {
+    Cause {
+        field: Some(match field {
+            BreachField::Version => CauseField::Version,
+            BreachField::Agent => CauseField::Agent,
+            BreachField::ComponentClass => CauseField::ComponentClass,
+            BreachField::NodeName => CauseField::NodeName,
+            BreachField::CheckName => CauseField::CheckName,
+            BreachField::Severity => CauseField::Severity,
+            BreachField::Strategy => CauseField::Strategy,
+            BreachField::Action => CauseField::Action,
+            BreachField::ErrorCode => CauseField::ErrorCode,
+            BreachField::Entities => CauseField::Entities,
+            BreachField::Message => CauseField::Message,
+            BreachField::Timestamp => CauseField::Timestamp,
+            BreachField::Extra => CauseField::Extra,
+            BreachField::Batch => CauseField::Batch,
+        }),
+        ..Cause::of(CauseKind::Contract)
+    }
+}
+
+fn kind_of(what: &What) -> CauseKind {
+    match what {
+        What::Say { .. } | What::Baseline { .. } => CauseKind::Missed,
+        What::FollowEdges { .. } => CauseKind::Edges,
+        What::Nothing { .. } => CauseKind::Silence,
+        What::Exit { .. } => CauseKind::Exit,
+        What::Log { .. } | What::NoLog { .. } => CauseKind::Log,
+        What::Polls(_) => CauseKind::Polls,
+        What::Calls { .. } => CauseKind::Calls,
+        What::StateFile(_) => CauseKind::StateFile,
+        What::Reads { .. } => CauseKind::Reads,
+        What::Metric { .. } => CauseKind::Metric,
+        What::Healthz { .. } => CauseKind::Healthz,
+        What::Link { .. } => CauseKind::Link,
+        What::Lnet(_) => CauseKind::Lnet,
+        What::Workload(_) => CauseKind::Workload,
+        What::Verdict { .. } => CauseKind::Verdict,
+        What::Condition(_) => CauseKind::Condition,
+        What::Cordoned(_) => CauseKind::Cordon,
+        What::Uncordoned(_) => CauseKind::Release,
+        What::Rule(_) | What::RulesSilent => CauseKind::Rule,
+        What::StuckInKernel => CauseKind::NotStuck,
+    }
+}
+
+fn acts_on(action: &StepAction) -> CauseAction {
+    match action {
+        StepAction::World(Action::Port(_, action)) => match action {
+            PortAction::Counter { .. } | PortAction::Traffic { .. } => CauseAction::Counter,
+            PortAction::CharDevice { .. } => CauseAction::Device,
+            _ => CauseAction::Port,
+        },
+        StepAction::World(Action::Ports(_, action)) => match action {
+            PortsAction::Flap { .. } => CauseAction::Port,
+            PortsAction::SwitchPower { .. } => CauseAction::Fabric,
+        },
+        StepAction::World(Action::Device(..)) => CauseAction::Device,
+        StepAction::World(Action::Node(..)) | StepAction::Reboot { .. } => CauseAction::Node,
+        StepAction::World(Action::SubnetManager { .. }) => CauseAction::Fabric,
+        StepAction::Rule(_) | StepAction::Unrule(_) => CauseAction::File,
+        StepAction::Connector(..) => CauseAction::Connector,
+        StepAction::Monitor(..) => CauseAction::Monitor,
+        StepAction::StateFile(..) => CauseAction::StateFile,
+        StepAction::Load(_) => CauseAction::Workload,
+    }
+}
+
+fn role_of(view: Option<&FunctionView>) -> CauseRole {
+    match view {
+        Some(view) if view.monitored => CauseRole::Monitored,
+        Some(_) => CauseRole::Unmonitored,
+        None => CauseRole::Absent,
+    }
+}
+
+fn named(layer: LinkLayer) -> CauseLayer {
+    match layer {
+        LinkLayer::InfiniBand => CauseLayer::InfiniBand,
+        LinkLayer::Ethernet => CauseLayer::Ethernet,
+    }
+}

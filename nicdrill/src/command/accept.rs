@@ -1,0 +1,158 @@
+//! `nicdrill accept`: writes the findings of the last run to `known.toml`, after asking.
+//!
+//! It adds entries and changes none. It never writes while CI is set: what is accepted is a decision of
+//! people.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    io::{self, IsTerminal as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use harness::run_folder::{self, RunFolder};
+use reports::{CauseKind, DrillName, ExitCode, KnownDeviations, KnownEntry};
+
+use super::{Stop, excuses::read_known};
+use crate::{
+    arguments::{AcceptArguments, Color},
+    settings::Settings,
+    terminal::{Terminal, log},
+};
+
+/// Accepts the findings of the last run.
+pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
+    if env::var_os("CI").is_some() {
+        return Err(Stop::usage("`accept` is refused while CI is set")
+            .hint("accept findings where a person decides, and commit the file"));
+    }
+    let known = read_known(&arguments.known, false)?.unwrap_or_default();
+    let settings = Settings::read()?;
+    let out = arguments.out.clone().or(settings.out);
+    let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
+    let found = found(&out, arguments, &known)?;
+    if found.is_empty() {
+        log("nothing to accept: every finding of the last run that was asked for is known already");
+        return Ok(ExitCode::Success);
+    }
+    let text = entries(&found, arguments);
+    let name = arguments.known.display().to_string();
+    // What was written must be read again, so an invalid reason or date is refused before it is.
+    KnownDeviations::read(&name, &text).map_err(Stop::input)?;
+    let mut terminal = Terminal::new(Color::Never);
+    terminal.out(&text);
+    if !arguments.yes && !agreed(found.len(), &arguments.known)? {
+        log("nothing was written");
+        return Ok(ExitCode::Success);
+    }
+    let before = match fs::read_to_string(&arguments.known) {
+        Ok(before) => before,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(Stop::usage(format!("`{name}` cannot be read: {error}"))),
+    };
+    let gap = if before.is_empty() || before.ends_with("\n\n") {
+        ""
+    } else if before.ends_with('\n') {
+        "\n"
+    } else {
+        "\n\n"
+    };
+    fs::write(&arguments.known, format!("{before}{gap}{text}")).map_err(|error| {
+        Stop::with(
+            ExitCode::ReportNotWritten,
+            format!("`{name}` cannot be written: {error}"),
+        )
+    })?;
+    log(&format!("{} written to {name}", entries_word(found.len())));
+    Ok(ExitCode::Success)
+}
+
+/// The ids of the last run that are asked for and not known yet, each with its first drill.
+fn found(
+    out: &Path,
+    arguments: &AcceptArguments,
+    known: &KnownDeviations,
+) -> Result<BTreeMap<String, DrillName>, Stop> {
+    let pattern = |id: &String| KnownEntry {
+        id: id.clone(),
+        reason: String::new(),
+        link: None,
+        expires: None,
+        drill: None,
+        line: 0,
+    };
+    let asked: Vec<KnownEntry> = arguments.ids.iter().map(pattern).collect();
+    let mut found = BTreeMap::new();
+    for line in RunFolder::findings_before(out).map_err(Stop::input)? {
+        let Some(id) = line.id else { continue };
+        // What is not about the monitor cannot be accepted.
+        if [CauseKind::Stage, CauseKind::Fault]
+            .iter()
+            .any(|kind| id.ends_with(&format!("#{}", kind.word())))
+        {
+            continue;
+        }
+        let is_asked = asked.is_empty() || asked.iter().any(|asked| asked.matches(&id));
+        if is_asked && !known.entries.iter().any(|entry| entry.matches(&id)) {
+            found.entry(id).or_insert(line.drill);
+        }
+    }
+    Ok(found)
+}
+
+/// The entries as text.
+fn entries(found: &BTreeMap<String, DrillName>, arguments: &AcceptArguments) -> String {
+    let quoted = |text: &str| toml::Value::from(text).to_string();
+    let entry = |(id, drill): (&String, &DrillName)| {
+        let mut lines = vec![
+            "[[known]]".to_owned(),
+            format!("id = {}", quoted(id)),
+            format!("reason = {}", quoted(&arguments.reason)),
+        ];
+        lines.extend(
+            arguments
+                .link
+                .iter()
+                .map(|link| format!("link = {}", quoted(link))),
+        );
+        lines.extend(
+            arguments
+                .expires
+                .iter()
+                .map(|date| format!("expires = {date}")),
+        );
+        lines.push(format!("drill = {}", quoted(&drill.to_string())));
+        lines.join("\n") + "\n"
+    };
+    let entries: Vec<String> = found.iter().map(entry).collect();
+    entries.join("\n")
+}
+
+/// Asks on the terminal whether the entries are to be written.
+fn agreed(entries: usize, path: &Path) -> Result<bool, Stop> {
+    if !io::stdin().is_terminal() {
+        return Err(
+            Stop::usage("`accept` asks before it writes, and stdin is no terminal")
+                .hint("`--yes` writes without asking"),
+        );
+    }
+    let question = format!(
+        "write {} to {}? [y/N] ",
+        entries_word(entries),
+        path.display()
+    );
+    let mut stderr = io::stderr().lock();
+    drop(
+        stderr
+            .write_all(question.as_bytes())
+            .and_then(|()| stderr.flush()),
+    );
+    let mut answer = String::new();
+    let read = io::stdin().read_line(&mut answer);
+    read.map_err(|error| Stop::usage(format!("the answer cannot be read: {error}")))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn entries_word(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "entry" } else { "entries" })
+}

@@ -1,0 +1,81 @@
+//! What does not count as a failure in a run: `known.toml`, and the run of `--baseline`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    path::Path,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use harness::{
+    run_folder::RunFolder,
+    suite::{self, Ask},
+};
+use reports::{ArmName, Day, DrillName, Excuses, KnownDeviations};
+
+use super::{Stop, select::Choice};
+use crate::arguments::RunArguments;
+
+/// The file of known deviations in the current folder.
+const FILE: &str = "known.toml";
+
+/// Reads what the arguments and the current folder name.
+pub(super) fn excuses(arguments: &RunArguments, choice: &Choice) -> Result<Excuses, Stop> {
+    let named = arguments.reporting.known.as_deref();
+    let known = read_known(named.unwrap_or(Path::new(FILE)), named.is_some())?;
+    let baseline = arguments.reporting.baseline.as_deref();
+    let baseline = baseline.map(|folder| RunFolder::baseline(folder).map_err(Stop::input));
+    let excuses = Excuses {
+        known: known.map(|known| (known, today())),
+        baseline: baseline.transpose()?,
+        ..Excuses::default()
+    };
+    if excuses.is_empty() {
+        return Ok(excuses);
+    }
+    Ok(Excuses {
+        playable: playable(choice)?,
+        ..excuses
+    })
+}
+
+/// Every drill of the suite that the monitor can play, with every arm in which it can.
+fn playable(choice: &Choice) -> Result<BTreeMap<DrillName, BTreeSet<ArmName>>, Stop> {
+    let all = Ask {
+        full: true,
+        ..Ask::default()
+    };
+    let selected = suite::select(&choice.library, &choice.descriptor, &all);
+    let drills = selected.map_err(Stop::input)?.drills.into_iter();
+    Ok(drills
+        .map(|planned| (planned.drill, planned.arms.into_iter().collect()))
+        .collect())
+}
+
+/// Reads a file of known deviations; `None` if there is none and none is demanded.
+pub(super) fn read_known(path: &Path, must_exist: bool) -> Result<Option<KnownDeviations>, Stop> {
+    let name = path.display();
+    match fs::read_to_string(path) {
+        Ok(text) => {
+            let known = KnownDeviations::read(&name.to_string(), &text);
+            known.map(Some).map_err(Stop::input)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => Ok(None),
+        Err(error) => Err(Stop::usage(format!("`{name}` cannot be read: {error}"))
+            .hint("`nicdrill accept` writes such a file")),
+    }
+}
+
+/// Today's date in UTC.
+fn today() -> Day {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let seconds = i64::try_from(since.unwrap_or_default().as_secs()).unwrap_or(i64::MAX);
+    let now = jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::MAX);
+    let date = now.to_zoned(jiff::tz::TimeZone::UTC).date();
+    let positive = "a date since 1970 has no negative part";
+    Day {
+        year: date.year().try_into().expect(positive),
+        month: date.month().try_into().expect(positive),
+        day: date.day().try_into().expect(positive),
+    }
+}

@@ -1,0 +1,487 @@
+//! The cause of a finding, as facts: what is wrong, the severity, the field that differs, the subject
+//! with its role and layer, and the action of the scenario before it.
+//!
+//! Nothing of it is read from a text, so rewording a finding changes no cause. Neither platform, poll
+//! nor arm is part of it. Findings of one cause are told once ([`crate::groups`]). Start at [`Cause`].
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Defines an enum of facts, each with the word that it has in a cause's name.
+macro_rules! facts {
+    ($(#[$doc:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name {
+            $($(#[$of])* $variant,)*
+        }
+
+        impl $name {
+            /// Every value, in order.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// Its word in a cause's name.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+        }
+    };
+}
+
+facts! {
+    /// What is wrong. Each place in the judge and the runner that makes findings has its own kinds.
+    CauseKind {
+        /// No event about the subject came in the time of the expectation.
+        Missed = "missed",
+        /// An event about the subject came in time, and differs from the expected one in a field.
+        Differs = "differs",
+        /// The expected event came before its time.
+        Early = "early",
+        /// The expected event came after its time.
+        Late = "late",
+        /// The expected event was sent, and the connector did not accept it.
+        NotDelivered = "not-delivered",
+        /// The expected event came less often than expected.
+        TooRarely = "too-rarely",
+        /// An event that no expectation matches.
+        Unexpected = "unexpected",
+        /// An event about which the scenario demands silence.
+        Silence = "silence",
+        /// An event that repeats what the same subject said before.
+        Repeats = "repeats",
+        /// Events of an ordered group came in another order.
+        Order = "order",
+        /// A port could be seen going down another number of times than the scenario says.
+        Edges = "edges",
+        /// An event or call violates the wire contract in a field.
+        Contract = "contract",
+        /// Two events of one call bear one timestamp, and their order decides what stands.
+        Undecided = "undecided",
+        /// A fault was not cleared after healing.
+        NotCleared = "not-cleared",
+        /// A node condition was present after healing, without an outstanding fault of its node.
+        ConditionLeft = "condition-left",
+        /// A node was cordoned after healing, without an outstanding fault of its node.
+        CordonLeft = "cordon-left",
+        /// A moment that the scenario waits for never came.
+        Moment = "moment",
+        /// The monitor's exit code.
+        Exit = "exit",
+        /// A line of the monitor's log that is expected, or not.
+        Log = "log",
+        /// The number of polls.
+        Polls = "polls",
+        /// The number of calls.
+        Calls = "calls",
+        /// The state file.
+        StateFile = "state-file",
+        /// The number of reads of a file.
+        Reads = "reads",
+        /// A metric.
+        Metric = "metric",
+        /// The status of `/healthz`.
+        Healthz = "healthz",
+        /// What the ends of a link remember. It is about the world alone.
+        Link = "link",
+        /// The state of an LNet interface. It is about the world alone.
+        Lnet = "lnet",
+        /// The outcome of a workload. It is about the world alone.
+        Workload = "workload",
+        /// The verdict on the monitor's report about a workload.
+        Verdict = "verdict",
+        /// A node condition that the scenario expects, or not.
+        Condition = "condition",
+        /// A cordon that the scenario expects, or not.
+        Cordon = "cordon",
+        /// A release that the scenario expects, or not.
+        Release = "release",
+        /// A correlation rule that fires, or does not.
+        Rule = "rule",
+        /// The monitor was expected to be stuck in the kernel.
+        NotStuck = "not-stuck",
+        /// The monitor ended by itself.
+        Crashed = "crashed",
+        /// The monitor made no progress within the limit.
+        Hung = "hung",
+        /// The monitor cannot be killed.
+        StuckInKernel = "stuck-in-kernel",
+        /// The recordings of the two arms differ.
+        ArmsDiffer = "arms-differ",
+        /// The trace differs from the golden one.
+        GoldenDiffers = "golden-differs",
+        /// Two repeats of one drill differ.
+        RepeatsDiffer = "repeats-differ",
+        /// The stage could not be set.
+        Stage = "stage",
+        /// An internal error.
+        Fault = "fault",
+    }
+}
+
+facts! {
+    /// The severity of an event.
+    CauseSeverity {
+        /// Fatal.
+        Fatal = "fatal",
+        /// Nonfatal.
+        NonFatal = "nonfatal",
+        /// Healthy.
+        Healthy = "healthy",
+        /// It contradicts itself.
+        Unknown = "unknown",
+    }
+}
+
+facts! {
+    /// The field of an event, or of a call, that differs.
+    CauseField {
+        /// `version` of an event or batch.
+        Version = "version",
+        /// `agent`.
+        Agent = "agent",
+        /// `componentClass`.
+        ComponentClass = "component-class",
+        /// `nodeName`.
+        NodeName = "node-name",
+        /// `checkName`.
+        CheckName = "check-name",
+        /// `isFatal` and `isHealthy`.
+        Severity = "severity",
+        /// `processingStrategy`.
+        Strategy = "processing-strategy",
+        /// `recommendedAction`.
+        Action = "recommended-action",
+        /// `errorCode`.
+        ErrorCode = "error-code",
+        /// `entitiesImpacted`.
+        Entities = "entities",
+        /// `message`.
+        Message = "message",
+        /// `generatedTimestamp`.
+        Timestamp = "timestamp",
+        /// A field that a monitor leaves empty.
+        Extra = "extra",
+        /// The events of a call: none, or of several checks.
+        Batch = "batch",
+    }
+}
+
+facts! {
+    /// The kind of a subject.
+    CauseSubject {
+        /// A port.
+        Port = "port",
+        /// A device.
+        Device = "device",
+        /// A card.
+        Card = "card",
+        /// A whole check or node.
+        Check = "check",
+        /// A subject of another kind.
+        Other = "other",
+    }
+}
+
+facts! {
+    /// The role of a subject.
+    CauseRole {
+        /// A monitor must monitor it.
+        Monitored = "monitored",
+        /// It exists, and no monitor must monitor it: management, virtual, or of another vendor.
+        Unmonitored = "unmonitored",
+        /// The world has none of this name.
+        Absent = "absent",
+    }
+}
+
+facts! {
+    /// The link layer of a subject or check.
+    CauseLayer {
+        /// InfiniBand.
+        InfiniBand = "infiniband",
+        /// Ethernet.
+        Ethernet = "ethernet",
+    }
+}
+
+facts! {
+    /// What the scenario's last action before the finding acts on.
+    CauseAction {
+        /// A port or its cable.
+        Port = "after-port",
+        /// A counter, or traffic that counters count.
+        Counter = "after-counter",
+        /// A device, its driver or its functions.
+        Device = "after-device",
+        /// The node: reboot, clock, metadata, routes.
+        Node = "after-node",
+        /// The switch or the subnet manager.
+        Fabric = "after-fabric",
+        /// File operations of the monitor.
+        File = "after-file",
+        /// The connector.
+        Connector = "after-connector",
+        /// The monitor's process.
+        Monitor = "after-monitor",
+        /// The state file.
+        StateFile = "after-state-file",
+        /// A workload.
+        Workload = "after-workload",
+        /// Everything is healed.
+        Healing = "after-healing",
+    }
+}
+
+/// The cause of a finding. Facts that do not apply are `None`.
+///
+/// Its name (`Display`) is its words from the coarsest fact to the finest, such as
+/// `missed.fatal.port.monitored.infiniband.after-port`, so that a prefix names a family of causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cause {
+    /// What is wrong.
+    pub kind: CauseKind,
+    /// The field that differs.
+    pub field: Option<CauseField>,
+    /// The severity of the event.
+    pub severity: Option<CauseSeverity>,
+    /// The kind of the subject.
+    pub subject: Option<CauseSubject>,
+    /// The role of the subject.
+    pub role: Option<CauseRole>,
+    /// The layer of the subject or check.
+    pub layer: Option<CauseLayer>,
+    /// The action before it; `None` if there was none.
+    pub action: Option<CauseAction>,
+}
+
+impl Cause {
+    /// A cause of which nothing else is known.
+    #[must_use]
+    pub const fn of(kind: CauseKind) -> Self {
+        Self {
+            kind,
+            field: None,
+            severity: None,
+            subject: None,
+            role: None,
+            layer: None,
+            action: None,
+        }
+    }
+
+    /// The cause without its finest facts: 0 leaves all, 1 drops the action, 2 the layer too, 3 the
+    /// role too, 4 the subject too, 5 and more all but the kind. Its name is a prefix of this one's.
+    #[must_use]
+    pub fn coarser(self, by: u8) -> Self {
+        Self {
+            kind: self.kind,
+            field: self.field.filter(|_| by < 5),
+            severity: self.severity.filter(|_| by < 5),
+            subject: self.subject.filter(|_| by < 4),
+            role: self.role.filter(|_| by < 3),
+            layer: self.layer.filter(|_| by < 2),
+            action: self.action.filter(|_| by < 1),
+        }
+    }
+
+    /// The words of its name, from the coarsest fact to the finest.
+    pub fn words(self) -> impl Iterator<Item = &'static str> {
+        [
+            Some(self.kind.word()),
+            self.field.map(CauseField::word),
+            self.severity.map(CauseSeverity::word),
+            self.subject.map(CauseSubject::word),
+            self.role.map(CauseRole::word),
+            self.layer.map(CauseLayer::word),
+            self.action.map(CauseAction::word),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// The cause as a sentence about the monitor, without a subject: `reports ports that are not
+    /// monitored`.
+    #[must_use]
+    pub fn headline(self) -> String {
+        let mut text = self.predicate();
+        if let Some(layer) = self.layer {
+            text.push_str(match layer {
+                CauseLayer::InfiniBand => ", on InfiniBand",
+                CauseLayer::Ethernet => ", on Ethernet",
+            });
+        }
+        if let Some(action) = self.action {
+            text.push_str(match action {
+                CauseAction::Port => ", after an action on a port",
+                CauseAction::Counter => ", after an action on a counter",
+                CauseAction::Device => ", after an action on a device",
+                CauseAction::Node => ", after an action on the node",
+                CauseAction::Fabric => ", after an action on the fabric",
+                CauseAction::File => ", after an action on a file",
+                CauseAction::Connector => ", after an action on the connector",
+                CauseAction::Monitor => ", after an action on the monitor",
+                CauseAction::StateFile => ", after an action on the state file",
+                CauseAction::Workload => ", after an action on a workload",
+                CauseAction::Healing => ", after healing",
+            });
+        }
+        text
+    }
+
+    /// The headline without layer and action.
+    fn predicate(self) -> String {
+        use CauseKind as Kind;
+        let events = self.events();
+        let field = self.field.map_or("field", CauseField::word);
+        match self.kind {
+            Kind::Missed => format!("does not send {events}"),
+            Kind::Differs => format!("sends {events} with another {field}"),
+            Kind::Early => format!("sends {events} too early"),
+            Kind::Late => format!("sends {events} too late"),
+            Kind::NotDelivered => format!("does not get {events} delivered"),
+            Kind::TooRarely => format!("sends {events} too rarely"),
+            Kind::Unexpected | Kind::Silence
+                if matches!(self.role, Some(CauseRole::Unmonitored | CauseRole::Absent)) =>
+            {
+                format!("reports {}", self.subjects())
+            }
+            Kind::Unexpected => format!("sends {events} that nobody expects"),
+            Kind::Silence => format!("sends {events} where silence is expected"),
+            Kind::Repeats => format!("repeats {events}"),
+            Kind::Order => format!("sends {events} in another order"),
+            Kind::Edges => "could see the port go down another number of times".to_owned(),
+            Kind::Contract => format!("breaks the contract of the wire: {field}"),
+            Kind::Undecided => "sends events in one call with equal timestamps".to_owned(),
+            Kind::NotCleared => format!("does not clear {events}"),
+            Kind::ConditionLeft => "leaves a node condition after healing".to_owned(),
+            Kind::CordonLeft => "leaves a node cordoned after healing".to_owned(),
+            Kind::Moment => "never reaches the moment that the scenario waits for".to_owned(),
+            Kind::Exit => "ends with another exit code".to_owned(),
+            Kind::Log => "logs other lines".to_owned(),
+            Kind::Polls => "polls another number of times".to_owned(),
+            Kind::Calls => "calls another number of times".to_owned(),
+            Kind::StateFile => "leaves another state file".to_owned(),
+            Kind::Reads => "reads a file another number of times".to_owned(),
+            Kind::Metric => "has another value of a metric".to_owned(),
+            Kind::Healthz => "answers `/healthz` with another status".to_owned(),
+            Kind::Link => "the ends of a link remember something else".to_owned(),
+            Kind::Lnet => "an LNet interface is in another state".to_owned(),
+            Kind::Workload => "a workload has another outcome".to_owned(),
+            Kind::Verdict => "is right or wrong about a workload, unlike the scenario".to_owned(),
+            Kind::Condition => "leads to another node condition".to_owned(),
+            Kind::Cordon => "leads to another cordon".to_owned(),
+            Kind::Release => "leads to another release of the node".to_owned(),
+            Kind::Rule => "makes other correlation rules fire".to_owned(),
+            Kind::NotStuck => "is not stuck in the kernel".to_owned(),
+            Kind::Crashed => "ends by itself".to_owned(),
+            Kind::Hung => "hangs".to_owned(),
+            Kind::StuckInKernel => "is stuck in the kernel".to_owned(),
+            Kind::ArmsDiffer => "the arms differ".to_owned(),
+            Kind::GoldenDiffers => "the trace is not the golden one".to_owned(),
+            Kind::RepeatsDiffer => "two repeats differ".to_owned(),
+            Kind::Stage => "the stage could not be set".to_owned(),
+            Kind::Fault => "a fault of nicdrill's own".to_owned(),
+        }
+    }
+
+    /// `fatal events about ports`.
+    fn events(self) -> String {
+        let severity = self.severity.map_or("", CauseSeverity::word);
+        match self.subject {
+            None => format!("{severity} events").trim_start().to_owned(),
+            Some(_) => format!("{severity} events about {}", self.subjects())
+                .trim_start()
+                .to_owned(),
+        }
+    }
+
+    /// `ports that are not monitored`.
+    fn subjects(self) -> String {
+        let subjects = match self.subject {
+            Some(CauseSubject::Port) => "ports",
+            Some(CauseSubject::Device) => "devices",
+            Some(CauseSubject::Card) => "cards",
+            Some(CauseSubject::Check) => "a whole check",
+            Some(CauseSubject::Other) | None => "subjects of another kind",
+        };
+        let role = match self.role {
+            Some(CauseRole::Unmonitored) => " that are not monitored",
+            Some(CauseRole::Absent) => " that do not exist",
+            Some(CauseRole::Monitored) | None => "",
+        };
+        format!("{subjects}{role}")
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, word) in self.words().enumerate() {
+            if place > 0 {
+                f.write_str(".")?;
+            }
+            f.write_str(word)?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Cause {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const UNMONITORED: Cause = Cause {
+        severity: Some(CauseSeverity::Healthy),
+        subject: Some(CauseSubject::Port),
+        role: Some(CauseRole::Unmonitored),
+        layer: Some(CauseLayer::Ethernet),
+        action: Some(CauseAction::Port),
+        ..Cause::of(CauseKind::Unexpected)
+    };
+
+    #[test]
+    fn a_cause_is_named_by_its_facts_and_told_as_a_sentence() {
+        assert_eq!(
+            UNMONITORED.to_string(),
+            "unexpected.healthy.port.unmonitored.ethernet.after-port"
+        );
+        assert_eq!(
+            UNMONITORED.coarser(2).headline(),
+            "reports ports that are not monitored"
+        );
+        assert_eq!(
+            UNMONITORED.headline(),
+            "reports ports that are not monitored, on Ethernet, after an action on a port"
+        );
+    }
+
+    #[test]
+    fn the_name_of_a_coarser_cause_is_a_prefix() {
+        for by in 0..6 {
+            let name = UNMONITORED.coarser(by).to_string();
+            assert!(UNMONITORED.to_string().starts_with(&name), "{name}");
+        }
+        assert_eq!(UNMONITORED.coarser(5), Cause::of(CauseKind::Unexpected));
+    }
+
+    #[test]
+    fn no_two_kinds_have_one_word_or_one_headline() {
+        let words: BTreeSet<&str> = CauseKind::ALL.iter().map(|kind| kind.word()).collect();
+        assert_eq!(words.len(), CauseKind::ALL.len());
+        let told = CauseKind::ALL
+            .iter()
+            .map(|kind| Cause::of(*kind).headline());
+        assert_eq!(told.collect::<BTreeSet<_>>().len(), CauseKind::ALL.len());
+    }
+}

@@ -1,0 +1,143 @@
+//! The groups of a run as text for a terminal: one block a cause, two screens in all.
+//!
+//! If there are more causes than blocks, causes that differ in their finest facts only are told
+//! together: first without the action, then without the layer, and so on. Start at [`groups_page`].
+
+use std::{collections::BTreeSet, fmt::Write as _};
+
+use crate::{
+    DrillName, DrillReport, Finding, RunReport, Style,
+    group::{Group, grouped},
+    terminal::{failure_lines, plural},
+};
+
+/// The lines of all blocks: two screens of 50 lines. Chosen.
+const PAGE_LINES: usize = 96;
+
+/// The largest number of lines of a block.
+const BLOCK_LINES_MAX: usize = 20;
+
+/// The largest number of blocks: each has room for eight lines.
+const BLOCKS_MAX: usize = 12;
+
+/// The facts that can be dropped from causes.
+const COARSEST: u8 = 5;
+
+/// The findings of a run by cause, those that count as failures first; empty for a run without any.
+/// `folder` is the run folder, as the user named it.
+#[must_use]
+pub fn groups_page(run: &RunReport, folder: &str, style: Style) -> String {
+    let groups = fitting(&run.drills);
+    let (red, excused): (Vec<Group>, Vec<Group>) =
+        groups.into_iter().partition(|group| group.excuse.is_none());
+    let mut page = String::new();
+    let blocks = red.len().min(BLOCKS_MAX);
+    let lines = (PAGE_LINES / blocks.max(1)).min(BLOCK_LINES_MAX);
+    for group in red.iter().take(BLOCKS_MAX) {
+        page += &block(group, folder, lines, style);
+    }
+    if let Some(more) = red.len().checked_sub(BLOCKS_MAX).filter(|more| *more > 0) {
+        let more = plural(more as u64, "further cause");
+        writeln!(page, "{more}: {folder}/failed.txt").expect(WRITES);
+    }
+    if !excused.is_empty() {
+        let drills: BTreeSet<&DrillName> = excused.iter().flat_map(|group| &group.drills).collect();
+        let causes = plural(excused.len() as u64, "known cause");
+        let drills = plural(drills.len() as u64, "drill");
+        writeln!(page, "{causes} in {drills}, which do not count:").expect(WRITES);
+        for group in excused.iter().take(BLOCKS_MAX) {
+            writeln!(page, "  {}: {}", group.headline, counted(group)).expect(WRITES);
+        }
+    }
+    if run.summary.not_kept > 0 {
+        let drills = plural(run.summary.not_kept, "failed drill");
+        writeln!(
+            page,
+            "{drills} left no artifacts, because earlier ones of the same causes did; `--keep` keeps all"
+        )
+        .expect(WRITES);
+    }
+    page
+}
+
+/// The groups, coarse enough to be told in the blocks that there are.
+fn fitting(drills: &[DrillReport]) -> Vec<Group> {
+    let mut groups = grouped(drills, 0);
+    for by in 1..=COARSEST {
+        let red = groups.iter().filter(|group| group.excuse.is_none());
+        if red.count() <= BLOCKS_MAX {
+            break;
+        }
+        groups = grouped(drills, by);
+    }
+    groups
+}
+
+/// `162 drills on 23 platforms`.
+fn counted(group: &Group) -> String {
+    let drills = plural(group.drills.len() as u64, "drill");
+    let platforms = plural(group.platforms as u64, "platform");
+    format!("{drills} on {platforms}")
+}
+
+fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
+    let first = &group.first;
+    let mut head = format!("{}  {}", style.red("FAIL"), style.bold(&group.headline));
+    write!(head, ": {}", counted(group)).expect(WRITES);
+    let mut tail = vec![format!("  repeat it: {}", style.bold(&first.repeat))];
+    if group.drills.len() > 1 {
+        let cause = group.cause.to_string();
+        let mut ids = group.ids.iter();
+        let is_exact = ids.all(|id| id.split_once('#').is_some_and(|(_, of)| of == cause));
+        tail.push(if is_exact {
+            format!("  all of them: grep ' {cause}$' {folder}/failed.txt")
+        } else {
+            // Of this cause, and of those that it begins.
+            format!("  all of them: grep -E ' {cause}(\\.|$)' {folder}/failed.txt")
+        });
+    }
+    let id = group.ids.first().expect("a group has a finding");
+    let more = group.ids.len() - 1;
+    tail.push(if more == 0 {
+        format!("  id: {id}")
+    } else {
+        format!("  id: {id} and {more} more")
+    });
+    let room = lines.saturating_sub(2 + tail.len());
+    let detail = details(&first.finding, room, style);
+    let mut block = format!("{head}\n  first: {}\n", first.drill);
+    for line in detail.into_iter().chain(tail) {
+        block += &line;
+        block.push('\n');
+    }
+    block
+}
+
+/// The lines of a finding, at most this many. If there is no room for all, its reads are left out, then what
+/// is not the first of several, and then the scenario's line.
+fn details(finding: &Finding, room: usize, style: Style) -> Vec<String> {
+    let without_reads = Finding {
+        reads: Vec::new(),
+        ..finding.clone()
+    };
+    let first_of_each = Finding {
+        expected: finding.expected.iter().take(1).cloned().collect(),
+        came: finding.came.iter().take(1).cloned().collect(),
+        ..without_reads.clone()
+    };
+    let without_line = Finding {
+        line: None,
+        ..first_of_each.clone()
+    };
+    let mut lines = Vec::new();
+    for shorter in [finding, &without_reads, &first_of_each, &without_line] {
+        lines = failure_lines(shorter, style);
+        if lines.len() <= room {
+            break;
+        }
+    }
+    lines.truncate(room);
+    lines
+}
+
+const WRITES: &str = "writing to a string cannot fail";

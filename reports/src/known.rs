@@ -1,0 +1,236 @@
+//! Known deviations (`known.toml`): findings that are accepted.
+//!
+//! ```toml
+//! [[known]]
+//! id = "port/cable-pulled#missed.fatal.port.monitored.infiniband.after-port"   # `*` and `?` match anything
+//! reason = "the port state is polled every 60 s; to be changed in 2.4"
+//! link = "https://tracker.example/123"    # optional
+//! expires = 2027-01-31                    # optional: the last day on which it is accepted
+//! drill = "port/cable-pulled@h100-oci"    # optional: it is judged gone only if this drill was played
+//! ```
+//! What they do to a run is in [`crate::Excuses`]. Start at [`KnownDeviations::read`].
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{DrillName, Glob};
+
+/// A day of the calendar, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Day {
+    /// The year.
+    pub year: u16,
+    /// The month, from 1.
+    pub month: u8,
+    /// The day of the month, from 1.
+    pub day: u8,
+}
+
+impl std::fmt::Display for Day {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { year, month, day } = self;
+        write!(f, "{year:04}-{month:02}-{day:02}")
+    }
+}
+
+/// An entry of `known.toml`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownEntry {
+    /// The id of findings, or a pattern of ids.
+    pub id: String,
+    /// The reason.
+    pub reason: String,
+    /// A link for people.
+    pub link: Option<String>,
+    /// The last day on which it is accepted.
+    pub expires: Option<Day>,
+    /// A drill in which it occurs.
+    pub drill: Option<DrillName>,
+    /// Its line in the file, from 1.
+    pub line: usize,
+}
+
+/// The entries of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnownDeviations {
+    /// The file's name, for messages.
+    pub file: String,
+    /// The entries.
+    pub entries: Vec<KnownEntry>,
+}
+
+/// An invalid `known.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {found}\nhint: {hint}")]
+pub struct KnownError {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What was found.
+    pub found: String,
+    /// What is allowed.
+    pub hint: &'static str,
+}
+
+const KEYS: &str =
+    "an entry is `[[known]]` with `id` and `reason`, and may have `link`, `expires` and `drill`";
+
+/// Known deviations: findings of a monitor that are accepted.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "known.toml")]
+struct FileSpec {
+    /// The entries.
+    #[serde(default)]
+    #[schemars(with = "Vec<EntrySpec>")]
+    known: Vec<toml::Spanned<EntrySpec>>,
+}
+
+/// An accepted finding.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EntrySpec {
+    /// The id of the findings, as a run prints it with each group: `scenario#cause`. `*` matches any characters
+    /// and `?` one.
+    #[schemars(with = "String")]
+    id: toml::Spanned<String>,
+    /// Why they are accepted.
+    #[schemars(with = "String")]
+    reason: toml::Spanned<String>,
+    /// A link for people.
+    #[schemars(with = "String")]
+    link: Option<String>,
+    /// The last day (UTC) on which they are accepted: a TOML date such as 2027-01-31.
+    #[schemars(with = "String", extend("format" = "date"))]
+    expires: Option<toml::Spanned<toml::value::Datetime>>,
+    /// A drill in which they occur. The entry must be removed when this drill was played without them; without
+    /// this key, when all drills of its scenarios were.
+    #[schemars(with = "String")]
+    drill: Option<toml::Spanned<String>>,
+}
+
+/// The JSON Schema of `known.toml`.
+#[must_use]
+pub fn known_schema() -> Value {
+    let settings = schemars::generate::SchemaSettings::draft2020_12();
+    let schema = settings.into_generator().into_root_schema_for::<FileSpec>();
+    schema.to_value()
+}
+
+impl KnownDeviations {
+    /// Reads the text of a file; `file` is its name for messages.
+    ///
+    /// # Errors
+    /// If it is not TOML of this form, a reason is empty, or an id, date or drill is invalid.
+    pub fn read(file: &str, text: &str) -> Result<Self, KnownError> {
+        let wrong = |at: usize, found: String, hint| KnownError {
+            file: file.to_owned(),
+            line: text[..at.min(text.len())].matches('\n').count() + 1,
+            found,
+            hint,
+        };
+        let spec: FileSpec = toml::from_str(text).map_err(|error: toml::de::Error| {
+            let at = error.span().map_or(0, |span| span.start);
+            wrong(at, error.message().to_owned(), KEYS)
+        })?;
+        let mut entries = Vec::new();
+        for entry in spec.known {
+            let start = entry.span().start;
+            let line = wrong(start, String::new(), KEYS).line;
+            let EntrySpec {
+                id,
+                reason,
+                link,
+                expires,
+                drill,
+            } = entry.into_inner();
+            let is_id = id.get_ref().split_once('#');
+            if is_id.is_none_or(|(scenario, cause)| scenario.is_empty() || cause.is_empty()) {
+                return Err(wrong(
+                    id.span().start,
+                    format!("invalid id `{}`", id.get_ref()),
+                    "an id is `scenario#cause`, as a run prints it with each group; `*` and `?` match anything",
+                ));
+            }
+            if reason.get_ref().trim().is_empty() {
+                return Err(wrong(
+                    reason.span().start,
+                    "an empty `reason`".to_owned(),
+                    "write why the finding is accepted",
+                ));
+            }
+            let expires = expires
+                .map(|date| {
+                    let at = date.span().start;
+                    let date = date.into_inner();
+                    match (date.date, date.time) {
+                        (Some(date), None) => Ok(Day {
+                            year: date.year,
+                            month: date.month,
+                            day: date.day,
+                        }),
+                        _ => Err(wrong(
+                            at,
+                            format!("`expires` is {date}, not a day"),
+                            "write a date without a time, such as `expires = 2027-01-31`",
+                        )),
+                    }
+                })
+                .transpose()?;
+            let drill = drill
+                .map(|drill| {
+                    let at = drill.span().start;
+                    drill.get_ref().parse::<DrillName>().map_err(|error| {
+                        wrong(
+                            at,
+                            format!("invalid drill name `{}`", error.text),
+                            error.hint,
+                        )
+                    })
+                })
+                .transpose()?;
+            entries.push(KnownEntry {
+                id: id.into_inner(),
+                reason: reason.into_inner(),
+                link,
+                expires,
+                drill,
+                line,
+            });
+        }
+        Ok(Self {
+            file: file.to_owned(),
+            entries,
+        })
+    }
+}
+
+impl KnownEntry {
+    /// Whether it is about findings with this id.
+    #[must_use]
+    pub fn matches(&self, id: &str) -> bool {
+        Glob::new(&self.id).fits(id)
+    }
+
+    /// Whether it is about this scenario.
+    pub(crate) fn is_about(&self, scenario: &str) -> bool {
+        let (of, _) = self.id.split_once('#').unwrap_or((&self.id, ""));
+        Glob::new(of).fits(scenario)
+    }
+
+    /// The entry on one line: `known.toml:7: port/cable-pulled#missed (by design)`.
+    pub(crate) fn line_in(&self, file: &str) -> String {
+        let Self {
+            line, id, reason, ..
+        } = self;
+        let link = self.link.iter().map(|link| format!("; {link}"));
+        let link: String = link.collect();
+        format!("{file}:{line}: {id} ({reason}{link})")
+    }
+
+    pub(crate) fn is_expired(&self, today: Day) -> bool {
+        self.expires.is_some_and(|last| last < today)
+    }
+}
