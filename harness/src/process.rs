@@ -22,6 +22,7 @@ use tokio::{runtime::Runtime, sync::mpsc};
 mod authority;
 mod binds;
 mod connector;
+mod host_root;
 mod http;
 mod inbox;
 mod line;

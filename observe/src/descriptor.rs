@@ -10,7 +10,7 @@ use include_dir::{Dir, include_dir};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Filling, Loop, Protocol, loops};
+use crate::{Filling, Loop, Protocol, RootAt, loops};
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
 const NVIDIA_NETWORKING: u16 = 0x15b3;
@@ -56,6 +56,9 @@ pub struct Descriptor {
     /// `{root}/…`. A path that the host lacks is made. Only the monitor sees this.
     #[serde(default)]
     pub binds: BTreeMap<String, String>,
+    /// Where it finds its node's tree.
+    #[serde(default)]
+    pub root: RootAt,
     /// The text of its configuration file, with the same replacements; a story's lines follow it.
     /// Without it no file is written.
     pub config: Option<String>,
@@ -253,7 +256,7 @@ impl Descriptor {
             return problem(
                 "binds",
                 "`binds` has a path below `/proc/net`, where a mount does not stay",
-                "give the program another path by `command`, `env` or `config`",
+                "write `root: /`, or give the program another path by `command`, `env` or `config`",
             );
         }
         let on_host = |at: &String| at.len() > 1 && at.starts_with('/') && is_plain(at);
@@ -323,6 +326,7 @@ impl Descriptor {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
             binds: BTreeMap::new(),
+            root: RootAt::Mount,
             config: None,
             listings_per_poll: 1,
             poll_unit: PollUnit::Whole,

@@ -11,6 +11,7 @@
 mod answers;
 mod descriptor;
 mod filling;
+mod isolation;
 mod loops;
 mod observation;
 pub mod platform_connector;
@@ -23,6 +24,7 @@ pub use descriptor::{
     ClockKind, Descriptor, Differences, Drains, PollUnit, Problem, Vocabulary, shipped_descriptors,
 };
 pub use filling::Filling;
+pub use isolation::RootAt;
 pub use loops::{ExpectedLoop, Loop, told_by};
 pub use observation::{Observation, Severity, Subject};
 pub use protocol::{Adapter, Breach, Contract, Protocol};

@@ -36,7 +36,10 @@ use rustix::{
     },
 };
 
-use super::binds::{self, Bind};
+use super::{
+    binds::{self, Bind},
+    host_root::HostRoot,
+};
 
 /// The namespace of the calling thread.
 const OWN: &str = "/proc/thread-self/ns/mnt";
@@ -51,6 +54,8 @@ pub(super) struct MountView {
     pub(super) stage: PathBuf,
     /// The folder of the monitor's node, below that of the stage: all that remains of it.
     pub(super) node: PathBuf,
+    /// The tree that it finds over its host's files, if it does.
+    pub(super) over_host: Option<HostRoot>,
     /// What it finds at other paths.
     pub(super) binds: Vec<Bind>,
 }
@@ -88,7 +93,11 @@ impl MountView {
         fs::create_dir_all(&self.node)?;
         let whole = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         move_mount(&own, "", CWD, &self.node, whole)?;
-        binds::place(&self.binds, &self.stage.join("layer"))
+        let scratch = self.stage.join("layer");
+        if let Some(tree) = &self.over_host {
+            tree.place(&self.stage.join("host"), &scratch)?;
+        }
+        binds::place(&self.binds, &scratch)
     }
 }
 

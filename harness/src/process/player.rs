@@ -19,7 +19,9 @@ use std::{
 
 use director::{Director, InstanceAct, InstancePlan, MonitorId, STATE_FILE, Stage, Truth};
 use memory::{Played, TraceLog};
-use observe::{Broken, Descriptor, Drains, ExpectedLoop, Filling, MonitorTick, Recording, Tick};
+use observe::{
+    Broken, Descriptor, Drains, ExpectedLoop, Filling, MonitorTick, Recording, RootAt, Tick,
+};
 use platforms::{NodeName, WORLD_START_WALL_NS};
 use scenarios::{Arm, Story};
 use simfs::Fs;
@@ -28,6 +30,7 @@ use simfs_fuse::{MountError, Options, Server};
 use super::{
     ProcessArm,
     binds::Bind,
+    host_root::{self, HostRoot},
     inbox::EventSender,
     loops::Loops,
     monitor_process::{MonitorProcess, Order},
@@ -99,7 +102,10 @@ impl<'a> Player<'a> {
             .settle(self.descriptor)
             .map_err(|error| stage(&error))?;
         for (at, node) in self.story.monitors.iter().enumerate() {
-            let fs = files.remove(node).expect("every monitored node has files");
+            let mut fs = files.remove(node).expect("every monitored node has files");
+            if self.descriptor.root == RootAt::Host {
+                fs.apply(&host_root::folders());
+            }
             let fs = Arc::new(Mutex::new(fs));
             let folder = self.arm.folder.join(at.to_string());
             let root = folder.join("root");
@@ -338,10 +344,15 @@ impl<'a> Player<'a> {
             Some(stage) => Ok(Some(MountView {
                 stage: stage.clone(),
                 node: node_runtime.folder.clone(),
+                over_host: (self.descriptor.root == RootAt::Host)
+                    .then(|| HostRoot::new(&node_runtime.root, node_runtime.fs().tree())),
                 binds: binds.collect(),
             })),
             None if self.descriptor.daemon => {
                 Err(io::Error::other("`daemon` needs private namespaces"))
+            }
+            None if self.descriptor.root == RootAt::Host => {
+                Err(io::Error::other("`root: /` needs private namespaces"))
             }
             None if self.descriptor.binds.is_empty() => Ok(None),
             None => Err(io::Error::other("`binds` needs private namespaces")),

@@ -4,6 +4,7 @@ mod another_make;
 mod captured;
 mod first_monitor;
 mod help;
+mod host_root;
 mod init;
 mod isolation;
 mod made_up_vendor;
