@@ -9,7 +9,7 @@ use rstest::rstest;
 use crate::scratch::{Ran, Scratch, can_play_processes};
 
 /// The reference monitor's descriptor with the host's paths in place of the tree's.
-fn with_fixed_paths() -> String {
+pub(crate) fn with_fixed_paths() -> String {
     let (_, reference) = observe::shipped_descriptors()
         .find(|(name, _)| *name == "reference.yaml")
         .expect("it ships");
