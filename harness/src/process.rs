@@ -21,7 +21,9 @@ use tokio::{runtime::Runtime, sync::mpsc};
 
 mod authority;
 mod binds;
+mod confinement;
 mod connector;
+mod host_root;
 mod http;
 mod inbox;
 mod line;

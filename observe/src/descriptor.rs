@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Filling, Loop, MetricsPage, PLACEHOLDERS, Protocol, RealTime, Span, Texts, filling, loops,
-    toml_tables,
+    Filling, Limits, Loop, MetricsPage, PLACEHOLDERS, Protocol, RealTime, RootAt, Span, Texts,
+    filling, isolation, loops, toml_tables,
 };
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
@@ -62,6 +62,19 @@ pub struct Descriptor {
     /// `{root}/…`. A path that the host lacks is made. Only the monitor sees this.
     #[serde(default)]
     pub binds: BTreeMap<String, String>,
+    /// Where it finds its node's tree.
+    #[serde(default)]
+    pub root: RootAt,
+    /// Whether the host's files are read-only to it and it gets no privileges.
+    #[serde(default = "yes")]
+    pub confine: bool,
+    /// The host's files and folders to which it can write although it is confined; a relative path is below
+    /// the folder in which `nicdrill` is started.
+    #[serde(default)]
+    pub writable: Vec<String>,
+    /// How much it may use.
+    #[serde(default)]
+    pub limits: Limits,
     /// The text of its configuration file, with the same replacements; a story's lines follow it.
     /// Without it and `config_default` no file is written.
     pub config: Option<String>,
@@ -304,7 +317,7 @@ impl Descriptor {
             return problem(
                 "binds",
                 "`binds` has a path below `/proc/net`, where a mount does not stay",
-                "give the program another path by `command`, `env` or `config`",
+                "write `root: /`, or give the program another path by `command`, `env` or `config`",
             );
         }
         let on_host = |at: &String| at.len() > 1 && at.starts_with('/') && is_plain(at);
@@ -314,6 +327,10 @@ impl Descriptor {
                 "`binds` has a path at which nothing can be put",
                 "write absolute paths other than `/`, without `..`",
             );
+        }
+        let isolation = isolation::problem(self.confine, &self.writable, &self.limits);
+        if isolation.is_some() {
+            return isolation;
         }
         if self.listings_per_poll == 0 {
             return problem(
@@ -404,6 +421,10 @@ impl Descriptor {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
             binds: BTreeMap::new(),
+            root: RootAt::Mount,
+            confine: true,
+            writable: Vec::new(),
+            limits: Limits::default(),
             config: None,
             config_default: None,
             files: BTreeMap::new(),

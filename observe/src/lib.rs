@@ -11,6 +11,7 @@
 mod answers;
 mod descriptor;
 mod filling;
+mod isolation;
 mod loops;
 mod metrics_page;
 mod observation;
@@ -27,6 +28,7 @@ pub use descriptor::{
     ClockKind, Descriptor, Differences, Drains, PollUnit, Problem, Vocabulary, shipped_descriptors,
 };
 pub use filling::{Filling, PLACEHOLDERS};
+pub use isolation::{Limits, RootAt, Size};
 pub use loops::{ExpectedLoop, Loop, told_by};
 pub use metrics_page::MetricsPage;
 pub use observation::{Observation, Severity, Subject};

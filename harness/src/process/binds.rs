@@ -154,7 +154,7 @@ fn entries(folder: &Path) -> io::Result<Vec<(OsString, Entry)>> {
 
 /// A copy of the mount at a path, and with `whole` of those below it. Inside a user namespace a part of
 /// what is mounted at a folder cannot be copied (`mount_namespaces(7)`).
-fn copied(path: &Path, whole: bool) -> io::Result<OwnedFd> {
+pub(super) fn copied(path: &Path, whole: bool) -> io::Result<OwnedFd> {
     let mut flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     if whole {
         flags |= OpenTreeFlags::AT_RECURSIVE;
@@ -162,7 +162,8 @@ fn copied(path: &Path, whole: bool) -> io::Result<OwnedFd> {
     Ok(open_tree(CWD, path, flags)?)
 }
 
-fn attach(tree: &OwnedFd, at: &Path) -> io::Result<()> {
+/// Mounts a copy at a path.
+pub(super) fn attach(tree: &OwnedFd, at: &Path) -> io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_SYMLINKS;
     Ok(move_mount(tree, "", CWD, at, flags)?)
 }

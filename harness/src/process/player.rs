@@ -19,7 +19,9 @@ use std::{
 
 use director::{Director, InstanceAct, InstancePlan, MonitorId, STATE_FILE, Stage, Truth};
 use memory::{Played, TraceLog};
-use observe::{Broken, Descriptor, Drains, ExpectedLoop, Filling, MonitorTick, Recording, Tick};
+use observe::{
+    Broken, Descriptor, Drains, ExpectedLoop, Filling, Limits, MonitorTick, Recording, RootAt, Tick,
+};
 use platforms::{NodeName, WORLD_START_WALL_NS};
 use scenarios::{Arm, Story};
 use simfs::Fs;
@@ -28,10 +30,12 @@ use simfs_fuse::{MountError, Options, Server};
 use super::{
     ProcessArm,
     binds::Bind,
+    confinement::Confinement,
+    host_root::{self, HostRoot},
     inbox::EventSender,
     loops::Loops,
     monitor_process::{MonitorProcess, Order},
-    mount_space::MountView,
+    mount_space::{MountView, temporary},
     node_runtime::{MonitorInstance, NodeRuntime},
     quiet,
 };
@@ -102,7 +106,10 @@ impl<'a> Player<'a> {
             .settle(self.descriptor)
             .map_err(|error| stage(&error))?;
         for (at, node) in self.story.monitors.iter().enumerate() {
-            let fs = files.remove(node).expect("every monitored node has files");
+            let mut fs = files.remove(node).expect("every monitored node has files");
+            if self.descriptor.root == RootAt::Host {
+                fs.apply(&host_root::folders());
+            }
             let fs = Arc::new(Mutex::new(fs));
             let folder = self.arm.folder.join(at.to_string());
             let root = folder.join("root");
@@ -129,7 +136,10 @@ impl<'a> Player<'a> {
                 sender.clone(),
             );
             fs::create_dir_all(&node_runtime.root).map_err(|error| stage(&error))?;
-            let options = Options { cpu, gate: true };
+            let options = Options {
+                cpu,
+                ..Options::default()
+            };
             let server = Server::mount(
                 Arc::clone(&node_runtime.fs),
                 &node_runtime.root,
@@ -313,24 +323,26 @@ impl<'a> Player<'a> {
         }
         let wrong = self.arm.options.wrong.as_deref();
         let mut words = self.arm.options.wrap.clone();
+        words.extend(limiting(&self.descriptor.limits));
         words.extend(self.descriptor.arguments(
             self.story.holds_for_good(),
             flags,
             wrong,
             &filling,
         ));
-        let env = self
-            .descriptor
-            .env
-            .iter()
-            .map(|(name, value)| (name.clone(), filling.fill(value)));
+        let view = self.view(node_runtime, &filling)?;
+        let confined = view.as_ref().filter(|view| view.confinement.is_some());
+        let temporary = confined.map(|view| ("TMPDIR".to_owned(), path(&temporary(&view.stage))));
+        let env = self.descriptor.env.iter();
+        let env = env.map(|(name, value)| (name.clone(), filling.fill(value)));
         Ok(Order {
             words,
-            env: env.collect(),
+            env: temporary.into_iter().chain(env).collect(),
             metrics_port: filling.metrics_port,
             wrapped: !self.arm.options.wrap.is_empty(),
             daemon: self.descriptor.daemon,
-            view: self.view(node_runtime, &filling)?,
+            most_processes: self.descriptor.limits.processes,
+            view,
         })
     }
 
@@ -348,14 +360,36 @@ impl<'a> Player<'a> {
             Some(stage) => Ok(Some(MountView {
                 stage: stage.clone(),
                 node: node_runtime.folder.clone(),
+                over_host: (self.descriptor.root == RootAt::Host)
+                    .then(|| HostRoot::new(&node_runtime.root, node_runtime.fs().tree())),
                 binds: binds.collect(),
+                confinement: self.confinement()?,
             })),
             None if self.descriptor.daemon => {
                 Err(io::Error::other("`daemon` needs private namespaces"))
             }
+            None if self.descriptor.root == RootAt::Host => {
+                Err(io::Error::other("`root: /` needs private namespaces"))
+            }
             None if self.descriptor.binds.is_empty() => Ok(None),
             None => Err(io::Error::other("`binds` needs private namespaces")),
         }
+    }
+
+    /// How a monitor is confined. A wrapper is a tool of the user's, which writes where it is told to.
+    fn confinement(&self) -> io::Result<Option<Confinement>> {
+        if !self.descriptor.confine || !self.arm.options.wrap.is_empty() {
+            return Ok(None);
+        }
+        if !self.arm.network.is_private() {
+            return Err(io::Error::other(
+                "the kernel grants no private network\nhint: `confine: false` in its descriptor starts it unconfined",
+            ));
+        }
+        let writable = self.descriptor.writable.iter().map(Into::into);
+        Ok(Some(Confinement {
+            writable: writable.collect(),
+        }))
     }
 
     /// Lets a monitor poll once, or continue the poll in which it is held.
@@ -537,6 +571,19 @@ fn unplayed(broken: Broken) -> Played {
         recording,
         truth: Truth::default(),
     }
+}
+
+/// The words in front of a command that set its limits and then become the command.
+fn limiting(limits: &Limits) -> Vec<String> {
+    let settings = limits.settings();
+    if settings.is_empty() {
+        return Vec::new();
+    }
+    let settings = settings
+        .iter()
+        .map(|setting| format!("ulimit {setting} && "));
+    let script = settings.collect::<String>() + "exec \"$@\"";
+    ["sh", "-c", &script, "sh"].map(str::to_owned).into()
 }
 
 fn stage(error: &dyn std::error::Error) -> Broken {

@@ -3,9 +3,11 @@
 mod another_make;
 mod captured;
 mod configured;
+mod confine;
 mod first_monitor;
 mod groups;
 mod help;
+mod host_root;
 mod init;
 mod isolation;
 mod known;
