@@ -6,7 +6,7 @@ use std::{
     net::Shutdown,
     os::unix::net::UnixStream as StdStream,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Weak},
     task::{Context, Poll, ready},
 };
 
@@ -23,6 +23,8 @@ use tonic::transport::server::Connected;
 pub(super) struct Line {
     stream: UnixStream,
     tag: LineTag,
+    /// The only lasting owner of the duplicate, so that the connection is closed with the line.
+    _knife: Arc<StdStream>,
     filter: AuthorityFilter,
     /// Bytes that have passed the filter and are not read yet.
     passed: Vec<u8>,
@@ -37,7 +39,8 @@ pub(super) struct LineTag {
     pub(super) node: NodeName,
     /// The pid of the process at the other end.
     pub(super) pid: u32,
-    knife: Arc<StdStream>,
+    /// A duplicate of the socket's descriptor, as long as the line lasts.
+    knife: Weak<StdStream>,
 }
 
 impl Line {
@@ -53,8 +56,9 @@ impl Line {
             tag: LineTag {
                 node,
                 pid: peer.unwrap_or_default(),
-                knife,
+                knife: Arc::downgrade(&knife),
             },
+            _knife: knife,
             filter: AuthorityFilter::default(),
             passed: Vec::new(),
         })
@@ -67,10 +71,12 @@ impl Line {
 
 impl LineTag {
     /// Cuts the connection: the other end reads end of file and none of the data that was not sent
-    /// yet.
+    /// yet. Nothing happens if the server has closed it already.
     pub(super) fn cut(&self) {
-        // It fails only if the other end is closed already.
-        let _ = self.knife.shutdown(Shutdown::Both);
+        if let Some(knife) = self.knife.upgrade() {
+            // It fails only if the other end is closed already.
+            let _ = knife.shutdown(Shutdown::Both);
+        }
     }
 }
 

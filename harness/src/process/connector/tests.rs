@@ -4,6 +4,7 @@ use std::{
     io::{Read as _, Write as _},
     os::unix::net::UnixStream,
     thread,
+    time::Duration,
 };
 
 use rstest::rstest;
@@ -28,9 +29,8 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     [&[0, 0, len, kind, flags, 0, 0, 0, stream], payload].concat()
 }
 
-/// Sends an empty batch as a client with this authority, and returns the fields of the last header block of the
-/// answer; or the error code with which the stream was reset.
-fn call(authority: &str) -> Result<Vec<(String, String)>, u32> {
+/// Runs a client against a connector that accepts every call, and returns what the client returns.
+fn serve<T: Send + 'static>(client: impl FnOnce(&Path) -> T + Send + 'static) -> T {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s.sock");
     let runtime = tokio::runtime::Builder::new_current_thread();
@@ -44,6 +44,31 @@ fn call(authority: &str) -> Result<Vec<(String, String)>, u32> {
     let stood = connector.stand(&runtime, &node, Socket::Listening);
     stood.expect("the socket can be bound");
 
+    // The client's end of the channel is dropped when the client ends, also when it fails.
+    let (running, mut ended) = oneshot::channel::<()>();
+    let client = thread::spawn(move || {
+        let _running = running;
+        client(&path)
+    });
+    runtime.block_on(async {
+        loop {
+            tokio::select! {
+                _ = &mut ended => return,
+                event = events.recv() => match event.map(|event| event.what) {
+                    Some(RuntimeEvent::Call { answer, .. }) => {
+                        answer.send(Reaction::Accept).expect("the call waits");
+                    }
+                    other => panic!("{other:?}"),
+                },
+            }
+        }
+    });
+    client.join().expect("the client got what it waits for")
+}
+
+/// Sends an empty batch as a client with this authority, and returns the fields of the last header block of the
+/// answer; or the error code with which the stream was reset.
+fn call(authority: &str) -> Result<Vec<(String, String)>, u32> {
     let block = [
         field(":method", "POST"),
         field(":scheme", "http"),
@@ -61,26 +86,7 @@ fn call(authority: &str) -> Result<Vec<(String, String)>, u32> {
         frame(1, 4, 1, &block.concat()),
         frame(0, 1, 1, &[0; 5]),
     ];
-    let (done, mut answered) = oneshot::channel();
-    let client = thread::spawn(move || {
-        let answer = exchange(&path, &sent.concat());
-        done.send(()).expect("somebody waits");
-        answer
-    });
-    runtime.block_on(async {
-        loop {
-            tokio::select! {
-                _ = &mut answered => return,
-                event = events.recv() => match event.map(|event| event.what) {
-                    Some(RuntimeEvent::Call { answer, .. }) => {
-                        answer.send(Reaction::Accept).expect("the call waits");
-                    }
-                    other => panic!("{other:?}"),
-                },
-            }
-        }
-    });
-    client.join().expect("the client got whole frames")
+    serve(move |path| exchange(path, &sent.concat()))
 }
 
 /// Sends these bytes, and reads up to the end of stream 1.
@@ -118,4 +124,25 @@ fn a_client_is_answered_whatever_its_authority(#[case] authority: &str) {
     let fields = call(authority).expect("the stream is not reset");
     let status = fields.iter().find(|(name, _)| name == "grpc-status");
     assert_eq!(status.map(|(_, status)| status.as_str()), Some("0"));
+}
+
+#[rstest]
+#[case::http_1(b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")]
+#[case::a_tls_record(
+    b"\x16\x03\x01\x00\x20\x01\x00\x00\x1c\x03\x03 and the rest of a client hello"
+)]
+#[case::noise(b"\0\xff\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")]
+fn a_client_that_does_not_speak_http_2_reads_end_of_file(#[case] sent: &'static [u8]) {
+    let ended = serve(move |path| {
+        let mut stream = UnixStream::connect(path).expect("it listens");
+        let bound = stream.set_read_timeout(Some(Duration::from_secs(20)));
+        bound.expect("a socket has a timeout");
+        stream.write_all(sent).expect("it reads");
+        match stream.read_to_end(&mut Vec::new()) {
+            // What a close with unread data gives (Linux, unix(7)).
+            Err(why) if why.kind() == io::ErrorKind::ConnectionReset => Ok(()),
+            ended => ended.map(drop),
+        }
+    });
+    ended.expect("the connector closes the connection");
 }
