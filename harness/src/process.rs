@@ -22,6 +22,7 @@ use tokio::{runtime::Runtime, sync::mpsc};
 mod authority;
 mod binds;
 mod connector;
+mod conversation;
 mod http;
 mod inbox;
 mod line;
@@ -33,7 +34,12 @@ mod node_runtime;
 mod player;
 mod probe;
 mod quiet;
+mod refused_calls;
+mod sighting;
 mod stage;
+mod start_error;
+#[cfg(test)]
+mod stops_page;
 mod transport;
 
 pub use probe::{ProbeCause, ProbeFailure};
@@ -42,6 +48,7 @@ pub use stage::{Entered, NoStage, Stage, enter};
 use inbox::NodeEvent;
 use network::Network;
 use player::Player;
+use sighting::Sighting;
 use transport::Transport;
 
 use memory::Played;
@@ -96,6 +103,8 @@ pub struct ProcessArm {
     runtime: Runtime,
     /// Yielded while a drill only waits, so that another drill of the job can run.
     turn: Turn,
+    /// What is kept of the monitor while it is probed.
+    sighting: Option<Sighting>,
 }
 
 impl ProcessArm {
@@ -138,6 +147,7 @@ impl ProcessArm {
             report,
             runtime,
             turn: Turn::default(),
+            sighting: None,
         })
     }
 

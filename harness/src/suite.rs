@@ -18,6 +18,6 @@ mod shard;
 pub use coverage::{Covering, coverage};
 pub use filter::{Filter, FilterError, Glob, Seen};
 pub use pairs::{Ask, SelectError, Selected, select, story};
-pub use processes::Starting;
+pub use processes::{Probed, Starting};
 pub use run::{Audience, How, Players, ProcessArm, run};
 pub use shard::{Shard, ShardError};
