@@ -23,6 +23,7 @@ mod authority;
 mod binds;
 mod confinement;
 mod connector;
+mod conversation;
 mod host_root;
 mod http;
 mod inbox;
@@ -36,7 +37,12 @@ mod own_clock;
 mod player;
 mod probe;
 mod quiet;
+mod refused_calls;
+mod sighting;
 mod stage;
+mod start_error;
+#[cfg(test)]
+mod stops_page;
 mod transport;
 
 pub use probe::{ProbeCause, ProbeFailure};
@@ -45,6 +51,7 @@ pub use stage::{Entered, NoStage, Stage, enter};
 use inbox::NodeEvent;
 use network::Network;
 use player::Player;
+use sighting::Sighting;
 use transport::Transport;
 
 use memory::Played;
@@ -99,6 +106,8 @@ pub struct ProcessArm {
     runtime: Runtime,
     /// Yielded while a drill only waits, so that another drill of the job can run.
     turn: Turn,
+    /// What is kept of the monitor while it is probed.
+    sighting: Option<Sighting>,
 }
 
 impl ProcessArm {
@@ -141,6 +150,7 @@ impl ProcessArm {
             report,
             runtime,
             turn: Turn::default(),
+            sighting: None,
         })
     }
 

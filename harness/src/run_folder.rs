@@ -6,6 +6,7 @@
 //! passed.txt skipped.txt    drills by result, one a line
 //! failed.txt known.txt      a line for each drill and each cause of its findings
 //! drills/<family>/<scenario>@<platform>/    of a failed drill: story, reads, events, log, state file
+//! probe/         of a probe that failed: how the monitor was started, its log, reads, connections and open files
 //! unstored.jsonl    with `--store`: events that the store did not take
 //! repeat-01/ …   with `--repeat`: all this for each repeat
 //! ```
@@ -197,7 +198,20 @@ impl RunFolder {
     /// # Errors
     /// If a file cannot be written.
     pub fn keep(&self, drill: &DrillName, artifacts: &[Artifact]) -> Result<(), RunFolderError> {
-        let folder = self.path.join("drills").join(drill.to_string());
+        self.keep_in(&Path::new("drills").join(drill.to_string()), artifacts)
+    }
+
+    /// Writes the files of a probe that failed, and returns their folder.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn keep_probe(&self, files: &[Artifact]) -> Result<PathBuf, RunFolderError> {
+        self.keep_in(Path::new("probe"), files)?;
+        Ok(self.path.join("probe"))
+    }
+
+    fn keep_in(&self, folder: &Path, artifacts: &[Artifact]) -> Result<(), RunFolderError> {
+        let folder = self.path.join(folder);
         create_folder(&folder)?;
         artifacts
             .iter()

@@ -21,6 +21,6 @@ pub use coverage::{Covering, coverage};
 pub use estimate::{Estimate, estimate};
 pub use filter::{Filter, FilterError, Seen};
 pub use pairs::{Ask, SelectError, Selected, select, story};
-pub use processes::Starting;
+pub use processes::{Probed, Starting};
 pub use run::{Audience, How, Players, ProcessArm, run};
 pub use shard::{Shard, ShardError};

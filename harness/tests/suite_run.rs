@@ -198,9 +198,12 @@ fn a_run_in_which_every_drill_was_skipped_is_not_green_unless_that_was_asked_for
 #[test]
 fn a_probe_that_fails_ends_the_run_before_its_first_drill() {
     let chosen = selected(&["start/baseline@h100-oci"], &BOTH);
-    let probe = || ProbeOutcome::Failed {
-        reason: "it hangs".to_owned(),
-        exit_code: ExitCode::CrashedOrHung,
+    let probe = || {
+        ProbeOutcome::Failed {
+            reason: "it hangs".to_owned(),
+            exit_code: ExitCode::CrashedOrHung,
+        }
+        .into()
     };
     let players: &Players<'_> = &|_| Err("nobody plays".to_owned());
     let arm = ProcessArm {
@@ -223,7 +226,7 @@ fn a_repeat_that_tells_something_else_is_a_failure() {
     let chosen = selected(&["start/baseline@h100-oci"], &[ArmName::Process]);
     let repeated = |strays_from| {
         let plays = Arc::new(AtomicU32::new(0));
-        let probe = || ProbeOutcome::Ready;
+        let probe = || ProbeOutcome::Ready.into();
         let players: &Players<'_> = &|_| {
             Ok(Box::new(Double {
                 plays: Arc::clone(&plays),
@@ -304,7 +307,7 @@ impl Player for Falling {
 fn a_drill_that_panics_is_told_and_the_others_go_on() {
     let chosen = selected(&["start/baseline"], &[ArmName::Process]);
     let plays = Arc::new(AtomicU32::new(0));
-    let probe = || ProbeOutcome::Ready;
+    let probe = || ProbeOutcome::Ready.into();
     let players: &Players<'_> = &|_| {
         let plays = Arc::clone(&plays);
         Ok(Box::new(Falling { plays }) as Box<dyn Player>)

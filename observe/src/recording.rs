@@ -24,6 +24,8 @@ pub struct Recording {
     pub broken: Option<Broken>,
     /// Moments that never came: the text of the step and its place.
     pub missed_moments: Vec<String>,
+    /// What was spoken on the monitors' connections, as far as the transport knows; equal ones are counted.
+    pub connections: Vec<String>,
 }
 
 /// The recording of one tick.

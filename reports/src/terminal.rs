@@ -3,11 +3,12 @@
 //! Only texts are created here; the caller knows whether there is a terminal and whether it supports
 //! colours.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use crate::{
     ArmStatus, ClauseCoverage, ClauseStatus, Coverage, CoverageCount, DrillReport, ExitCode,
     Finding, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary, VerdictCount,
+    Wall,
 };
 
 /// The largest number of reads in a block. Chosen: two polls of two ports fit a screen.
@@ -15,6 +16,9 @@ const READS_MAX: usize = 24;
 
 /// The largest number of nearest candidates in a block. Chosen: enough to see what came instead.
 const CAME_MAX: usize = 8;
+
+/// From which real time of a poll on a note is shown, in milliseconds. Chosen: a drill of 50 polls then takes 10 s.
+const SLOW_POLL_MS: u64 = 200;
 
 /// The style of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,8 +78,26 @@ pub fn event_line(event: &RunEvent, style: Style) -> Option<String> {
             "{}  the process arm is skipped: {reason}\n",
             style.yellow("NOTE")
         )),
+        RunEvent::Probe {
+            outcome: ProbeOutcome::Ready,
+            wall,
+            ..
+        } => slow_polls(wall, style),
         _ => None,
     }
+}
+
+/// A note about a monitor whose polls take long in real time; `None` if they do not.
+fn slow_polls(wall: &Wall, style: Style) -> Option<String> {
+    let poll_ms = wall.0.get("poll_ms")?.as_u64()?;
+    (poll_ms >= SLOW_POLL_MS).then(|| {
+        format!(
+            "{}  a poll of the monitor takes {:.1} s of real time, and a drill of 50 polls {} s: shorten its interval by\n      `command`, `env` or `config` of its descriptor\n",
+            style.yellow("NOTE"),
+            Duration::from_millis(poll_ms).as_secs_f64(),
+            (poll_ms * 50 + 500) / 1000,
+        )
+    })
 }
 
 /// The block of a drill: for a failed one, each failure, and the command that repeats the drill.

@@ -195,6 +195,30 @@ fn a_probe_that_fails_says_why_and_with_which_code_the_run_ends() {
     ");
 }
 
+/// A monitor that was probed, and one of whose polls took this long.
+fn probed(poll_ms: u64) -> RunEvent {
+    RunEvent::Probe {
+        monitor: "slow".to_owned(),
+        outcome: ProbeOutcome::Ready,
+        wall: Wall::default().with("poll_ms", poll_ms),
+    }
+}
+
+#[test]
+fn a_monitor_that_polls_seldom_is_noted_with_what_a_drill_takes() {
+    insta::assert_snapshot!(event_line(&probed(996), Style::default()).unwrap(), @"
+    NOTE  a poll of the monitor takes 1.0 s of real time, and a drill of 50 polls 50 s: shorten its interval by
+          `command`, `env` or `config` of its descriptor
+    ");
+    assert!(event_line(&probed(200), Style::default()).is_some());
+}
+
+#[test]
+fn a_monitor_that_polls_often_is_not_noted() {
+    assert_eq!(event_line(&probed(199), Style::default()), None);
+    assert_eq!(event_line(&probed(0), Style::default()), None);
+}
+
 #[test]
 fn colours_change_no_word() {
     let plain = |text: &str| {

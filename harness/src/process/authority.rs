@@ -17,10 +17,10 @@ use hyper::http::uri::Authority;
 use loona_hpack::Decoder;
 
 /// The client's connection preface (RFC 9113, section 3.4).
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// The length of a frame's header in bytes (RFC 9113, section 4.1).
-const FRAME_HEADER: usize = 9;
+pub(super) const FRAME_HEADER: usize = 9;
 
 /// The longest frame that is written: what every server accepts (RFC 9113, section 4.2).
 const FRAME_MAX: usize = 16_384;
@@ -32,10 +32,10 @@ const BLOCK_MAX: usize = 65_536;
 /// The size of the decoder's table that h2 grants unless it says otherwise (RFC 9113, section 6.5.2).
 const TABLE_SIZE: usize = 4_096;
 
-const HEADERS: u8 = 0x1;
+pub(super) const HEADERS: u8 = 0x1;
 const CONTINUATION: u8 = 0x9;
 
-const END_STREAM: u8 = 0x1;
+pub(super) const END_STREAM: u8 = 0x1;
 const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
@@ -202,16 +202,17 @@ impl AuthorityFilter {
 }
 
 /// A frame's header.
-struct Frame {
-    len: usize,
-    kind: u8,
-    flags: u8,
-    stream: [u8; 4],
+pub(super) struct Frame {
+    /// The length of its payload in bytes.
+    pub(super) len: usize,
+    pub(super) kind: u8,
+    pub(super) flags: u8,
+    pub(super) stream: [u8; 4],
 }
 
 impl Frame {
     /// `None` if it is not complete.
-    fn read(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let [a, b, c, kind, flags, stream @ ..] = bytes.first_chunk::<FRAME_HEADER>()?;
         let len = u32::from_be_bytes([0, *a, *b, *c]);
         Some(Self {
@@ -222,7 +223,7 @@ impl Frame {
         })
     }
 
-    fn write(kind: u8, flags: u8, stream: [u8; 4], payload: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn write(kind: u8, flags: u8, stream: [u8; 4], payload: &[u8], out: &mut Vec<u8>) {
         let len = u32::try_from(payload.len()).expect("a frame has at most 16,384 bytes");
         out.extend_from_slice(&len.to_be_bytes()[1..]);
         out.extend_from_slice(&[kind, flags]);

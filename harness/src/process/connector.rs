@@ -33,6 +33,7 @@ use observe::platform_connector;
 use super::{
     inbox::{EventSender, RuntimeEvent},
     line::{Line, LineTag},
+    refused_calls::{Reached, RefusedCalls},
     transport::Transport,
 };
 
@@ -51,7 +52,10 @@ struct Outlet {
     path: PathBuf,
     stands: Socket,
     accepting: Option<JoinHandle<()>>,
+    /// The connections since the socket was bound.
     tags: Arc<Mutex<Vec<LineTag>>>,
+    /// What was spoken on the connections before that, each with its number.
+    spoken: BTreeMap<String, u64>,
 }
 
 impl Connector {
@@ -59,9 +63,9 @@ impl Connector {
     pub(super) fn start(runtime: &Runtime) -> Self {
         let (lines, incoming) = mpsc::unbounded_channel();
         let subscribers = Subscribers::default();
-        let service = PlatformConnectorServer::new(Service {
+        let service = RefusedCalls(PlatformConnectorServer::new(Service {
             subscribers: Arc::clone(&subscribers),
-        });
+        }));
         runtime.spawn(async move {
             // It ends with the runtime; a failed connection ends alone.
             let _ = Server::builder()
@@ -88,6 +92,7 @@ impl Transport for Connector {
             stands: Socket::Absent,
             accepting: None,
             tags: Arc::default(),
+            spoken: BTreeMap::new(),
         };
         self.outlets.insert(node.clone(), outlet);
     }
@@ -122,6 +127,18 @@ impl Transport for Connector {
         Ok(())
     }
 
+    fn connections(&mut self, node: &NodeName) -> BTreeMap<String, u64> {
+        let Some(outlet) = self.outlets.get(node) else {
+            return BTreeMap::new();
+        };
+        let mut spoken = outlet.spoken.clone();
+        let tags = outlet.tags.lock().unwrap_or_else(PoisonError::into_inner);
+        for tag in tags.iter() {
+            *spoken.entry(tag.conversation().describe()).or_default() += 1;
+        }
+        spoken
+    }
+
     fn close(&mut self, runtime: &Runtime) -> io::Result<()> {
         self.subscribers
             .lock()
@@ -148,6 +165,10 @@ impl Outlet {
             .drain(..)
         {
             tag.cut();
+            *self
+                .spoken
+                .entry(tag.conversation().describe())
+                .or_default() += 1;
         }
         if self.stands != Socket::Absent {
             fs::remove_file(&self.path)?;
@@ -192,6 +213,9 @@ impl PlatformConnector for Service {
             .get::<LineTag>()
             .expect("every connection has a tag")
             .clone();
+        if let Some(reached) = request.extensions().get::<Reached>() {
+            reached.set();
+        }
         let (answer, decided) = oneshot::channel();
         let sender = self
             .subscribers

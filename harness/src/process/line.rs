@@ -1,18 +1,19 @@
 //! A connection to the connector that can be cut from outside, as a network or a dying server cuts
-//! it: at once, without further data. What the client sends passes an [`AuthorityFilter`].
+//! it: at once, without further data. What the client sends passes an [`AuthorityFilter`], and a [`Conversation`]
+//! watches both directions.
 
 use std::{
     io,
     net::Shutdown,
-    os::unix::net::UnixStream as StdStream,
+    os::{fd::AsFd as _, unix::net::UnixStream as StdStream},
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     task::{Context, Poll, ready},
 };
 
 use platforms::NodeName;
 
-use super::authority::AuthorityFilter;
+use super::{authority::AuthorityFilter, conversation::Conversation};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::UnixStream,
@@ -23,6 +24,8 @@ use tonic::transport::server::Connected;
 pub(super) struct Line {
     stream: UnixStream,
     tag: LineTag,
+    /// The only lasting owner of the duplicate, so that the connection is closed with the line.
+    _knife: Arc<StdStream>,
     filter: AuthorityFilter,
     /// Bytes that have passed the filter and are not read yet.
     passed: Vec<u8>,
@@ -37,7 +40,9 @@ pub(super) struct LineTag {
     pub(super) node: NodeName,
     /// The pid of the process at the other end.
     pub(super) pid: u32,
-    knife: Arc<StdStream>,
+    /// A duplicate of the socket's descriptor, as long as the line lasts.
+    knife: Weak<StdStream>,
+    conversation: Arc<Mutex<Conversation>>,
 }
 
 impl Line {
@@ -46,15 +51,16 @@ impl Line {
             .peer_cred()?
             .pid()
             .and_then(|pid| u32::try_from(pid).ok());
-        let stream = stream.into_std()?;
-        let knife = Arc::new(stream.try_clone()?);
+        let knife = Arc::new(StdStream::from(stream.as_fd().try_clone_to_owned()?));
         Ok(Self {
-            stream: UnixStream::from_std(stream)?,
+            stream,
             tag: LineTag {
                 node,
                 pid: peer.unwrap_or_default(),
-                knife,
+                knife: Arc::downgrade(&knife),
+                conversation: Arc::default(),
             },
+            _knife: knife,
             filter: AuthorityFilter::default(),
             passed: Vec::new(),
         })
@@ -67,10 +73,27 @@ impl Line {
 
 impl LineTag {
     /// Cuts the connection: the other end reads end of file and none of the data that was not sent
-    /// yet.
+    /// yet. Nothing happens if the server has closed it already.
     pub(super) fn cut(&self) {
-        // It fails only if the other end is closed already.
-        let _ = self.knife.shutdown(Shutdown::Both);
+        if let Some(knife) = self.knife.upgrade() {
+            // It fails only if the other end is closed already.
+            let _ = knife.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Bytes of the client; none at its end.
+    fn received(&self, bytes: &[u8]) {
+        match bytes {
+            [] => self.conversation().close(),
+            bytes => self.conversation().from_client(bytes),
+        }
+    }
+
+    /// What has been spoken so far.
+    pub(super) fn conversation(&self) -> MutexGuard<'_, Conversation> {
+        self.conversation
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -91,16 +114,27 @@ impl AsyncRead for Line {
         let line = &mut *self;
         while line.passed.is_empty() {
             if line.filter.is_verbatim() {
-                return Pin::new(&mut line.stream).poll_read(cx, buf);
+                let before = buf.filled().len();
+                let has_room = buf.remaining() > 0;
+                ready!(Pin::new(&mut line.stream).poll_read(cx, buf))?;
+                if has_room {
+                    line.tag.received(&buf.filled()[before..]);
+                }
+                return Poll::Ready(Ok(()));
             }
             let mut piece = [0; PIECE];
             let mut piece = ReadBuf::new(&mut piece);
             ready!(Pin::new(&mut line.stream).poll_read(cx, &mut piece))?;
+            line.tag.received(piece.filled());
             if piece.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }
-            let passed = line.filter.pass(piece.filled(), &mut line.passed);
-            passed.map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
+            if let Err(why) = line.filter.pass(piece.filled(), &mut line.passed) {
+                line.tag
+                    .conversation()
+                    .refuse(format!("the connection: {why}"));
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, why)));
+            }
         }
         let now = line.passed.len().min(buf.remaining());
         buf.put_slice(&line.passed[..now]);
@@ -115,7 +149,9 @@ impl AsyncWrite for Line {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
+        let sent = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
+        self.tag.conversation().from_server(&bytes[..sent]);
+        Poll::Ready(Ok(sent))
     }
 
     fn poll_write_vectored(
@@ -123,7 +159,16 @@ impl AsyncWrite for Line {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let sent = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, bufs))?;
+        let mut rest = sent;
+        let mut conversation = self.tag.conversation();
+        for buf in bufs {
+            let part = &buf[..buf.len().min(rest)];
+            conversation.from_server(part);
+            rest -= part.len();
+        }
+        drop(conversation);
+        Poll::Ready(Ok(sent))
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -45,6 +45,8 @@ pub(super) struct Order {
     pub(super) words: Vec<String>,
     /// Environment variables in addition to the inherited ones.
     pub(super) env: Vec<(String, String)>,
+    /// The text of its configuration file, if it has one.
+    pub(super) config: Option<String>,
     /// The port on which it serves metrics and health.
     pub(super) metrics_port: u16,
     /// Whether the program runs under a wrapper, which may write output when it ends.

@@ -8,7 +8,7 @@ use std::{
 
 use director::{MonitorId, state_file};
 use memory::TraceLog;
-use observe::MonitorTick;
+use observe::{MonitorTick, Reads};
 use simfs::{Fs, RuleId};
 use simfs_fuse::{HoldId, Server};
 
@@ -120,6 +120,13 @@ impl NodeRuntime {
     /// Discards the file operations since the previous call, which belong to no poll.
     pub(super) fn forget_reads(&self) {
         self.fs().take_trace();
+    }
+
+    /// The file operations since the previous call, which belong to no poll.
+    pub(super) fn take_reads(&self) -> Vec<String> {
+        TraceLog::default()
+            .reads(&mut self.fs(), &Reads::default())
+            .to_lines()
     }
 
     /// Returns what the node's monitor did in the tick that ends.

@@ -14,7 +14,7 @@ use std::{
     fs, io,
     path::Path,
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use director::{Director, InstanceAct, InstancePlan, MonitorId, STATE_FILE, Stage, Truth};
@@ -37,13 +37,14 @@ use super::{
     monitor_process::{MonitorProcess, Order},
     mount_space::{MountView, temporary},
     node_runtime::{MonitorInstance, NodeRuntime},
-    quiet,
+    quiet, start_error,
 };
 mod asking;
 mod ending;
 mod looping;
 mod react;
 mod waiting;
+mod watching;
 
 use waiting::Waited;
 
@@ -93,8 +94,9 @@ impl<'a> Player<'a> {
             idle: Duration::ZERO,
         };
         let result = player.mount(files).and_then(|()| player.ticks());
+        let connections = player.connections(result.is_err());
         let cleared = player.clear();
-        player.into_played(result.and(cleared).err())
+        player.into_played(result.and(cleared).err(), connections)
     }
 
     /// Mounts the files of every monitored node and opens its socket. A node without a monitor needs no
@@ -162,6 +164,9 @@ impl<'a> Player<'a> {
             let played = self.show().and_then(|()| self.instances(&plan.instances));
             let played = played.and_then(|()| self.ask());
             self.end_tick();
+            if let Some(sighting) = &mut self.arm.sighting {
+                sighting.ends.push(Instant::now());
+            }
             played?;
             if self.director.is_over() {
                 return Ok(());
@@ -263,11 +268,14 @@ impl<'a> Player<'a> {
         let order = self
             .order(node, monitor, flags, config)
             .map_err(|error| stage(&error))?;
+        if let Some(sighting) = &mut self.arm.sighting {
+            sighting.started(&order, &self.node_runtimes[node]);
+        }
         let sender = EventSender::new(node.clone(), self.arm.report.clone());
         let program =
             MonitorProcess::start(&self.arm.runtime, &order, sender, monitor).map_err(|error| {
                 Broken::Stage {
-                    cause: format!("`{}` cannot be started: {error}", order.words.join(" ")),
+                    cause: start_error::describe(&order.words, &error),
                 }
             })?;
         self.node_runtime(node).spaces.extend(program.space());
@@ -280,7 +288,7 @@ impl<'a> Player<'a> {
             "its first listing of `{root}/sys/class/infiniband`",
             |instance, loops| instance.gate.len() >= loops,
         )?;
-        self.node_runtime(node).forget_reads();
+        self.outside_polls(node);
         Ok(())
     }
 
@@ -313,7 +321,8 @@ impl<'a> Player<'a> {
             metrics_port: self.arm.network.port()?,
             checks: &checks,
         };
-        if let Some(text) = self.descriptor.config_text(config, &filling) {
+        let text = self.descriptor.config_text(config, &filling);
+        if let Some(text) = &text {
             fs::write(&config_file, text)?;
         }
         for (name, text) in &self.descriptor.files {
@@ -338,6 +347,7 @@ impl<'a> Player<'a> {
         Ok(Order {
             words,
             env: temporary.into_iter().chain(env).collect(),
+            config: text,
             metrics_port: filling.metrics_port,
             wrapped: !self.arm.options.wrap.is_empty(),
             daemon: self.descriptor.daemon,
@@ -509,7 +519,7 @@ impl<'a> Player<'a> {
             .extend(text.lines().map(str::to_owned));
     }
 
-    fn into_played(self, broken: Option<Broken>) -> Played {
+    fn into_played(self, broken: Option<Broken>, connections: Vec<String>) -> Played {
         let missed = self.director.missed().iter();
         let recording = Recording {
             protocol: self.descriptor.speaks,
@@ -521,6 +531,7 @@ impl<'a> Player<'a> {
             missed_moments: missed
                 .map(|(place, text)| format!("{place}: {text}"))
                 .collect(),
+            connections,
         };
         Played {
             arm: Arm::Process,

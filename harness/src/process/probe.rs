@@ -3,19 +3,26 @@
 //! A machine is at rest for some polls, then every cable is pulled. A monitor that never comes to
 //! the gate, or never calls the connector, would fail every drill in the same way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fabric::PortAction;
 use platforms::{NodeName, Platform, SlotRef};
+use reports::ExitCode;
 use scenarios::{Arm, ChecksRun, ClusterPlan, Heal, Place, Step, StepAction, Story};
 use simfs::SimTime;
 
-use super::ProcessArm;
+use super::{ProcessArm, sighting::Sighting};
 use observe::{Broken, Descriptor, MonitorTick};
 
-use crate::drill::Player as _;
+use crate::{drill::Player as _, run_folder::Artifact};
+
+mod evidence;
+mod kept;
+
+use evidence::Evidence;
 
 /// The tick in which the cables are pulled.
 const CUT_TICK: u64 = 2;
@@ -23,18 +30,30 @@ const CUT_TICK: u64 = 2;
 /// The last tick: late enough for a monitor that reports a change only after several polls.
 const LAST_TICK: u64 = 12;
 
-/// How many lines of the monitor's output are kept.
-const OUTPUT_LINES: usize = 20;
+/// How many lines of each list are printed; the run folder has all.
+const LINES: usize = 20;
 
-/// A monitor cannot be drilled: why, and what it did until then.
+/// How many characters of a line are printed. Chosen: a few rows of a terminal.
+const WIDTH: usize = 400;
+
+/// A monitor cannot be drilled: why, and what it did until then. In all texts `{root}` and `{socket}` stand for the
+/// paths of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeFailure {
     /// Why.
     pub cause: ProbeCause,
-    /// The last lines that it wrote to its output, 20 at most.
+    /// What it wrote to its output.
     pub output: Vec<String>,
-    /// What it listed and read in its last poll, as `op path: outcome`.
+    /// What it listed and read below its root, each once, as `op path: outcome`.
     pub reads: Vec<String>,
+    /// What was spoken on its connections to the socket.
+    pub connections: Vec<String>,
+    /// The paths that it had open at the end.
+    pub open_files: Vec<String>,
+    /// What the user can look at or change, the likeliest first.
+    pub hints: Vec<String>,
+    /// What the run folder keeps of the probe.
+    pub files: Vec<Artifact>,
 }
 
 /// Why a monitor cannot be drilled.
@@ -56,17 +75,13 @@ impl ProbeFailure {
         matches!(self.cause, ProbeCause::Broken(Broken::Stage { .. }))
     }
 
-    /// A hint for the user; `None` if the text needs none.
+    /// The exit code of a run that it ends.
     #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn exit_code(&self) -> ExitCode {
         match self.cause {
-            ProbeCause::NeverCalled { .. } => {
-                Some("does it get the socket's path? see `command` and `env` of its descriptor")
-            }
-            ProbeCause::Broken(Broken::Hung { tick: 0, .. }) => Some(
-                "does it list its root's `sys/class/infiniband`, and not the host's? see `command` and `env` of its descriptor",
-            ),
-            ProbeCause::Broken(_) => None,
+            _ if self.is_of_the_stage() => ExitCode::StageNotSet,
+            ProbeCause::NeverCalled { .. } => ExitCode::StageNotSet,
+            ProbeCause::Broken(_) => ExitCode::CrashedOrHung,
         }
     }
 }
@@ -94,10 +109,26 @@ impl fmt::Display for ProbeFailure {
                 "the monitor polled {polls} times and never called the connector, although every cable was pulled"
             ),
         }?;
-        list(f, "the files of its last poll", "files", &self.reads)?;
-        list(f, "its last output", "output", &self.output)?;
-        self.hint()
-            .map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+        list(
+            f,
+            "its connections",
+            "connection to its socket",
+            &self.connections,
+        )?;
+        list(
+            f,
+            "what it listed and read",
+            "file below its root was listed or read",
+            &self.reads,
+        )?;
+        if !self.open_files.is_empty() {
+            list(f, "what it has open", "", &self.open_files)?;
+        }
+        let last = self.output.len().saturating_sub(LINES);
+        list(f, "its last output", "output", &self.output[last..])?;
+        self.hints
+            .iter()
+            .try_for_each(|hint| write!(f, "\nhint: {hint}"))
     }
 }
 
@@ -107,11 +138,14 @@ fn list(f: &mut fmt::Formatter<'_>, head: &str, what: &str, lines: &[String]) ->
         return write!(f, "\n  no {what}");
     }
     write!(f, "\n  {head}:")?;
-    let shown = lines.iter().take(OUTPUT_LINES);
-    for line in shown {
-        write!(f, "\n    {line}")?;
+    for line in lines.iter().take(LINES) {
+        let (shown, cut) = match line.char_indices().nth(WIDTH) {
+            Some((end, _)) => (&line[..end], "…"),
+            None => (line.as_str(), ""),
+        };
+        write!(f, "\n    {shown}{cut}")?;
     }
-    match lines.len().checked_sub(OUTPUT_LINES) {
+    match lines.len().checked_sub(LINES) {
         None | Some(0) => Ok(()),
         Some(more) => write!(f, "\n    and {more} more"),
     }
@@ -120,7 +154,7 @@ fn list(f: &mut fmt::Formatter<'_>, head: &str, what: &str, lines: &[String]) ->
 impl std::error::Error for ProbeFailure {}
 
 impl ProcessArm {
-    /// Plays the probe drill of a monitor on a platform.
+    /// Plays the probe drill of a monitor on a platform; returns how long one of its polls takes in real time.
     ///
     /// # Errors
     /// [`ProbeFailure`] if the monitor cannot be drilled.
@@ -128,9 +162,11 @@ impl ProcessArm {
         &mut self,
         platform: &Platform,
         descriptor: &Descriptor,
-    ) -> Result<(), ProbeFailure> {
+    ) -> Result<Duration, ProbeFailure> {
         let story = story(platform);
+        self.sighting = Some(Sighting::default());
         let recording = self.play(&story, descriptor).recording;
+        let sighting = self.sighting.take().unwrap_or_default();
         let ticks = recording.ticks.iter();
         let nodes: Vec<&MonitorTick> = ticks
             .flat_map(|tick| tick.monitors.values())
@@ -138,18 +174,39 @@ impl ProcessArm {
             .collect();
         let cause = match recording.broken {
             Some(broken) => ProbeCause::Broken(broken),
-            None if nodes.iter().any(|node| !node.calls.is_empty()) => return Ok(()),
+            None if nodes.iter().any(|node| !node.calls.is_empty()) => {
+                return Ok(sighting.pace().unwrap_or_default());
+            }
             None => ProbeCause::NeverCalled {
                 polls: LAST_TICK + 1,
             },
         };
-        let mut output: Vec<String> = nodes.iter().flat_map(|node| node.log.clone()).collect();
-        output.drain(..output.len().saturating_sub(OUTPUT_LINES));
-        let last = nodes.iter().rev().find(|node| !node.reads.is_empty());
+        let lines = nodes.iter().flat_map(|node| &node.log);
+        let output: Vec<String> = lines.map(|line| sighting.fold(line)).collect();
+        let mut reads = sighting.reads.clone();
+        reads.extend(nodes.iter().flat_map(|node| node.reads.to_lines()));
+        let mut seen = BTreeSet::new();
+        reads.retain(|read| seen.insert(read.clone()));
+        let evidence = Evidence {
+            cause: &cause,
+            output: &output,
+            reads: &reads,
+            connections: &recording.connections,
+            sighting: &sighting,
+            descriptor,
+            checks: &story.checks.names(),
+            limit: self.options.limit,
+        };
+        let hints = evidence.hints();
+        let files = kept::files(&sighting, &output, &reads, &recording.connections);
         Err(ProbeFailure {
             cause,
             output,
-            reads: last.map(|node| node.reads.to_lines()).unwrap_or_default(),
+            reads,
+            connections: recording.connections,
+            open_files: sighting.open_files,
+            hints,
+            files,
         })
     }
 }

@@ -3,7 +3,7 @@
 //! The adapters in [`observe`] interpret the output; a transport only receives it. A further protocol
 //! is a file of its own and a row in [`start`].
 
-use std::{io, path::Path};
+use std::{collections::BTreeMap, io, path::Path};
 
 use director::Socket;
 use observe::{Delivery, Protocol};
@@ -27,6 +27,12 @@ pub(super) trait Transport {
     /// The delivery in a line of the monitor's output; `None` for protocols that do not use the output.
     fn line(&mut self, _node: &NodeName, _line: &str) -> Option<Delivery> {
         None
+    }
+
+    /// What was spoken on each connection of a node since it was opened, with the number of such connections; empty
+    /// for protocols without connections.
+    fn connections(&mut self, _node: &NodeName) -> BTreeMap<String, u64> {
+        BTreeMap::new()
     }
 
     /// Closes all sockets and connections.

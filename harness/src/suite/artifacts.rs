@@ -21,6 +21,10 @@ pub(super) fn artifacts(scenario: &str, recordings: &[(ArmName, Recording)]) -> 
             &health_events(recording),
         ));
         all.push(artifact(format!("{arm}-log.txt"), &log(recording)));
+        if !recording.connections.is_empty() {
+            let text = recording.connections.join("\n") + "\n";
+            all.push(artifact(format!("{arm}-connections.txt"), &text));
+        }
         if let Some(bytes) = last_state(recording) {
             all.push(Artifact {
                 name: format!("{arm}-state.json"),
@@ -31,7 +35,7 @@ pub(super) fn artifacts(scenario: &str, recordings: &[(ArmName, Recording)]) -> 
     all
 }
 
-fn artifact(name: String, text: &str) -> Artifact {
+pub(super) fn artifact(name: String, text: &str) -> Artifact {
     Artifact {
         name,
         bytes: text.as_bytes().to_vec(),
@@ -84,7 +88,7 @@ fn health_events(recording: &Recording) -> String {
     calls.filter_map(line).collect()
 }
 
-fn log(recording: &Recording) -> String {
+pub(super) fn log(recording: &Recording) -> String {
     lines(recording, |program| program.log.clone())
 }
 

@@ -1,16 +1,38 @@
 //! The process arm of a run: the player of each job, and the probe of the monitor.
 
 use platforms::{Platform, PortFacts};
-use reports::{ExitCode, ProbeOutcome};
+use reports::{ExitCode, ProbeOutcome, Wall};
 
 use super::pairs::Selected;
 use observe::Descriptor;
 
 use crate::{
     Player, SharedTrees,
-    process::{ProbeCause, ProcessArm, ProcessOptions, Stage},
+    process::{ProcessArm, ProcessOptions, Stage},
     read_files::Library,
+    run_folder::Artifact,
 };
+
+/// A monitor that was probed.
+#[derive(Clone, Debug)]
+pub struct Probed {
+    /// The result.
+    pub outcome: ProbeOutcome,
+    /// `poll_ms`: how long one of its polls took in real time, in milliseconds.
+    pub wall: Wall,
+    /// What the run folder keeps of a probe that failed.
+    pub files: Vec<Artifact>,
+}
+
+impl From<ProbeOutcome> for Probed {
+    fn from(outcome: ProbeOutcome) -> Self {
+        Self {
+            outcome,
+            wall: Wall::default(),
+            files: Vec::new(),
+        }
+    }
+}
 
 /// How a run starts monitors.
 #[derive(Clone, Debug, Default)]
@@ -43,16 +65,16 @@ impl Starting {
         library: &Library,
         descriptor: &Descriptor,
         selected: &Selected,
-    ) -> ProbeOutcome {
+    ) -> Probed {
         if selected.drills.is_empty() {
-            return ProbeOutcome::Ready;
+            return ProbeOutcome::Ready.into();
         }
         let asked = selected.drills.iter();
         let asked = asked.filter_map(|planned| library.platforms.get(&planned.drill.world));
         let others = library.platforms.iter().map(|(_, platform)| platform);
         let watched = |platform: &&Platform| platform.ports().iter().any(PortFacts::is_monitored);
         let Some(platform) = asked.chain(others).find(watched) else {
-            return ProbeOutcome::Ready;
+            return ProbeOutcome::Ready.into();
         };
         // The probe pins its thread, so it does not run on the thread that reports the run.
         let tried = std::thread::scope(|scope| {
@@ -66,15 +88,20 @@ impl Starting {
         });
         let failed = |exit_code, reason: String| ProbeOutcome::Failed { reason, exit_code };
         match tried {
-            Ok(Ok(())) => ProbeOutcome::Ready,
-            Ok(Err(finding)) if finding.is_of_the_stage() => {
-                failed(ExitCode::StageNotSet, finding.to_string())
-            }
-            Ok(Err(finding)) if matches!(finding.cause, ProbeCause::NeverCalled { .. }) => {
-                failed(ExitCode::StageNotSet, finding.to_string())
-            }
-            Ok(Err(finding)) => failed(ExitCode::CrashedOrHung, finding.to_string()),
-            Err(cause) => failed(ExitCode::StageNotSet, cause),
+            Ok(Ok(pace)) => Probed {
+                outcome: ProbeOutcome::Ready,
+                wall: Wall::default().with(
+                    "poll_ms",
+                    u64::try_from(pace.as_millis()).unwrap_or(u64::MAX),
+                ),
+                files: Vec::new(),
+            },
+            Ok(Err(failure)) => Probed {
+                outcome: failed(failure.exit_code(), failure.to_string()),
+                wall: Wall::default(),
+                files: failure.files,
+            },
+            Err(cause) => failed(ExitCode::StageNotSet, cause).into(),
         }
     }
 

@@ -29,6 +29,7 @@ use super::{
     jobs::{self, Panicked},
     keeping::Keeping,
     pairs::{self, Selected},
+    processes::Probed,
     repeat::Fingerprint,
 };
 use judge::{golden_difference, trace};
@@ -46,7 +47,7 @@ pub type Players<'r> = dyn Fn(usize) -> Result<Box<dyn Player>, String> + Sync +
 /// The process arm of a run.
 pub struct ProcessArm<'r> {
     /// Probes the monitor.
-    pub probe: &'r (dyn Fn() -> ProbeOutcome + Sync),
+    pub probe: &'r (dyn Fn() -> Probed + Sync),
     /// Creates players.
     pub players: &'r Players<'r>,
 }
@@ -93,6 +94,9 @@ pub trait Audience {
 
     /// Receives a drill's artifacts: of a failed drill, or of every drill if they are kept.
     fn receive(&mut self, drill: &DrillName, artifacts: &[Artifact]);
+
+    /// Receives what is kept of a probe; nothing if it succeeded. The default ignores it.
+    fn probed(&mut self, _files: &[Artifact]) {}
 
     /// Receives the recordings of a played drill, by arm; empty if it was not played to its end. The
     /// default ignores them.
@@ -215,11 +219,17 @@ impl Show<'_> {
         }
         let mut code = ExitCode::Success;
         let probed = self.probe();
-        let goes_on = !matches!(probed, Some(ProbeOutcome::Failed { .. }));
-        if let Some(ProbeOutcome::Failed { exit_code, .. }) = &probed {
+        let outcome = probed.as_ref().map(|probed| &probed.outcome);
+        let goes_on = !matches!(outcome, Some(ProbeOutcome::Failed { .. }));
+        if let Some(ProbeOutcome::Failed { exit_code, .. }) = outcome {
             code = *exit_code;
         }
-        if let Some(outcome) = probed {
+        if let Some(Probed {
+            outcome,
+            wall,
+            files,
+        }) = probed
+        {
             let monitor = self.descriptor.name.clone();
             emit(
                 &mut report,
@@ -227,9 +237,10 @@ impl Show<'_> {
                 RunEvent::Probe {
                     monitor,
                     outcome,
-                    wall: Wall::default(),
+                    wall,
                 },
             );
+            audience.probed(&files);
         }
         let mut keeping = Keeping::default();
         if goes_on {
@@ -365,13 +376,14 @@ impl Show<'_> {
     }
 
     /// Probes the monitor as a process, if any drill needs the process arm.
-    fn probe(&self) -> Option<ProbeOutcome> {
-        match self.how.process.as_ref()? {
-            Ok(arm) => Some((arm.probe)()),
-            Err(reason) => Some(ProbeOutcome::Skipped {
-                reason: reason.clone(),
-            }),
-        }
+    fn probe(&self) -> Option<Probed> {
+        Some(match self.how.process.as_ref()? {
+            Ok(arm) => (arm.probe)(),
+            Err(reason) => {
+                let reason = reason.clone();
+                ProbeOutcome::Skipped { reason }.into()
+            }
+        })
     }
 
     fn job_players(&self, job: usize, turn: &Turn) -> JobPlayers {

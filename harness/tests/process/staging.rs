@@ -178,7 +178,7 @@ pub(crate) fn the_probe_tells_who_cannot_be_drilled() {
             .find(|(name, _)| *name == "dgx-h100")
             .unwrap();
         let mut probe = |descriptor: &Descriptor| arm.probe(platform, descriptor);
-        assert_eq!(probe(&toy("plain", "")), Ok(()));
+        assert!(probe(&toy("plain", "")).is_ok());
         let mute = probe(&toy("mute", "")).expect_err("it never calls");
         assert_eq!(mute.cause, ProbeCause::NeverCalled { polls: 13 });
         assert!(

@@ -94,9 +94,10 @@ fn played(
     let stage = here.stage.as_ref();
     let probe = || match stage {
         Ok(stage) => starting.probe(stage, library, descriptor, selected),
-        Err(reason) => reports::ProbeOutcome::Skipped {
-            reason: reason.clone(),
-        },
+        Err(reason) => {
+            let reason = reason.clone();
+            reports::ProbeOutcome::Skipped { reason }.into()
+        }
     };
     let players = |job| match stage {
         Ok(stage) => starting.player(stage, job),
@@ -275,6 +276,21 @@ impl Audience for RunOutput {
 
     fn receive(&mut self, drill: &DrillName, artifacts: &[Artifact]) {
         self.write(|folder| folder.keep(drill, artifacts));
+    }
+
+    fn probed(&mut self, files: &[Artifact]) {
+        if files.is_empty() {
+            return;
+        }
+        let mut kept = None;
+        self.write(|folder| {
+            kept = Some(folder.keep_probe(files)?);
+            Ok(())
+        });
+        if let Some(kept) = kept {
+            let text = format!("      all of this is kept in {}\n", kept.display());
+            self.terminal.out(&text);
+        }
     }
 
     fn played(&mut self, drill: &DrillName, recordings: &[(ArmName, Recording)]) {

@@ -66,6 +66,54 @@ fn a_platform_with_nothing_to_watch_is_drilled_too() {
     101,
     "does it list its root's `sys/class/infiniband`, and not the host's?"
 )]
+#[case::holds_a_host_file_open(
+    "#!/bin/sh\nexec 3</sys/class/net\nexec sleep 600\n",
+    101,
+    "it uses the host's `/sys/class/net`, and not its root's"
+)]
+#[case::reports_elsewhere(
+    "#!/bin/sh\nwhile :; do cat \"$NICDRILL_ROOT\"/sys/class/infiniband/*/ports/*/state >/dev/null\n\
+     echo 'dial unix:///var/run/nvsentinel.sock: no such file' >&2; done\n",
+    102,
+    "its output names the socket `unix:///var/run/nvsentinel.sock`; the connector listens at `{socket}`"
+)]
+#[case::runs_no_check(
+    "#!/bin/sh\nwhile :; do ls \"$NICDRILL_ROOT/sys/class/infiniband\" >/dev/null; done\n",
+    102,
+    "is a check left that it runs? The drill is about InfiniBandStateCheck, EthernetStateCheck"
+)]
+#[case::knows_another_vendor(
+    "#!/bin/sh\nwhile :; do cat \"$NICDRILL_ROOT\"/sys/class/infiniband/*/device/vendor >/dev/null; done\n",
+    102,
+    "does it monitor cards of 0x15b3"
+)]
+#[case::speaks_another_protocol(
+    "#!/bin/sh\nwhile :; do ls \"$NICDRILL_ROOT/sys/class/infiniband\" >/dev/null\n\
+     perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, pack_sockaddr_un($ENV{NICDRILL_SOCKET}));\
+     syswrite(S, \"POST /events HTTP/1.1\\r\\n\\r\\n\"); shutdown(S, 1); sysread(S, $answer, 1)'; done\n",
+    102,
+    "spoke HTTP/1.1 (`POST /events HTTP/1.1`); refused: gRPC is spoken over HTTP/2"
+)]
+#[case::waits_between_its_polls(
+    "#!/bin/sh\nwhile :; do cat \"$NICDRILL_ROOT\"/sys/class/infiniband/*/ports/*/state >/dev/null; sleep 0.3; done\n",
+    102,
+    "of real time, and a drill of 50 polls"
+)]
+#[case::is_ended_by_a_signal(
+    "#!/bin/sh\nkill -SEGV $$\n",
+    101,
+    "ended by itself at poll 0: Signal(11)"
+)]
+#[case::lacks_its_interpreter(
+    "#!/opt/no/python9\n",
+    102,
+    "names the interpreter `/opt/no/python9`, which is not there"
+)]
+#[case::lacks_its_runtime(
+    "#!/usr/bin/env no-such-python\n",
+    101,
+    "exit code 127: a program was not found, such as the runtime of its language"
+)]
 fn a_monitor_that_cannot_be_drilled_ends_the_run_and_says_why(
     #[case] program: &str,
     #[case] code: i32,
@@ -96,6 +144,39 @@ fn a_monitor_that_cannot_be_drilled_ends_the_run_and_says_why(
         scratch.text("run.xml").contains("<error"),
         "a report without a failure looks green"
     );
+    assert!(
+        ran.out.contains("all of this is kept in ") && ran.out.contains("nicdrill.out/probe\n"),
+        "{ran}"
+    );
+    for kept in ["command.txt", "log.txt", "reads.txt", "connections.txt"] {
+        assert!(
+            scratch.path("nicdrill.out/probe").join(kept).exists(),
+            "{kept}: {ran}"
+        );
+    }
+}
+
+#[test]
+fn a_monitor_that_polls_seldom_is_told_what_a_drill_takes() {
+    if !can_play_processes() {
+        return;
+    }
+    let (_, text) = observe::shipped_descriptors()
+        .find(|(name, _)| *name == "reference.yaml")
+        .expect("the reference monitor has a descriptor");
+    let scratch = Scratch::new();
+    let seldom = text.replace("-polling-interval=1us", "-polling-interval=300ms");
+    assert_ne!(text, seldom);
+    scratch.file("seldom.yaml", &seldom);
+    let words = ["run", "start/baseline@h100-oci", "--monitor", "seldom.yaml"];
+    let ran = scratch.run(&[&words[..], &["--arm", "process"]].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(
+        ran.out
+            .contains("NOTE  a poll of the monitor takes 0.3 s of real time"),
+        "{ran}"
+    );
+    assert!(!scratch.path("nicdrill.out/probe").exists(), "{ran}");
 }
 
 /// As a user who may not open `/dev/fuse`: the reference monitor's run still has its memory arm and

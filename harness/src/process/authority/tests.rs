@@ -215,8 +215,6 @@ fn a_block_that_decodes_to_more_than_the_limit_is_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
-
     #[test]
     fn no_bytes_make_the_filter_panic_and_pieces_do_not_matter(
         head in prop_oneof![

@@ -187,8 +187,9 @@ impl Player<'_> {
             node_runtime.polled = true;
             node_runtime.note_reads();
         } else {
-            node_runtime.forget_reads();
+            self.outside_polls(node);
         }
+        let node_runtime = self.node_runtime(node);
         node_runtime.tick.exits.push(exit);
         let last_words = node_runtime
             .tick

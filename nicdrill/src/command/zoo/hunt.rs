@@ -249,7 +249,7 @@ impl<'c> Hunt<'c> {
             wrong: Some(mutant.name.to_owned()),
             ..Starting::default()
         };
-        let probe = || ProbeOutcome::Ready;
+        let probe = || ProbeOutcome::Ready.into();
         let players = |job| starting.player(stage, job);
         let arm = ProcessArm {
             probe: &probe,

@@ -1,0 +1,180 @@
+//! Recognises the commonest causes for which a monitor cannot be drilled, from what it did, wrote and was given.
+//!
+//! Start at [`Evidence::hints`].
+
+use std::time::Duration;
+
+use observe::{Broken, Descriptor, Exit};
+
+use super::{ProbeCause, Sighting};
+
+/// Where the user changes what a monitor is given.
+const GIVEN: &str = "`command`, `env` or `config` of its descriptor";
+
+/// From which real time of a poll on the interval is a likely cause of trouble. Chosen: as the note on slow polls.
+const SLOW_POLL: Duration = Duration::from_millis(200);
+
+/// The exit codes by which a shell, or `env`, says that a program cannot be run or is missing (POSIX, Shell Command
+/// Language, section 2.8.2).
+const NOT_EXECUTABLE: i32 = 126;
+const NOT_FOUND: i32 = 127;
+
+/// What is known of a monitor that cannot be drilled.
+pub(super) struct Evidence<'a> {
+    pub(super) cause: &'a ProbeCause,
+    pub(super) output: &'a [String],
+    pub(super) reads: &'a [String],
+    pub(super) connections: &'a [String],
+    pub(super) sighting: &'a Sighting,
+    pub(super) descriptor: &'a Descriptor,
+    pub(super) checks: &'a [&'a str],
+    /// How long it may make no progress.
+    pub(super) limit: Duration,
+}
+
+impl Evidence<'_> {
+    /// The likely causes and what to do about them; the likeliest first.
+    pub(super) fn hints(&self) -> Vec<String> {
+        match self.cause {
+            ProbeCause::Broken(Broken::Crashed { exit, .. }) => self.ended(*exit),
+            ProbeCause::Broken(Broken::Hung { tick: 0, .. }) => self.never_listed(),
+            ProbeCause::Broken(Broken::Hung { .. }) => vec![self.interval()],
+            ProbeCause::Broken(_) => Vec::new(),
+            ProbeCause::NeverCalled { .. } => self.never_called(),
+        }
+    }
+
+    fn ended(&self, exit: Exit) -> Vec<String> {
+        let mut hints = match exit {
+            Exit::Code(NOT_FOUND) => vec![
+                "exit code 127: a program was not found, such as the runtime of its language; its last output may name it"
+                    .to_owned(),
+            ],
+            Exit::Code(NOT_EXECUTABLE) => {
+                vec!["exit code 126: a program was found but cannot be executed".to_owned()]
+            }
+            _ => Vec::new(),
+        };
+        hints.extend(self.host_files());
+        hints.extend(self.other_socket());
+        hints
+    }
+
+    fn never_listed(&self) -> Vec<String> {
+        let mut hints: Vec<String> = self.host_files().into_iter().collect();
+        if !self.sighting.passes(&self.sighting.root) {
+            hints.push(format!(
+                "nothing that it is given contains the path of its root: pass `{{root}}` in {GIVEN}"
+            ));
+        } else if self.reads.is_empty() {
+            hints.push(format!(
+                "does it list its root's `sys/class/infiniband`, and not the host's? see {GIVEN}"
+            ));
+        } else {
+            hints.push(
+                "it opened files below its root, but did not list `{root}/sys/class/infiniband`, with which a poll begins"
+                    .to_owned(),
+            );
+        }
+        if self.listed() {
+            hints.push(self.interval());
+        }
+        hints
+    }
+
+    fn never_called(&self) -> Vec<String> {
+        let read = |file: &str| {
+            let end = format!("/{file}:");
+            self.reads
+                .iter()
+                .any(|read| read.starts_with("read ") && read.contains(&end))
+        };
+        let mut hints = Vec::new();
+        if self.connections.is_empty() {
+            hints.extend(self.other_socket());
+        } else {
+            hints
+                .push("it reached the socket, but no call arrived: see its connections".to_owned());
+        }
+        if !self.reads.iter().any(|read| read.starts_with("read ")) {
+            hints.push(format!(
+                "it lists the devices and reads none of their files: is a check left that it runs? The drill is about {} (`{{checks}}`)",
+                self.checks.join(", ")
+            ));
+        } else if read("vendor") && !read("state") {
+            let vendors = self.descriptor.vendors.iter();
+            let vendors: Vec<String> = vendors.map(|vendor| format!("{vendor:#06x}")).collect();
+            hints.push(format!(
+                "it read the vendors of the cards and no port's state: does it monitor cards of {} (`vendors` of its descriptor)?",
+                vendors.join(", ")
+            ));
+        }
+        if hints.is_empty() {
+            hints.push(format!("does it get the socket's path? see {GIVEN}"));
+        }
+        hints.extend(self.slow_polls());
+        hints
+    }
+
+    fn slow_polls(&self) -> Option<String> {
+        let pace = self.sighting.pace().filter(|pace| *pace >= SLOW_POLL)?;
+        Some(format!(
+            "its polls take {:.1} s of real time, and a drill of 50 polls {:.0} s: shorten its interval by {GIVEN}",
+            pace.as_secs_f64(),
+            (pace * 50).as_secs_f64()
+        ))
+    }
+
+    fn interval(&self) -> String {
+        format!(
+            "it must poll again within {} s: shorten its interval by {GIVEN}",
+            self.limit.as_secs_f64()
+        )
+    }
+
+    fn listed(&self) -> bool {
+        let listing = "list sys/class/infiniband:";
+        self.reads.iter().any(|read| read.starts_with(listing))
+    }
+
+    /// A path of the host's `/sys` that it has open, or that its output names.
+    fn host_files(&self) -> Option<String> {
+        let bound = |path: &str| self.descriptor.binds.keys().any(|at| path.starts_with(at));
+        let is_host = |path: &&str| path.starts_with("/sys/") && !bound(path);
+        let mut open = self.sighting.open_files.iter().map(String::as_str);
+        let path = open
+            .find(is_host)
+            .or_else(|| self.words_of_output().find(is_host))?;
+        Some(format!(
+            "it uses the host's `{path}`, and not its root's: pass `{{root}}/sys` in {GIVEN}"
+        ))
+    }
+
+    /// A socket's path in its output that is not the connector's; or that it was not given the connector's.
+    fn other_socket(&self) -> Option<String> {
+        let is_socket = |word: &&str| {
+            let path = word.trim_start_matches("unix:");
+            path.starts_with('/') && (word.starts_with("unix:") || path.ends_with(".sock"))
+        };
+        if let Some(other) = self.words_of_output().find(is_socket) {
+            return Some(format!(
+                "its output names the socket `{other}`; the connector listens at `{{socket}}`: pass it in {GIVEN}"
+            ));
+        }
+        let never_called = matches!(self.cause, ProbeCause::NeverCalled { .. });
+        (never_called && !self.sighting.passes(&self.sighting.socket)).then(|| {
+            format!("nothing that it is given contains the path of its socket: pass `{{socket}}` in {GIVEN}")
+        })
+    }
+
+    /// The words of its output without quotes and punctuation.
+    fn words_of_output(&self) -> impl Iterator<Item = &str> {
+        let around = |byte: char| !byte.is_alphanumeric() && !"/_{}".contains(byte);
+        let lines = self.output.iter();
+        let words = lines.flat_map(|line| line.split([' ', '\t', '=', '"', '\'', '`', ',']));
+        words.map(move |word| word.trim_matches(around))
+    }
+}
+
+#[cfg(test)]
+mod tests;

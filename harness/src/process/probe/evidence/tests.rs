@@ -1,0 +1,197 @@
+//! Which cause is recognised from which trace of a monitor.
+
+use std::time::Instant;
+
+use super::{super::super::stops_page::check_table, *};
+
+const LISTING: &str = "list sys/class/infiniband: 12";
+
+/// The hints about a monitor that was given these words. If the last one is `connected`, it has reached its socket; if
+/// it is `slow`, a poll takes 0.3 s.
+fn hints(
+    cause: &ProbeCause,
+    given: &str,
+    output: &[&str],
+    reads: &[&str],
+    open: &[&str],
+) -> Vec<String> {
+    let owned = |lines: &[&str]| {
+        let lines = lines.iter().map(|line| (*line).to_owned());
+        lines.collect::<Vec<_>>()
+    };
+    let start = Instant::now();
+    let ends = (0..4).map(|tick| start + tick * Duration::from_millis(300));
+    let sighting = Sighting {
+        words: vec!["monitor".to_owned(), given.to_owned()],
+        root: "/stage/0".to_owned(),
+        socket: "/stage/0.socket".to_owned(),
+        open_files: owned(open),
+        ends: ends.filter(|_| given.ends_with("slow")).collect(),
+        ..Sighting::default()
+    };
+    let mut descriptor = Descriptor::of_program("monitor");
+    let bound = ("/sys/bus".to_owned(), "{root}/sys/bus".to_owned());
+    descriptor.binds.extend([bound]);
+    let connections = ["1 connection to the socket of node-a: spoke TLS".to_owned()];
+    let connected = usize::from(given.ends_with("connected"));
+    let evidence = Evidence {
+        cause,
+        output: &owned(output),
+        reads: &owned(reads),
+        connections: &connections[..connected],
+        sighting: &sighting,
+        descriptor: &descriptor,
+        checks: &["InfiniBandStateCheck"],
+        limit: Duration::from_secs(10),
+    };
+    evidence.hints()
+}
+
+fn hung(tick: u64) -> ProbeCause {
+    let waiting_for = String::new();
+    ProbeCause::Broken(Broken::Hung { tick, waiting_for })
+}
+
+fn ended(code: i32) -> ProbeCause {
+    ProbeCause::Broken(Broken::Crashed {
+        tick: 0,
+        exit: Exit::Code(code),
+        last_words: Vec::new(),
+    })
+}
+
+const BOTH: &str = "/stage/0 /stage/0.socket";
+const NEVER: ProbeCause = ProbeCause::NeverCalled { polls: 13 };
+
+/// A trace of a monitor, and the hint that comes first.
+struct Case {
+    cause: ProbeCause,
+    given: &'static str,
+    output: &'static [&'static str],
+    reads: &'static [&'static str],
+    open: &'static [&'static str],
+    expected: &'static str,
+}
+
+fn cases() -> [Case; 15] {
+    let plain = |cause, expected| Case {
+        cause,
+        given: BOTH,
+        output: &[],
+        reads: &[],
+        open: &[],
+        expected,
+    };
+    [
+        Case {
+            open: &["/sys/class/net"],
+            ..plain(hung(0), "it uses the host's `/sys/class/net`")
+        },
+        Case {
+            output: &["open \"/sys/class/infiniband\": no such file"],
+            ..plain(ended(1), "it uses the host's `/sys/class/infiniband`")
+        },
+        Case {
+            given: "/stage/1",
+            ..plain(
+                hung(0),
+                "nothing that it is given contains the path of its root",
+            )
+        },
+        plain(hung(0), "does it list its root's `sys/class/infiniband`"),
+        Case {
+            reads: &["read proc/net/route: 100"],
+            ..plain(hung(0), "but did not list")
+        },
+        Case {
+            reads: &[LISTING],
+            ..plain(hung(3), "it must poll again within 10 s")
+        },
+        Case {
+            output: &["dial unix:///var/run/nvsentinel.sock: refused"],
+            reads: &[LISTING, "read a/state: 9"],
+            ..plain(
+                NEVER,
+                "its output names the socket `unix:///var/run/nvsentinel.sock`",
+            )
+        },
+        Case {
+            given: "/stage/0",
+            reads: &[LISTING],
+            ..plain(
+                NEVER,
+                "nothing that it is given contains the path of its socket",
+            )
+        },
+        Case {
+            reads: &[LISTING],
+            ..plain(
+                NEVER,
+                "is a check left that it runs? The drill is about InfiniBandStateCheck",
+            )
+        },
+        Case {
+            reads: &[LISTING, "read sys/devices/a/vendor: 7"],
+            ..plain(
+                NEVER,
+                "does it monitor cards of 0x15b3 (`vendors` of its descriptor)?",
+            )
+        },
+        Case {
+            reads: &[LISTING, "read a/ports/1/state: 9"],
+            ..plain(NEVER, "does it get the socket's path?")
+        },
+        plain(ended(127), "exit code 127: a program was not found"),
+        plain(ended(126), "exit code 126: a program was found"),
+        Case {
+            given: "/stage/0 /stage/0.socket connected",
+            reads: &[LISTING, "read a/ports/1/state: 9"],
+            ..plain(NEVER, "it reached the socket, but no call arrived")
+        },
+        Case {
+            given: "/stage/0 /stage/0.socket slow",
+            reads: &[LISTING, "read a/ports/1/state: 9"],
+            ..plain(
+                NEVER,
+                "its polls take 0.3 s of real time, and a drill of 50 polls 15 s",
+            )
+        },
+    ]
+}
+
+impl Case {
+    fn hints(&self) -> Vec<String> {
+        hints(&self.cause, self.given, self.output, self.reads, self.open)
+    }
+}
+
+#[test]
+fn a_common_cause_is_named() {
+    for case in cases() {
+        let hints = case.hints();
+        let first = hints.first().expect("a hint");
+        assert!(
+            first.contains(case.expected) || case.given.ends_with("slow"),
+            "not the likeliest: {hints:?}"
+        );
+        let named = hints.iter().any(|hint| hint.contains(case.expected));
+        assert!(named, "{}: {hints:?}", case.expected);
+    }
+}
+
+#[test]
+fn the_page_lists_every_hint() {
+    let hints: Vec<String> = cases().iter().flat_map(Case::hints).collect();
+    check_table("hints", &hints);
+}
+
+#[test]
+fn a_path_of_the_tree_is_not_the_hosts() {
+    let output = [
+        "cannot read {root}/sys/class/infiniband",
+        "cannot read /sys/bus/pci/devices",
+        "socket {socket}",
+    ];
+    let hints = hints(&ended(1), BOTH, &output, &[], &[]);
+    assert_eq!(hints, [""; 0]);
+}
