@@ -79,8 +79,15 @@ impl JsonSchema for MetricsPage {
                     "additionalProperties": false,
                     "required": ["path", "names"],
                     "properties": {
-                        "path": { "type": "string" },
-                        "names": { "type": "array", "items": { "type": "string" } },
+                        "path": {
+                            "description": "Its path.",
+                            "type": "string",
+                        },
+                        "names": {
+                            "description": "The names of the reference monitor's metrics that it has; expectations on others do not apply.",
+                            "type": "array",
+                            "items": { "type": "string" },
+                        },
                     },
                 },
             ],

@@ -118,6 +118,7 @@ impl JsonSchema for Texts {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let vocabulary = generator.subschema_for::<Vocabulary>();
+        let lines = json_schema!({ "type": "array", "items": { "type": "string" } });
         json_schema!({
             "description": "Whose texts it writes: one word for both, or `events` and `logs`. `logs` may be a list of the reference monitor's lines that it has, as expectations on log lines write them.",
             "anyOf": [
@@ -126,8 +127,14 @@ impl JsonSchema for Texts {
                     "type": "object",
                     "additionalProperties": false,
                     "properties": {
-                        "events": vocabulary,
-                        "logs": { "anyOf": [vocabulary, { "type": "array", "items": { "type": "string" } }] },
+                        "events": {
+                            "description": "The messages of its events.",
+                            "anyOf": [vocabulary],
+                        },
+                        "logs": {
+                            "description": "The lines of its log; a list names those of the reference monitor's that it has.",
+                            "anyOf": [vocabulary, lines],
+                        },
                     },
                 },
             ],
