@@ -47,6 +47,8 @@ pub(super) struct Order {
     pub(super) env: Vec<(String, String)>,
     /// The text of its configuration file, if it has one.
     pub(super) config: Option<String>,
+    /// The texts of its own files.
+    pub(super) files: Vec<String>,
     /// The port on which it serves metrics and health.
     pub(super) metrics_port: u16,
     /// Whether the program runs under a wrapper, which may write output when it ends.

@@ -325,10 +325,12 @@ impl<'a> Player<'a> {
         if let Some(text) = &text {
             fs::write(&config_file, text)?;
         }
+        let mut texts = Vec::new();
         for (name, text) in &self.descriptor.files {
-            let file = Path::new(&files).join(name);
+            let (file, text) = (Path::new(&files).join(name), filling.fill(text));
             file.parent().map_or(Ok(()), fs::create_dir_all)?;
-            fs::write(file, filling.fill(text))?;
+            fs::write(file, &text)?;
+            texts.push(text);
         }
         let wrong = self.arm.options.wrong.as_deref();
         let mut words = self.arm.options.wrap.clone();
@@ -348,6 +350,7 @@ impl<'a> Player<'a> {
             words,
             env: temporary.into_iter().chain(env).collect(),
             config: text,
+            files: texts,
             metrics_port: filling.metrics_port,
             wrapped: !self.arm.options.wrap.is_empty(),
             daemon: self.descriptor.daemon,

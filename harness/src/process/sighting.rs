@@ -20,6 +20,8 @@ pub(super) struct Sighting {
     pub(super) env: Vec<(String, String)>,
     /// The text of its configuration file.
     pub(super) config: Option<String>,
+    /// The texts of its own files.
+    pub(super) files: Vec<String>,
     /// The mount root.
     pub(super) root: String,
     /// The path of the connector's socket.
@@ -39,6 +41,7 @@ impl Sighting {
         self.words.clone_from(&order.words);
         self.env.clone_from(&order.env);
         self.config.clone_from(&order.config);
+        self.files.clone_from(&order.files);
         self.root = path(&node_runtime.root);
         self.socket = path(&node_runtime.socket);
     }
@@ -70,7 +73,8 @@ impl Sighting {
     /// Whether the command line, the environment or the configuration contains this text.
     pub(super) fn passes(&self, text: &str) -> bool {
         let values = self.env.iter().map(|(_, value)| value);
-        let mut all = self.words.iter().chain(values).chain(&self.config);
+        let texts = self.config.iter().chain(&self.files);
+        let mut all = self.words.iter().chain(values).chain(texts);
         all.any(|given| given.contains(text))
     }
 

@@ -4,12 +4,12 @@
 
 use std::time::Duration;
 
-use observe::{Broken, Descriptor, Exit};
+use observe::{Broken, Descriptor, Exit, RootAt};
 
 use super::{ProbeCause, Sighting};
 
 /// Where the user changes what a monitor is given.
-const GIVEN: &str = "`command`, `env` or `config` of its descriptor";
+const GIVEN: &str = "`command`, `env`, `config` or `files` of its descriptor";
 
 /// From which real time of a poll on the interval is a likely cause of trouble. Chosen: as the note on slow polls.
 const SLOW_POLL: Duration = Duration::from_millis(200);
@@ -62,7 +62,8 @@ impl Evidence<'_> {
 
     fn never_listed(&self) -> Vec<String> {
         let mut hints: Vec<String> = self.host_files().into_iter().collect();
-        if !self.sighting.passes(&self.sighting.root) {
+        let placed = !self.descriptor.binds.is_empty() || self.descriptor.root == RootAt::Host;
+        if !placed && !self.sighting.passes(&self.sighting.root) {
             hints.push(format!(
                 "nothing that it is given contains the path of its root: pass `{{root}}` in {GIVEN}"
             ));
@@ -127,7 +128,7 @@ impl Evidence<'_> {
 
     fn interval(&self) -> String {
         format!(
-            "it must poll again within {} s: shorten its interval by {GIVEN}",
+            "it must poll again within {} s: shorten its interval by {GIVEN}, or state it in `real_time`",
             self.limit.as_secs_f64()
         )
     }
@@ -139,6 +140,9 @@ impl Evidence<'_> {
 
     /// A path of the host's `/sys` that it has open, or that its output names.
     fn host_files(&self) -> Option<String> {
+        if self.descriptor.root == RootAt::Host {
+            return None;
+        }
         let bound = |path: &str| self.descriptor.binds.keys().any(|at| path.starts_with(at));
         let is_host = |path: &&str| path.starts_with("/sys/") && !bound(path);
         let mut open = self.sighting.open_files.iter().map(String::as_str);
