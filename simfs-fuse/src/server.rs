@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    fs, io,
+    fs, io, mem,
     path::{Path, PathBuf},
     process::Command,
     sync::{Arc, Mutex, mpsc},
@@ -251,12 +251,14 @@ impl Server {
     }
 
     fn end(&mut self) -> Result<(), MountError> {
-        if std::mem::replace(&mut self.ended, true) {
+        if mem::replace(&mut self.ended, true) {
             return Ok(());
         }
         let root = self.root.take();
-        let is_there = || self.is_mounted().then(|| open_root(&self.mountpoint).ok());
-        let root = root.or_else(|| is_there().flatten());
+        let root = root.or_else(|| {
+            let there = self.is_mounted().then(|| open_root(&self.mountpoint));
+            there.and_then(Result::ok)
+        });
         self.shared.close();
         // Without the notifying thread there is nothing to stop. It ends before the session, because an
         // invalidation may wait in the kernel until the session has answered a request.
@@ -266,8 +268,10 @@ impl Server {
         self.helpers.drain(..).for_each(join);
         // fuser unmounts only what nobody uses; afterwards it does not unmount again, and drops its
         // descriptor of the device.
+        let removed = !self.device.is_empty() && !self.is_mounted();
         let unmounted = match self.unmounter.unmount() {
             Ok(()) => Ok(()),
+            Err(_) if removed => Ok(()),
             Err(_) => detach(&self.mountpoint).map_err(|source| MountError::Unmount {
                 mountpoint: self.mountpoint.clone(),
                 source,

@@ -60,20 +60,16 @@ impl Confinement {
         let mut kept = Vec::new();
         for path in &self.writable {
             let copy = fs::metadata(path).and_then(|there| copied(path, there.is_dir()));
-            let copy = copy.map_err(|error| {
-                let text = format!("`{}` of `writable`: {error}", path.display());
-                io::Error::new(error.kind(), text)
-            })?;
-            kept.push((copy, path.clone()));
+            kept.push((copy.map_err(|error| at(path, error))?, path.clone()));
         }
         for (path, flags) in writable_mounts(&fs::read(MOUNTS)?) {
             let flags = flags | MountFlags::BIND | MountFlags::RDONLY;
             match mount_remount(&path, flags, c"") {
-                // A mount that another one covers cannot be reached, by the monitor neither. A dead server
-                // of files lets nobody write.
-                Ok(()) | Err(Errno::INVAL | Errno::NOENT | Errno::NOTDIR) => {}
+                // A mount that another one covers, or that lies in a folder of somebody else, cannot be
+                // reached, by the monitor neither. A dead server of files lets nobody write.
+                Ok(()) | Err(Errno::INVAL | Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
                 Err(Errno::NOTCONN | Errno::STALE) => {}
-                Err(errno) => return Err(cannot(&path.display().to_string(), errno)),
+                Err(errno) => return Err(at(&path, errno.into())),
             }
         }
         Ok(Kept(kept))
@@ -93,7 +89,7 @@ impl Kept {
         if Path::new(SHARED_MEMORY).is_dir() {
             let plain = MountFlags::NOSUID | MountFlags::NODEV;
             mount("nicdrill", SHARED_MEMORY, "tmpfs", plain, c"mode=1777")
-                .map_err(|errno| cannot(SHARED_MEMORY, errno))?;
+                .map_err(|errno| at(SHARED_MEMORY.as_ref(), errno.into()))?;
         }
         // The thread is still in the folder as it was before; a folder that has been removed has no path.
         work.map_or(Ok(()), |work| Ok(chdir(work)?))
@@ -111,10 +107,9 @@ pub(super) fn take_privileges() -> io::Result<()> {
     Ok(set_no_new_privs(true)?)
 }
 
-fn cannot(what: &str, errno: Errno) -> io::Error {
-    let error = io::Error::from(errno);
-    let text = format!("`{what}` cannot be made read-only: {error}");
-    io::Error::new(error.kind(), text)
+/// An error with the path that it is about.
+fn at(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
 
 /// The mounts that are writable, with the flags that a remount must repeat. Of mounts on the same path it is

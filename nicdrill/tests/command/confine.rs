@@ -172,7 +172,7 @@ fn a_monitor_has_no_privileges_and_its_limits(
 #[case::missing(
     "writable: [/no/such/folder]\n",
     102,
-    "`/no/such/folder` of `writable`: No such file"
+    "the monitor cannot be confined: `/no/such/folder`: No such file"
 )]
 #[case::everything(
     "writable: [/]\n",
