@@ -21,6 +21,7 @@ use tokio::{runtime::Runtime, sync::mpsc};
 
 mod authority;
 mod binds;
+mod confinement;
 mod connector;
 mod host_root;
 mod http;

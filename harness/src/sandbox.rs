@@ -89,6 +89,7 @@ impl Sandbox {
         fs.set_writable(WRITABLE);
         let options = Options {
             gate: false,
+            removable: true,
             ..Options::default()
         };
         let server = Server::mount(Arc::new(Mutex::new(fs)), dir, options, Arc::new(Onlooker))?;
@@ -145,6 +146,12 @@ impl Sandbox {
         let reads = trace.iter().filter(|entry| entry.op == Op::Read);
         let paths = reads.map(|entry| entry.path.trim_start_matches('/').to_owned());
         paths.collect()
+    }
+
+    /// Whether it is still mounted: anybody may unmount it.
+    #[must_use]
+    pub fn is_mounted(&self) -> bool {
+        self.server.is_mounted()
     }
 
     /// Unmounts the tree.

@@ -10,7 +10,7 @@ use include_dir::{Dir, include_dir};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Filling, Loop, Protocol, RootAt, loops};
+use crate::{Filling, Limits, Loop, Protocol, RootAt, isolation, loops};
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
 const NVIDIA_NETWORKING: u16 = 0x15b3;
@@ -59,6 +59,16 @@ pub struct Descriptor {
     /// Where it finds its node's tree.
     #[serde(default)]
     pub root: RootAt,
+    /// Whether the host's files are read-only to it and it gets no privileges.
+    #[serde(default = "yes")]
+    pub confine: bool,
+    /// The host's files and folders to which it can write although it is confined; a relative path is below
+    /// the folder in which `nicdrill` is started.
+    #[serde(default)]
+    pub writable: Vec<String>,
+    /// How much it may use.
+    #[serde(default)]
+    pub limits: Limits,
     /// The text of its configuration file, with the same replacements; a story's lines follow it.
     /// Without it no file is written.
     pub config: Option<String>,
@@ -267,6 +277,10 @@ impl Descriptor {
                 "write absolute paths other than `/`, without `..`",
             );
         }
+        let isolation = isolation::problem(self.confine, &self.writable, &self.limits);
+        if isolation.is_some() {
+            return isolation;
+        }
         if self.listings_per_poll == 0 {
             return problem(
                 "listings_per_poll",
@@ -327,6 +341,9 @@ impl Descriptor {
                 .into(),
             binds: BTreeMap::new(),
             root: RootAt::Mount,
+            confine: true,
+            writable: Vec::new(),
+            limits: Limits::default(),
             config: None,
             listings_per_poll: 1,
             poll_unit: PollUnit::Whole,

@@ -24,7 +24,7 @@ pub use descriptor::{
     ClockKind, Descriptor, Differences, Drains, PollUnit, Problem, Vocabulary, shipped_descriptors,
 };
 pub use filling::Filling;
-pub use isolation::RootAt;
+pub use isolation::{Limits, RootAt, Size};
 pub use loops::{ExpectedLoop, Loop, told_by};
 pub use observation::{Observation, Severity, Subject};
 pub use protocol::{Adapter, Breach, Contract, Protocol};

@@ -110,6 +110,7 @@ fn main() {
     let options = Options {
         cpu: Some(0),
         gate: false,
+        removable: false,
     };
     let server = match Server::mount(
         Arc::new(Mutex::new(fs)),

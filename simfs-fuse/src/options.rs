@@ -8,14 +8,18 @@ pub struct Options {
     pub cpu: Option<usize>,
     /// Whether listings of the anchor are held, each until [`release`](crate::Server::release).
     pub gate: bool,
+    /// Whether others may unmount the tree while it is served; [`is_mounted`](crate::Server::is_mounted)
+    /// tells.
+    pub removable: bool,
 }
 
 impl Default for Options {
-    /// Any CPU; the anchor is gated.
+    /// Any CPU; the anchor is gated; the mount is busy until the server ends.
     fn default() -> Self {
         Self {
             cpu: None,
             gate: true,
+            removable: false,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    io,
+    fs, io, mem,
     path::{Path, PathBuf},
     process::Command,
     sync::{Arc, Mutex, mpsc},
@@ -12,9 +12,9 @@ use std::{
 use fuser::{Config, MountOption, SessionUnmounter};
 use rustix::{
     fd::OwnedFd,
-    fs::{Mode, OFlags, fstatfs, open},
+    fs::{CWD, Mode, OFlags, fstatfs, major, minor, open, stat},
     io::Errno as SysErrno,
-    mount::{UnmountFlags, unmount},
+    mount::{OpenTreeFlags, UnmountFlags, open_tree, unmount},
     thread::{CpuSet, sched_setaffinity},
 };
 use simfs::{Edit, Errno, Fs, SimTime};
@@ -86,9 +86,12 @@ impl MountError {
 pub struct Server {
     shared: Arc<Shared>,
     mountpoint: PathBuf,
-    /// The root of the mount, by which the session is reached whatever is mounted over it; `None` once
-    /// the server has ended.
+    /// The root of the mount, by which the session is reached whatever is mounted over it; `None` if the
+    /// mount must not be busy and this user cannot copy it, and once the server has ended.
     root: Option<OwnedFd>,
+    /// The device of the file system, as in `/proc/self/mountinfo`.
+    device: String,
+    ended: bool,
     unmounter: SessionUnmounter,
     session: Option<JoinHandle<()>>,
     helpers: Vec<JoinHandle<()>>,
@@ -112,7 +115,7 @@ impl Server {
         if !mountpoint.is_dir() {
             return Err(MountError::NoFolder(mountpoint));
         }
-        let cpu = options.cpu;
+        let (cpu, removable) = (options.cpu, options.removable);
         let (jobs, todo) = mpsc::channel();
         let shared = Arc::new(Shared::new(fs, observer, options, jobs));
         shared.fs().watch_stale();
@@ -129,13 +132,19 @@ impl Server {
         };
         let mut session = fuser::Session::new(Session(Arc::clone(&shared)), &mountpoint, &config)
             .map_err(refused)?;
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root =
-            open(&mountpoint, flags, Mode::empty()).map_err(|errno| refused(errno.into()))?;
+        let root = if removable {
+            // A copy of the mount that is at no path keeps its file system, and no path busy.
+            let copy = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+            open_tree(CWD, &mountpoint, copy).ok()
+        } else {
+            Some(open_root(&mountpoint).map_err(|errno| refused(errno.into()))?)
+        };
         let notifier = session.notifier();
         let mut server = Self {
             shared,
-            root: Some(root),
+            root,
+            device: String::new(),
+            ended: false,
             unmounter: session.unmount_callable(),
             mountpoint,
             session: None,
@@ -163,6 +172,14 @@ impl Server {
                 .unwrap_or(Ok(()))
                 .map_err(MountError::Thread)?;
         }
+        if removable {
+            let root = stat(&server.mountpoint).map_err(|errno| MountError::Refused {
+                mountpoint: server.mountpoint.clone(),
+                source: errno.into(),
+            })?;
+            let device = root.st_dev;
+            server.device = format!("{}:{}", major(device), minor(device));
+        }
         Ok(server)
     }
 
@@ -170,6 +187,16 @@ impl Server {
     #[must_use]
     pub fn mountpoint(&self) -> &Path {
         &self.mountpoint
+    }
+
+    /// Whether the tree of a removable mount is still mounted somewhere in this mount namespace.
+    #[must_use]
+    pub fn is_mounted(&self) -> bool {
+        // Without `/proc` nobody can tell.
+        fs::read_to_string("/proc/self/mountinfo").map_or(true, |mounts| {
+            let mut devices = mounts.lines().filter_map(|line| line.split(' ').nth(2));
+            devices.any(|device| device == self.device)
+        })
     }
 
     /// Releases a held request, which continues against the present tree; returns whether it was
@@ -224,9 +251,14 @@ impl Server {
     }
 
     fn end(&mut self) -> Result<(), MountError> {
-        let Some(root) = self.root.take() else {
+        if mem::replace(&mut self.ended, true) {
             return Ok(());
-        };
+        }
+        let root = self.root.take();
+        let root = root.or_else(|| {
+            let there = self.is_mounted().then(|| open_root(&self.mountpoint));
+            there.and_then(Result::ok)
+        });
         self.shared.close();
         // Without the notifying thread there is nothing to stop. It ends before the session, because an
         // invalidation may wait in the kernel until the session has answered a request.
@@ -236,8 +268,10 @@ impl Server {
         self.helpers.drain(..).for_each(join);
         // fuser unmounts only what nobody uses; afterwards it does not unmount again, and drops its
         // descriptor of the device.
+        let removed = !self.device.is_empty() && !self.is_mounted();
         let unmounted = match self.unmounter.unmount() {
             Ok(()) => Ok(()),
+            Err(_) if removed => Ok(()),
             Err(_) => detach(&self.mountpoint).map_err(|source| MountError::Unmount {
                 mountpoint: self.mountpoint.clone(),
                 source,
@@ -246,8 +280,12 @@ impl Server {
         // The session's thread waits in the kernel for a request, so it gets one: after the end of the
         // helpers it is the one on which the session ends, and with it the last descriptor of the device.
         // An error means that the connection has ended already.
-        let _ = fstatfs(&root);
-        self.session.take().into_iter().for_each(join);
+        let reached = root.map(|root| fstatfs(&root));
+        // One that cannot be reached, because the tree was unmounted while somebody was in it, ends with the
+        // program.
+        let session = self.session.take();
+        let session = session.filter(|session| reached.is_some() || session.is_finished());
+        session.into_iter().for_each(join);
         unmounted
     }
 }
@@ -257,6 +295,11 @@ impl Drop for Server {
         // Errors cannot be reported here; `unmount` returns them.
         let _ = self.end();
     }
+}
+
+fn open_root(mountpoint: &Path) -> Result<OwnedFd, SysErrno> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    open(mountpoint, flags, Mode::empty())
 }
 
 fn pin(cpu: Option<usize>) -> io::Result<()> {

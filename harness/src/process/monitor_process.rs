@@ -14,6 +14,7 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     thread,
+    time::Duration,
 };
 
 use rustix::process::{
@@ -34,6 +35,9 @@ use observe::Exit;
 /// The stack size of a thread that only waits, in bytes.
 const WATCH_STACK: usize = 64 * 1024;
 
+/// The pause between two counts of a monitor's processes.
+const COUNTING: Duration = Duration::from_millis(20);
+
 /// What to start.
 #[derive(Debug)]
 pub(super) struct Order {
@@ -47,6 +51,8 @@ pub(super) struct Order {
     pub(super) wrapped: bool,
     /// Whether the program ends at once and leaves the monitor behind as a daemon.
     pub(super) daemon: bool,
+    /// How many processes it may have at once; it needs a view of the stage for that.
+    pub(super) most_processes: Option<u32>,
     /// Its view of the stage; without one it sees the whole stage.
     pub(super) view: Option<MountView>,
 }
@@ -59,6 +65,8 @@ pub(super) struct MonitorProcess {
     daemon: Option<Arc<MountSpace>>,
     /// How the last process of a daemon ended.
     daemon_exit: Arc<OnceLock<Exit>>,
+    /// Why all its processes were killed, if they were too many.
+    excess: Arc<Mutex<Option<String>>>,
     group: Pid,
     wrapped: bool,
     out: Tap,
@@ -97,6 +105,8 @@ impl MonitorProcess {
         };
         let daemon = space.clone().filter(|_| order.daemon);
         let daemon_exit = Arc::<OnceLock<Exit>>::default();
+        let excess = Arc::<Mutex<Option<String>>>::default();
+        let counted = order.most_processes.zip(space.clone());
         let (outlived, exit) = (daemon.clone(), Arc::clone(&daemon_exit));
         let group = Pid::from_child(&child);
         let pipes = (child.stdout.take(), child.stderr.take());
@@ -120,6 +130,13 @@ impl MonitorProcess {
                 .name("monitor".to_owned())
                 .stack_size(WATCH_STACK)
                 .spawn(watch)?;
+            if let Some((most, space)) = counted {
+                let excess = Arc::clone(&excess);
+                thread::Builder::new()
+                    .name("monitor-count".to_owned())
+                    .stack_size(WATCH_STACK)
+                    .spawn(move || count(&space, most, &excess))?;
+            }
             Ok((
                 Tap::new(runtime, out.into())?,
                 Tap::new(runtime, err.into())?,
@@ -131,6 +148,7 @@ impl MonitorProcess {
                 space,
                 daemon,
                 daemon_exit,
+                excess,
                 group,
                 wrapped: order.wrapped,
                 out,
@@ -200,6 +218,14 @@ impl MonitorProcess {
     pub(super) fn heard(&self, at_end: bool) -> Vec<u8> {
         let mut heard = self.err.take(at_end);
         heard.extend(self.out.take(at_end));
+        let excess = self.excess.lock();
+        heard.extend(
+            excess
+                .unwrap_or_else(PoisonError::into_inner)
+                .take()
+                .unwrap_or_default()
+                .bytes(),
+        );
         heard
     }
 
@@ -221,6 +247,24 @@ impl Drop for MonitorProcess {
             // A child that cannot be reaped is not ours any more.
             let _ = self.reap();
         }
+    }
+}
+
+/// Kills all processes of a monitor once they are more than it may have, until it has ended. The kernel's
+/// limit (`RLIMIT_NPROC`) does not serve: it counts all processes of a user, and does not bind root.
+fn count(space: &MountSpace, most: u32, excess: &Mutex<Option<String>>) {
+    loop {
+        let count = space.count();
+        if count > most {
+            let text =
+                format!("nicdrill: {count} processes, and the limit is {most}; all are killed\n");
+            *excess.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+            space.kill();
+        }
+        if count == 0 || count > most {
+            return;
+        }
+        thread::sleep(COUNTING);
     }
 }
 

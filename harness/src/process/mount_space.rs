@@ -14,7 +14,7 @@ use std::{
     io,
     os::unix::fs::MetadataExt as _,
     panic,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command},
     thread,
     time::{Duration, Instant},
@@ -38,6 +38,7 @@ use rustix::{
 
 use super::{
     binds::{self, Bind},
+    confinement::{self, Confinement, Kept},
     host_root::HostRoot,
 };
 
@@ -58,6 +59,8 @@ pub(super) struct MountView {
     pub(super) over_host: Option<HostRoot>,
     /// What it finds at other paths.
     pub(super) binds: Vec<Bind>,
+    /// How it is confined, if it is.
+    pub(super) confinement: Option<Confinement>,
 }
 
 impl MountView {
@@ -88,17 +91,40 @@ impl MountView {
         let own = open_tree(CWD, &self.node, copy)?;
         // The mounts of the other nodes and of the other jobs go with it.
         unmount(&self.stage, UnmountFlags::DETACH)?;
+        let confinement = self.confinement.as_ref();
+        let kept = confinement.map(Confinement::close).transpose();
+        let kept = kept.map_err(unconfined)?;
         let plain = MountFlags::NOSUID | MountFlags::NODEV;
         mount("nicdrill", &self.stage, "tmpfs", plain, c"mode=0755")?;
         fs::create_dir_all(&self.node)?;
         let whole = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         move_mount(&own, "", CWD, &self.node, whole)?;
+        let confined = kept.is_some();
+        if confined {
+            fs::create_dir(temporary(&self.stage))?;
+        }
+        kept.map_or(Ok(()), Kept::open).map_err(unconfined)?;
         let scratch = self.stage.join("layer");
         if let Some(tree) = &self.over_host {
             tree.place(&self.stage.join("host"), &scratch)?;
         }
-        binds::place(&self.binds, &scratch)
+        binds::place(&self.binds, &scratch)?;
+        if confined {
+            confinement::take_privileges().map_err(unconfined)?;
+        }
+        Ok(())
     }
+}
+
+/// The folder for temporary files of a monitor on a stage. It is gone with the monitor.
+pub(super) fn temporary(stage: &Path) -> PathBuf {
+    stage.join("tmp")
+}
+
+fn unconfined(error: io::Error) -> io::Error {
+    let hint = "`confine: false` in its descriptor starts it unconfined";
+    let text = format!("the monitor cannot be confined: {error}\nhint: {hint}");
+    io::Error::new(error.kind(), text)
 }
 
 /// The mount namespace in which a monitor was started. While this exists, its number is not given to
@@ -146,6 +172,11 @@ impl MountSpace {
             // It may just have ended.
             let _ = pidfd_send_signal(&process, Signal::TERM);
         }
+    }
+
+    /// How many processes are in the namespace.
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.members().len()).unwrap_or(u32::MAX)
     }
 
     /// The process in the namespace with the lowest number; `None` if there is none.

@@ -27,6 +27,11 @@ impl Network {
         }
     }
 
+    /// Whether the namespace is private.
+    pub(super) fn is_private(&self) -> bool {
+        self.private
+    }
+
     /// Enters another network namespace; processes in the present one keep it.
     pub(super) fn leave(&mut self) {
         self.private = self.private && fresh().is_ok();

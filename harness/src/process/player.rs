@@ -20,7 +20,7 @@ use std::{
 use director::{Director, InstanceAct, InstancePlan, MonitorId, STATE_FILE, Stage, Truth};
 use memory::{Played, TraceLog};
 use observe::{
-    Broken, Descriptor, Drains, ExpectedLoop, Filling, MonitorTick, Recording, RootAt, Tick,
+    Broken, Descriptor, Drains, ExpectedLoop, Filling, Limits, MonitorTick, Recording, RootAt, Tick,
 };
 use platforms::{NodeName, WORLD_START_WALL_NS};
 use scenarios::{Arm, Story};
@@ -30,11 +30,12 @@ use simfs_fuse::{MountError, Options, Server};
 use super::{
     ProcessArm,
     binds::Bind,
+    confinement::Confinement,
     host_root::{self, HostRoot},
     inbox::EventSender,
     loops::Loops,
     monitor_process::{MonitorProcess, Order},
-    mount_space::MountView,
+    mount_space::{MountView, temporary},
     node_runtime::{MonitorInstance, NodeRuntime},
     quiet,
 };
@@ -132,7 +133,10 @@ impl<'a> Player<'a> {
                 sender.clone(),
             );
             fs::create_dir_all(&node_runtime.root).map_err(|error| stage(&error))?;
-            let options = Options { cpu, gate: true };
+            let options = Options {
+                cpu,
+                ..Options::default()
+            };
             let server = Server::mount(
                 Arc::clone(&node_runtime.fs),
                 &node_runtime.root,
@@ -309,24 +313,26 @@ impl<'a> Player<'a> {
         }
         let wrong = self.arm.options.wrong.as_deref();
         let mut words = self.arm.options.wrap.clone();
+        words.extend(limiting(&self.descriptor.limits));
         words.extend(self.descriptor.arguments(
             self.story.holds_for_good(),
             flags,
             wrong,
             &filling,
         ));
-        let env = self
-            .descriptor
-            .env
-            .iter()
-            .map(|(name, value)| (name.clone(), filling.fill(value)));
+        let view = self.view(node_runtime, &filling)?;
+        let confined = view.as_ref().filter(|view| view.confinement.is_some());
+        let temporary = confined.map(|view| ("TMPDIR".to_owned(), path(&temporary(&view.stage))));
+        let env = self.descriptor.env.iter();
+        let env = env.map(|(name, value)| (name.clone(), filling.fill(value)));
         Ok(Order {
             words,
-            env: env.collect(),
+            env: temporary.into_iter().chain(env).collect(),
             metrics_port: filling.metrics_port,
             wrapped: !self.arm.options.wrap.is_empty(),
             daemon: self.descriptor.daemon,
-            view: self.view(node_runtime, &filling)?,
+            most_processes: self.descriptor.limits.processes,
+            view,
         })
     }
 
@@ -347,6 +353,7 @@ impl<'a> Player<'a> {
                 over_host: (self.descriptor.root == RootAt::Host)
                     .then(|| HostRoot::new(&node_runtime.root, node_runtime.fs().tree())),
                 binds: binds.collect(),
+                confinement: self.confinement()?,
             })),
             None if self.descriptor.daemon => {
                 Err(io::Error::other("`daemon` needs private namespaces"))
@@ -357,6 +364,22 @@ impl<'a> Player<'a> {
             None if self.descriptor.binds.is_empty() => Ok(None),
             None => Err(io::Error::other("`binds` needs private namespaces")),
         }
+    }
+
+    /// How a monitor is confined. A wrapper is a tool of the user's, which writes where it is told to.
+    fn confinement(&self) -> io::Result<Option<Confinement>> {
+        if !self.descriptor.confine || !self.arm.options.wrap.is_empty() {
+            return Ok(None);
+        }
+        if !self.arm.network.is_private() {
+            return Err(io::Error::other(
+                "the kernel grants no private network\nhint: `confine: false` in its descriptor starts it unconfined",
+            ));
+        }
+        let writable = self.descriptor.writable.iter().map(Into::into);
+        Ok(Some(Confinement {
+            writable: writable.collect(),
+        }))
     }
 
     /// Lets a monitor poll once, or continue the poll in which it is held.
@@ -538,6 +561,19 @@ fn unplayed(broken: Broken) -> Played {
         recording,
         truth: Truth::default(),
     }
+}
+
+/// The words in front of a command that set its limits and then become the command.
+fn limiting(limits: &Limits) -> Vec<String> {
+    let settings = limits.settings();
+    if settings.is_empty() {
+        return Vec::new();
+    }
+    let settings = settings
+        .iter()
+        .map(|setting| format!("ulimit {setting} && "));
+    let script = settings.collect::<String>() + "exec \"$@\"";
+    ["sh", "-c", &script, "sh"].map(str::to_owned).into()
 }
 
 fn stage(error: &dyn std::error::Error) -> Broken {

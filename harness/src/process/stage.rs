@@ -83,8 +83,16 @@ impl NoStage {
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
-            Self::Fuse(..) => "`modprobe fuse`, or run as root".into(),
-            Self::Namespaces(..) => "run as root, or allow user namespaces".into(),
+            Self::Fuse(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                "run as root, or let everybody open it: `chmod 666 /dev/fuse`".into()
+            }
+            Self::Fuse(..) => {
+                "`modprobe fuse`; a container gets the device by `--device /dev/fuse`".into()
+            }
+            Self::Namespaces(..) => "run as root, or allow user namespaces: \
+                `sysctl user.max_user_namespaces=10000`, on Debian also `kernel.unprivileged_userns_clone=1`, \
+                on Ubuntu also `kernel.apparmor_restrict_unprivileged_userns=0`"
+                .into(),
             Self::Mount { .. } => "run as root".into(),
             _ => return None,
         })

@@ -32,7 +32,7 @@ enum MountEvent {
     End,
 }
 
-/// Mounts a platform and executes commands from stdin until its end or Ctrl-C.
+/// Mounts a platform and executes commands from stdin until its end, Ctrl-C or `umount`.
 pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
     let (platforms, _) = super::platform::read(&arguments.folders.platforms)?;
     let platform = platform_pages::find(&platforms, &arguments.platform).map_err(Stop::input)?;
@@ -79,6 +79,10 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
     let began = Instant::now();
     loop {
         let event = event.recv_timeout(BEAT);
+        if !sandbox.is_mounted() {
+            log(&format!("`{}` was unmounted", arguments.dir.display()));
+            break;
+        }
         sandbox.advance(began.elapsed());
         match event {
             Ok(MountEvent::Line(line)) => {

@@ -4,6 +4,8 @@ use std::sync::{Arc, atomic::AtomicBool};
 
 use harness::process::{self, Entered, Stage};
 
+use crate::terminal::log;
+
 /// Which process this is.
 pub(crate) enum Standing {
     /// The outer process: the drills were played by another one, which ended with this code.
@@ -28,9 +30,14 @@ pub(crate) fn set(wanted: bool) -> Standing {
     match process::enter() {
         Ok(Entered::Outside(code)) => Standing::Outside(code),
         Ok(Entered::Inside(stage)) => Standing::Here(Here { stage: Ok(stage) }),
-        Err(reason) => Standing::Here(Here {
-            stage: Err(first_line(&reason.to_string())),
-        }),
+        Err(reason) => {
+            if let Some(hint) = reason.hint() {
+                log(&format!("hint: for drills as processes {hint}"));
+            }
+            Standing::Here(Here {
+                stage: Err(first_line(&reason.to_string())),
+            })
+        }
     }
 }
 
@@ -43,7 +50,7 @@ impl Here {
     }
 }
 
-/// The first line of an error, for one line of a report; hints are in the documentation.
+/// The first line of an error, for one line of a report.
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }

@@ -9,7 +9,7 @@ use rstest::rstest;
 use crate::scratch::{Ran, Scratch, can_play_processes};
 
 /// The reference monitor's descriptor with the host's paths in place of the tree's.
-fn with_fixed_paths() -> String {
+pub(crate) fn with_fixed_paths() -> String {
     let (_, reference) = observe::shipped_descriptors()
         .find(|(name, _)| *name == "reference.yaml")
         .expect("it ships");
@@ -124,7 +124,7 @@ fn the_folders_for_the_hosts_files_are_in_the_tree_of_such_a_monitor_only() {
 #[case::libibverbs("ibv_devices", "ibv_devices | grep -c mlx5_", "18")]
 #[case::node_exporter(
     "prometheus-node-exporter",
-    "prometheus-node-exporter --web.listen-address=127.0.0.1:9100 2>log & \
+    "prometheus-node-exporter --web.listen-address=127.0.0.1:9100 2>/dev/null & \
      until exec 3<>/dev/tcp/127.0.0.1/9100; do :; done 2>/dev/null; \
      printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3; \
      grep -E -c '^node_infiniband_state_id.* 4$|^node_scrape_collector_success.*(cpu|meminfo|infiniband)\"} 1' <&3",

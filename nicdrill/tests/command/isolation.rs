@@ -119,6 +119,40 @@ fn mount_namespaces_that_others_make_disturb_neither_a_run_nor_a_mount() {
     assert!(!scratch.path("tree").exists(), "the folder that was made");
 }
 
+/// Its standard input stays open, by whose end it would end too.
+#[rstest]
+#[case::in_use_by_nobody(&["umount"], false)]
+#[case::in_use(&["umount", "-l"], true)]
+fn a_mounted_tree_ends_when_it_is_unmounted(#[case] unmount: &[&str], #[case] used: bool) {
+    if !can_play_processes() || !is_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut mount = Running::start(
+        Command::new(NICDRILL)
+            .args(["mount", "h100-oci", "tree"])
+            .current_dir(scratch.path(".")),
+    );
+    assert!(mount.says().contains("is mounted on"));
+    let in_it = Command::new("sh")
+        .args(["-c", "cd tree/sys; echo there; exec sleep 60"])
+        .current_dir(scratch.path("."))
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut user = Running(in_it.expect("a shell"));
+    assert_eq!(user.says(), "there\n");
+    if !used {
+        drop(user);
+    }
+    let mut unmounting = Command::new(unmount[0]);
+    unmounting.args(&unmount[1..]).arg("tree");
+    let status = unmounting.current_dir(scratch.path(".")).status();
+    assert!(status.expect("it starts").success(), "the tree is busy");
+    assert!(soon(|| mount.0.try_wait().expect("a child").is_some()));
+    assert_eq!(mount.0.wait().expect("it has ended").code(), Some(0));
+    assert!(!scratch.path("tree").exists(), "the folder that was made");
+}
+
 /// A world of several nodes, in two jobs: the mounts of the other nodes and of the other job are on the
 /// stage at the same time.
 #[test]

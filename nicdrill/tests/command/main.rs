@@ -2,6 +2,7 @@
 
 mod another_make;
 mod captured;
+mod confine;
 mod first_monitor;
 mod help;
 mod host_root;
