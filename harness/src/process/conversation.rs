@@ -56,8 +56,8 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// Takes bytes of the client.
-    pub(super) fn from_client(&mut self, bytes: &[u8]) {
+    /// Takes bytes that the client sent.
+    pub(super) fn client_sent(&mut self, bytes: &[u8]) {
         let missing = PREFACE.len().saturating_sub(self.opening.len());
         let (opening, rest) = bytes.split_at(missing.min(bytes.len()));
         self.opening.extend_from_slice(opening);
@@ -91,8 +91,8 @@ impl Conversation {
         });
     }
 
-    /// Takes bytes of the server.
-    pub(super) fn from_server(&mut self, bytes: &[u8]) {
+    /// Takes bytes that the server sent.
+    pub(super) fn server_sent(&mut self, bytes: &[u8]) {
         let mut refusals = Vec::new();
         let Self { server, open, .. } = self;
         server.read(bytes, |frame, payload| {

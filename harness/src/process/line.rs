@@ -85,7 +85,7 @@ impl LineTag {
     fn received(&self, bytes: &[u8]) {
         match bytes {
             [] => self.conversation().close(),
-            bytes => self.conversation().from_client(bytes),
+            bytes => self.conversation().client_sent(bytes),
         }
     }
 
@@ -150,7 +150,7 @@ impl AsyncWrite for Line {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let sent = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
-        self.tag.conversation().from_server(&bytes[..sent]);
+        self.tag.conversation().server_sent(&bytes[..sent]);
         Poll::Ready(Ok(sent))
     }
 
@@ -164,7 +164,7 @@ impl AsyncWrite for Line {
         let mut conversation = self.tag.conversation();
         for buf in bufs {
             let part = &buf[..buf.len().min(rest)];
-            conversation.from_server(part);
+            conversation.server_sent(part);
             rest -= part.len();
         }
         drop(conversation);

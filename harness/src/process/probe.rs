@@ -162,7 +162,7 @@ impl ProcessArm {
         &mut self,
         platform: &Platform,
         descriptor: &Descriptor,
-    ) -> Result<Duration, ProbeFailure> {
+    ) -> Result<Duration, Box<ProbeFailure>> {
         let story = story(platform);
         self.sighting = Some(Sighting::default());
         let recording = self.play(&story, descriptor).recording;
@@ -199,7 +199,7 @@ impl ProcessArm {
         };
         let hints = evidence.hints();
         let files = kept::files(&sighting, &output, &reads, &recording.connections);
-        Err(ProbeFailure {
+        Err(Box::new(ProbeFailure {
             cause,
             output,
             reads,
@@ -207,7 +207,7 @@ impl ProcessArm {
             open_files: sighting.open_files,
             hints,
             files,
-        })
+        }))
     }
 }
 

@@ -149,8 +149,8 @@ fn the_page_lists_every_exit_code() {
 fn the_page_lists_what_is_told_of_a_connection() {
     let told = |client: &[u8], server: &[u8], closed: bool, refused: Option<String>| {
         let mut conversation = Conversation::default();
-        conversation.from_client(client);
-        conversation.from_server(server);
+        conversation.client_sent(client);
+        conversation.server_sent(server);
         refused
             .into_iter()
             .for_each(|what| conversation.refuse(what));

@@ -20,10 +20,10 @@ fn flagged(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
 fn told(client: &[u8], server: &[u8], piece: usize) -> String {
     let mut conversation = Conversation::default();
     for piece in client.chunks(piece) {
-        conversation.from_client(piece);
+        conversation.client_sent(piece);
     }
     for piece in server.chunks(piece) {
-        conversation.from_server(piece);
+        conversation.server_sent(piece);
     }
     conversation.describe()
 }
@@ -111,8 +111,8 @@ fn a_client_that_closes_before_an_answer_is_told(
 ) {
     let mut conversation = Conversation::default();
     let requests = [1, 3, 5].map(|stream| flagged(HEADERS, END_STREAM, stream, b"\x82"));
-    conversation.from_client(&opened(&requests));
-    conversation.from_server(&answers.concat());
+    conversation.client_sent(&opened(&requests));
+    conversation.server_sent(&answers.concat());
     conversation.close();
     assert_eq!(conversation.describe(), expected);
 }
@@ -121,7 +121,7 @@ fn a_client_that_closes_before_an_answer_is_told(
 fn a_request_that_its_client_reset_waits_for_no_answer() {
     let mut conversation = Conversation::default();
     let frames = [frame(HEADERS, b"\x82"), frame(RST_STREAM, &[0, 0, 0, 8])];
-    conversation.from_client(&opened(&frames));
+    conversation.client_sent(&opened(&frames));
     conversation.close();
     assert_eq!(conversation.describe(), "spoke HTTP/2: 1 request");
 }
