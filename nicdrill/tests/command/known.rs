@@ -27,7 +27,8 @@ fn a_known_finding_is_not_red_and_is_told() {
     words.extend(["--report", "json=run.json,junit=run.xml"]);
     let ran = scratch.run(&words);
     assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.out.contains(" known; memory arm"), "{ran}");
+    assert!(ran.out.contains(": 0 passed, 0 failed, "), "{ran}");
+    assert!(ran.out.contains(" known, "), "{ran}");
     assert!(
         ran.out
             .contains("known: known.toml:1: port/unfair#* (by design)"),
@@ -52,7 +53,6 @@ fn an_entry_that_no_longer_occurs_is_red_until_it_is_removed() {
         "port/unfair#crashed",
         "drill = \"port/unfair@h100-oci\"\n",
     );
-    const GONE: &str = "no longer occurs, so the entry must be removed: known.toml:1:";
     let ran = scratch.run(&["run", "./port", "--platform", "h100-oci", "--arm", "memory"]);
     assert!(!ran.out.contains("no longer occurs"), "{ran}");
     if !can_play_processes() {
@@ -61,7 +61,11 @@ fn an_entry_that_no_longer_occurs_is_red_until_it_is_removed() {
     let all = ["run", "./port", "--platform", "h100-oci", "--full"];
     let ran = scratch.run(&all);
     assert_eq!(ran.code, 100, "{ran}");
-    assert!(ran.out.contains(GONE), "{ran}");
+    assert!(
+        ran.out
+            .contains("no longer occurs, so the entry must be removed: known.toml:1:"),
+        "{ran}"
+    );
     // On another platform its drill is not played, so it is not judged there.
     let ran = scratch.run(&["run", "./port", "--platform", "dgx-h100", "--full"]);
     assert!(!ran.out.contains("no longer occurs"), "{ran}");
@@ -86,7 +90,6 @@ fn an_entry_without_a_drill_is_gone_when_all_drills_of_its_scenarios_were_played
     assert!(!is_gone(&["--platform", "h100-oci", "--full"]));
     assert!(!is_gone(&["--shard", "1/2", "--full"]));
     assert!(!is_gone(&["--arm", "process", "--full"]));
-    assert!(!is_gone(&[]));
     assert!(is_gone(&["--full"]));
 }
 
