@@ -247,9 +247,13 @@ impl RunFolder {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
             Err(cause) => return Err(RunFolderError::NoRun { path: known, cause }),
         }
-        let ids = lines.into_iter();
-        let ids = ids.filter_map(|line| Some((line.id?, line.drill)));
-        Ok(Baseline { ids: ids.collect() })
+        let mut baseline = Baseline::default();
+        for FailedLine { drill, id } in lines {
+            if let Some(id) = id {
+                baseline.ids.entry(id).or_default().insert(drill);
+            }
+        }
+        Ok(baseline)
     }
 
     fn fresh(path: &Path) -> Result<Self, RunFolderError> {

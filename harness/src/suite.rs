@@ -17,7 +17,7 @@ mod run;
 mod shard;
 
 pub use coverage::{Covering, coverage};
-pub use filter::{Filter, FilterError, Glob, Seen};
+pub use filter::{Filter, FilterError, Seen};
 pub use pairs::{Ask, SelectError, Selected, select, story};
 pub use processes::Starting;
 pub use run::{Audience, How, Players, ProcessArm, run};

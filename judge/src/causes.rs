@@ -1,6 +1,8 @@
 //! The facts of a finding's cause: the subject with its role and layer, the severity, the field that
 //! differs, and the last action of the scenario before the finding. Start at [`JudgeContext::action`].
 
+use std::collections::BTreeMap;
+
 use platforms::{LinkLayer, NodeName};
 use reports::{
     Cause, CauseAction, CauseField, CauseKind, CauseLayer, CauseRole, CauseSeverity, CauseSubject,
@@ -12,6 +14,17 @@ use fabric::{Action, PortAction, PortsAction};
 use observe::{BreachField, Observation, Severity, Subject};
 
 use crate::fits::{JudgeContext, layer_of_check};
+
+/// How an event differs from a pattern about the same subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Likeness {
+    /// It does not.
+    Same,
+    /// In this field.
+    Differs(CauseField),
+    /// In more than one.
+    Another,
+}
 
 impl JudgeContext<'_> {
     /// What the last action before the end of a tick acts on; `None` if there was none.
@@ -98,52 +111,51 @@ impl JudgeContext<'_> {
         }
     }
 
-    /// The first field in which an event about the subject of a pattern differs from it; `None` if it
-    /// does not.
-    pub(crate) fn differing_field(
+    /// How an event about the subject of a pattern differs from it. Timestamp and message may differ beside
+    /// another field; an event that differs in two further fields is another one.
+    pub(crate) fn likeness(
         &self,
         pattern: &EventPattern,
         node: &NodeName,
         tick: u64,
         event: &Observation,
-    ) -> Option<CauseField> {
-        let without = |leave: fn(&mut EventPattern)| {
-            let mut pattern = pattern.clone();
-            leave(&mut pattern);
-            pattern
+    ) -> Likeness {
+        let unstamped = EventPattern {
+            stamped_from: None,
+            stamped_to: None,
+            ..pattern.clone()
         };
-        let fits = |pattern: &EventPattern| self.fits(pattern, node, tick, event);
-        if fits(pattern) {
-            return None;
-        }
-        let of_severity = {
-            let mut same = event.clone();
-            same.severity = match pattern.tone {
-                Tone::Fatal => Severity::Fatal,
-                Tone::NonFatal => Severity::NonFatal,
-                Tone::Healthy => Severity::Healthy,
-            };
-            same.severity != event.severity && self.fits(pattern, node, tick, &same)
+        let without_text = EventPattern {
+            message: BTreeMap::new(),
+            ..unstamped.clone()
         };
-        let of_check = {
-            let mut same = event.clone();
-            same.check = None;
-            let texts = without(|pattern| pattern.message.clear());
-            self.fits(&texts, node, tick, &same)
+        let with = |change: &dyn Fn(&mut Observation)| {
+            let mut changed = event.clone();
+            change(&mut changed);
+            self.fits(&without_text, node, tick, &changed)
         };
-        let no_stamp = without(|pattern| (pattern.stamped_from, pattern.stamped_to) = (None, None));
-        let no_text = without(|pattern| pattern.message.clear());
-        Some(if fits(&no_stamp) {
-            CauseField::Timestamp
-        } else if fits(&no_text) {
-            CauseField::Message
-        } else if of_severity {
-            CauseField::Severity
-        } else if of_check {
-            CauseField::CheckName
+        let of_counter = pattern.counter.iter().cloned().collect();
+        let codes = pattern.error_codes.clone().unwrap_or(of_counter);
+        let severity = match pattern.tone {
+            Tone::Fatal => Severity::Fatal,
+            Tone::NonFatal => Severity::NonFatal,
+            Tone::Healthy => Severity::Healthy,
+        };
+        if self.fits(pattern, node, tick, event) {
+            Likeness::Same
+        } else if self.fits(&unstamped, node, tick, event) {
+            Likeness::Differs(CauseField::Timestamp)
+        } else if with(&|_| ()) {
+            Likeness::Differs(CauseField::Message)
+        } else if with(&|event| event.severity = severity) {
+            Likeness::Differs(CauseField::Severity)
+        } else if with(&|event| event.codes.clone_from(&codes)) {
+            Likeness::Differs(CauseField::ErrorCode)
+        } else if with(&|event| event.check = None) {
+            Likeness::Differs(CauseField::CheckName)
         } else {
-            CauseField::ErrorCode
-        })
+            Likeness::Another
+        }
     }
 
     fn subject_of_event(

@@ -12,7 +12,7 @@ use super::order::put_in_order;
 use super::outstanding;
 use super::reported_event::{self, ReportedEvent};
 use super::{Judging, place};
-use crate::consequences::Consequences;
+use crate::{causes::Likeness, consequences::Consequences};
 
 /// How many events a failure shows as the nearest to a missing one. Chosen.
 const NEAREST_MAX: usize = 6;
@@ -178,11 +178,10 @@ impl<'a> Judging<'a> {
             if !context.names_subject(&pattern.about, node, tick, event) {
                 continue;
             }
-            let field = context.differing_field(pattern, node, tick, event);
-            match field {
-                None if tick > demand.window.to => late = late.or(Some(reported)),
-                None if tick < demand.window.from => early = Some(reported),
-                Some(field)
+            match context.likeness(pattern, node, tick, event) {
+                Likeness::Same if tick > demand.window.to => late = late.or(Some(reported)),
+                Likeness::Same if tick < demand.window.from => early = Some(reported),
+                Likeness::Differs(field)
                     if differing.is_none()
                         && (demand.window.from..=demand.window.to).contains(&tick) =>
                 {

@@ -324,7 +324,8 @@ fn the_events_nearest_to_one_that_did_not_come_are_told() {
     let polls: Vec<_> = finding.came.iter().map(came).collect();
     assert_eq!(
         polls,
-        ["poll 5", "poll 4", "poll 5", "poll 3", "poll 6", "poll 2"]
+        ["poll 5", "poll 4", "poll 5", "poll 3", "poll 6"],
+        "what was claimed, what is in its time, and a neighbour on each side"
     );
     assert!(
         finding.came[0].starts_with("poll 5: fatal") && !finding.came[0].contains("UNAVAILABLE")
@@ -508,4 +509,77 @@ fn a_monitor_that_is_wrong_in_everything_does_not_fill_a_disk() {
         .map(|finding| finding.tick)
         .collect();
     assert_eq!(ticks, (0..100).map(Some).collect::<Vec<_>>());
+}
+
+/// A finding of another cause is kept, however many of one cause came before it.
+#[test]
+fn the_cap_hides_no_cause() {
+    let last = (What::Calls { count: 9 }, 149, 149);
+    let case = expecting((0..150).map(|nth| (What::Polls(9), nth, nth)).chain([last]));
+    let findings = found(&case, &polls(150));
+    assert_eq!(findings.len(), 100);
+    assert_eq!(findings[99].cause.kind, CauseKind::Calls);
+}
+
+/// Its first place is told, with the number of all.
+#[test]
+fn a_breach_of_every_event_is_one_finding_with_its_number() {
+    let mut recording = polls(4);
+    for tick in 1..4 {
+        say(&mut recording, tick, event(IB, port("mlx5_0", "1")), true);
+    }
+    let case = expecting([]);
+    let judged = judge(&case.story, &case.truth, &recording, &case.descriptor);
+    let breaches: Vec<(String, u64, Option<u64>)> = judged
+        .findings
+        .iter()
+        .filter(|finding| finding.kind == FindingKind::Contract)
+        .map(|finding| (finding.cause.to_string(), finding.times, finding.tick))
+        .collect();
+    let fields: BTreeSet<&String> = breaches.iter().map(|(cause, ..)| cause).collect();
+    assert_eq!(fields.len(), breaches.len(), "{breaches:?}");
+    let agent = ("contract.agent".to_owned(), 3, Some(1));
+    assert!(breaches.contains(&agent), "{breaches:?}");
+}
+
+#[rstest]
+#[case::missed(&[], &["missed.fatal.port.monitored.infiniband"])]
+#[case::late(&[(3, "1", Severity::Fatal, true)], &["late.fatal.port.monitored.infiniband"; 2])]
+#[case::early(&[(0, "1", Severity::Fatal, true)], &["early.fatal.port.monitored.infiniband"; 2])]
+#[case::refused(&[(1, "1", Severity::Fatal, false)], &["not-delivered.fatal.port.monitored.infiniband"])]
+#[case::severity(
+    &[(1, "1", Severity::NonFatal, true)],
+    &["differs.severity.fatal.port.monitored.infiniband"; 2]
+)]
+#[case::another_port(
+    &[(1, "1", Severity::Fatal, true), (2, "2", Severity::Fatal, true)],
+    &["unexpected.fatal.port.monitored.infiniband"]
+)]
+#[case::repeated(
+    &[(1, "1", Severity::Fatal, true), (2, "1", Severity::Fatal, true)],
+    &["repeats.fatal.port.monitored.infiniband"]
+)]
+fn a_missed_event_and_what_came_instead_have_one_cause(
+    #[case] said: &[(usize, &str, Severity, bool)],
+    #[case] causes: &[&str],
+) {
+    let mut case = expecting([(reported(ib_port(1), 1), 1, 2)]);
+    case.story.heal = Heal::Never {
+        because: "an example".to_owned(),
+    };
+    let like = case.truth.ticks[0].clone();
+    case.truth.ticks = vec![like; 5];
+    let mut recording = polls(5);
+    for (tick, number, severity, accepted) in said {
+        let event = Observation {
+            severity: *severity,
+            ..event(IB, port("mlx5_0", number))
+        };
+        say(&mut recording, *tick, event, *accepted);
+    }
+    let found: Vec<String> = found(&case, &recording)
+        .iter()
+        .map(|finding| finding.cause.to_string())
+        .collect();
+    assert_eq!(found, causes);
 }

@@ -194,7 +194,8 @@ fn reference() -> Descriptor {
     platforms::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A finding in a few lines: what was wrong where, what was expected, the first that came, the last read.
+/// A finding in a few lines: what was wrong where and how often, its cause, what was expected, the first that
+/// came, the last read.
 fn rendered(finding: &Finding) -> String {
     let mut text = format!("- {}", finding.kind.words());
     if let Some(node) = &finding.node {
@@ -210,6 +211,10 @@ fn rendered(finding: &Finding) -> String {
             .map_or(&*line.place, |(_, place)| place);
         let _ = write!(text, ", {place}");
     }
+    if finding.times > 1 {
+        let _ = write!(text, ", {} times", finding.times);
+    }
+    let _ = write!(text, "\n  cause: {}", finding.cause);
     for line in &finding.expected {
         let _ = write!(text, "\n  expected: {line}");
     }

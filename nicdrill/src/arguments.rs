@@ -61,7 +61,7 @@ pub(crate) enum Command {
     /// The JSON Schema of a file, for an editor: profile, driver, descriptor, scenario or world
     Schema {
         /// The kind of file
-        #[arg(value_name = "profile|driver|descriptor|scenario|world")]
+        #[arg(value_name = "profile|driver|descriptor|scenario|world|known")]
         of: SchemaOf,
     },
     /// Print the platform connector's `.proto`, from which a monitor's messages are generated
@@ -101,6 +101,8 @@ pub(crate) enum SchemaOf {
     Descriptor,
     Scenario,
     World,
+    /// Known deviations
+    Known,
 }
 
 /// All remaining arguments.

@@ -32,6 +32,12 @@ pub(crate) fn world() -> String {
     text(&scenarios::world_schema())
 }
 
+/// The schema of `known.toml`.
+#[must_use]
+pub(crate) fn known() -> String {
+    text(&reports::known_schema())
+}
+
 fn text(form: &Value) -> String {
     serde_json::to_string_pretty(form).expect("a form is JSON")
 }

@@ -3,10 +3,10 @@
 //! If there are more causes than blocks, causes that differ in their finest facts only are told
 //! together: first without the action, then without the layer, and so on. Start at [`groups_page`].
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use crate::{
-    DrillReport, Finding, RunReport, Style,
+    DrillName, DrillReport, Finding, RunReport, Style,
     group::{Group, grouped},
     terminal::{failure_lines, plural},
 };
@@ -41,9 +41,9 @@ pub fn groups_page(run: &RunReport, folder: &str, style: Style) -> String {
         writeln!(page, "{more}: {folder}/failed.txt").expect(WRITES);
     }
     if !excused.is_empty() {
-        let drills: usize = excused.iter().map(|group| group.drills.len()).sum();
+        let drills: BTreeSet<&DrillName> = excused.iter().flat_map(|group| &group.drills).collect();
         let causes = plural(excused.len() as u64, "known cause");
-        let drills = plural(drills as u64, "drill");
+        let drills = plural(drills.len() as u64, "drill");
         writeln!(page, "{causes} in {drills}, which do not count:").expect(WRITES);
         for group in excused.iter().take(BLOCKS_MAX) {
             writeln!(page, "  {}: {}", group.headline, counted(group)).expect(WRITES);
@@ -92,7 +92,8 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
         tail.push(if is_exact {
             format!("  all of them: grep ' {cause}$' {folder}/failed.txt")
         } else {
-            format!("  all of them: grep -F ' {cause}' {folder}/failed.txt")
+            // Of this cause, and of those that it begins.
+            format!("  all of them: grep -E ' {cause}(\\.|$)' {folder}/failed.txt")
         });
     }
     let id = group.ids.first().expect("a group has a finding");
@@ -112,25 +113,26 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
     block
 }
 
-/// The lines of a finding, at most this many: if there is no room for all, its reads and then what is
-/// not the first line of a part are left out.
+/// The lines of a finding, at most this many. If there is no room for all, its reads are left out, then what
+/// is not the first of several, and then the scenario's line.
 fn details(finding: &Finding, room: usize, style: Style) -> Vec<String> {
     let without_reads = Finding {
         reads: Vec::new(),
         ..finding.clone()
     };
-    let short = Finding {
+    let first_of_each = Finding {
         expected: finding.expected.iter().take(1).cloned().collect(),
         came: finding.came.iter().take(1).cloned().collect(),
         ..without_reads.clone()
     };
-    let mut lines = failure_lines(&short, style);
-    for fuller in [&without_reads, finding] {
-        let more = failure_lines(fuller, style);
-        if more.len() <= room {
-            lines = more;
-        } else if more.len() > lines.len() && lines.len() < room && fuller.reads.is_empty() {
-            lines = more;
+    let without_line = Finding {
+        line: None,
+        ..first_of_each.clone()
+    };
+    let mut lines = Vec::new();
+    for shorter in [finding, &without_reads, &first_of_each, &without_line] {
+        lines = failure_lines(shorter, style);
+        if lines.len() <= room {
             break;
         }
     }

@@ -1,4 +1,4 @@
-//! Known deviations (`known.toml`) and an earlier run to compare with: which findings do not count.
+//! Known deviations (`known.toml`): findings that are accepted.
 //!
 //! ```toml
 //! [[known]]
@@ -8,15 +8,13 @@
 //! expires = 2027-01-31                    # optional: the last day on which it is accepted
 //! drill = "port/cable-pulled@h100-oci"    # optional: it is judged gone only if this drill was played
 //! ```
-//! The day is passed in. Start at [`KnownDeviations::read`] and [`Excuses`].
+//! What they do to a run is in [`crate::Excuses`]. Start at [`KnownDeviations::read`].
 
-use std::collections::BTreeSet;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
 
-use serde::{Deserialize, Serialize};
-
-use crate::{
-    ArmStatus, DrillName, DrillReport, Excuse, ExitCode, Finding, FindingKind, finding_id,
-};
+use crate::{DrillName, Glob};
 
 /// A day of the calendar, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,21 +77,46 @@ pub struct KnownError {
 const KEYS: &str =
     "an entry is `[[known]]` with `id` and `reason`, and may have `link`, `expires` and `drill`";
 
-#[derive(Deserialize)]
+/// Known deviations: findings of a monitor that are accepted.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "known.toml")]
 struct FileSpec {
+    /// The entries.
     #[serde(default)]
+    #[schemars(with = "Vec<EntrySpec>")]
     known: Vec<toml::Spanned<EntrySpec>>,
 }
 
-#[derive(Deserialize)]
+/// An accepted finding.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EntrySpec {
+    /// The id of the findings, as a run prints it with each group: `scenario#cause`. `*` matches any characters
+    /// and `?` one.
+    #[schemars(with = "String")]
     id: toml::Spanned<String>,
+    /// Why they are accepted.
+    #[schemars(with = "String")]
     reason: toml::Spanned<String>,
+    /// A link for people.
+    #[schemars(with = "String")]
     link: Option<String>,
+    /// The last day (UTC) on which they are accepted: a TOML date such as 2027-01-31.
+    #[schemars(with = "String", extend("format" = "date"))]
     expires: Option<toml::Spanned<toml::value::Datetime>>,
+    /// A drill in which they occur. The entry must be removed when this drill was played without them; without
+    /// this key, when all drills of its scenarios were.
+    #[schemars(with = "String")]
     drill: Option<toml::Spanned<String>>,
+}
+
+/// The JSON Schema of `known.toml`.
+#[must_use]
+pub fn known_schema() -> Value {
+    let settings = schemars::generate::SchemaSettings::draft2020_12();
+    let schema = settings.into_generator().into_root_schema_for::<FileSpec>();
+    schema.to_value()
 }
 
 impl KnownDeviations {
@@ -188,207 +211,26 @@ impl KnownEntry {
     /// Whether it is about findings with this id.
     #[must_use]
     pub fn matches(&self, id: &str) -> bool {
-        is_like(self.id.as_bytes(), id.as_bytes())
+        Glob::new(&self.id).fits(id)
     }
 
     /// Whether it is about this scenario.
-    fn is_about(&self, scenario: &str) -> bool {
+    pub(crate) fn is_about(&self, scenario: &str) -> bool {
         let (of, _) = self.id.split_once('#').unwrap_or((&self.id, ""));
-        is_like(of.as_bytes(), scenario.as_bytes())
+        Glob::new(of).fits(scenario)
     }
 
-    fn is_expired(&self, today: Day) -> bool {
+    /// The entry on one line: `known.toml:7: port/cable-pulled#missed (by design)`.
+    pub(crate) fn line_in(&self, file: &str) -> String {
+        let Self {
+            line, id, reason, ..
+        } = self;
+        let link = self.link.iter().map(|link| format!("; {link}"));
+        let link: String = link.collect();
+        format!("{file}:{line}: {id} ({reason}{link})")
+    }
+
+    pub(crate) fn is_expired(&self, today: Day) -> bool {
         self.expires.is_some_and(|last| last < today)
     }
-}
-
-/// Whether a text matches a pattern in which `*` matches any text and `?` any character.
-fn is_like(pattern: &[u8], text: &[u8]) -> bool {
-    match (pattern.split_first(), text.split_first()) {
-        (None, None) => true,
-        (Some((b'*', rest)), _) => {
-            is_like(rest, text)
-                || text
-                    .split_first()
-                    .is_some_and(|(_, text)| is_like(pattern, text))
-        }
-        (Some((of, pattern)), Some((at, text))) => {
-            (*of == b'?' || of == at) && is_like(pattern, text)
-        }
-        _ => false,
-    }
-}
-
-/// The findings of an earlier run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Baseline {
-    /// The ids of its findings, each with a drill that it occurred in.
-    pub ids: BTreeSet<(String, DrillName)>,
-}
-
-/// What does not count as a failure in a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Excuses {
-    /// The known deviations, with today's date; `None` without a file.
-    pub known: Option<(KnownDeviations, Day)>,
-    /// The run to compare with.
-    pub baseline: Option<Baseline>,
-    /// Whether every drill and arm of the played scenarios was selected: then an entry without a `drill`
-    /// can be judged gone.
-    pub is_whole: bool,
-}
-
-/// What became of the known deviations and of the findings of an earlier run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ExcusesReport {
-    /// Entries of `known.toml` that occurred: `file:line: id (reason)`.
-    pub known: Vec<String>,
-    /// Entries that no longer occur, although they were played: they must be removed.
-    pub no_longer: Vec<String>,
-    /// Entries whose day has passed.
-    pub expired: Vec<String>,
-    /// With `--baseline`: ids of findings that the earlier run did not have.
-    pub new: Vec<String>,
-    /// Ids that it had, and which do not occur any more although their drill was played.
-    pub gone: Vec<String>,
-    /// Ids that both have.
-    pub same: Vec<String>,
-}
-
-impl Excuses {
-    /// Whether there are none, so that nothing is reported about them.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.known.is_none() && self.baseline.is_none()
-    }
-
-    /// Marks the findings of a drill that are excused, and sets the outcome that follows.
-    ///
-    /// A stage that could not be set and an internal error are never excused: they are not about the
-    /// monitor.
-    pub fn mark(&self, drill: &mut DrillReport) {
-        if self.is_empty() {
-            return;
-        }
-        let scenario = drill.drill.scenario.clone();
-        for finding in &mut drill.findings {
-            finding.excuse = self.excuse(&scenario, finding);
-        }
-        drill.outcome = DrillReport::outcome_of(&drill.arms, &drill.findings);
-    }
-
-    fn excuse(&self, scenario: &str, finding: &Finding) -> Option<Excuse> {
-        if matches!(finding.kind, FindingKind::Stage | FindingKind::Fault) {
-            return None;
-        }
-        let id = finding_id(scenario, &finding.cause.to_string());
-        if let Some((known, today)) = &self.known {
-            let mut valid = known.entries.iter().filter(|one| !one.is_expired(*today));
-            if let Some(entry) = valid.find(|entry| entry.matches(&id)) {
-                let reason = entry.reason.clone();
-                return Some(Excuse::Known { reason });
-            }
-        }
-        let mut before = self.baseline.iter().flat_map(|earlier| &earlier.ids);
-        let had = before.any(|(earlier, _)| *earlier == id);
-        had.then_some(Excuse::InBaseline)
-    }
-
-    /// What became of everything excused, after these drills.
-    #[must_use]
-    pub fn report(&self, drills: &[DrillReport]) -> ExcusesReport {
-        let mut report = ExcusesReport::default();
-        let played: Vec<&DrillReport> = drills.iter().filter(|drill| was_played(drill)).collect();
-        let ids: BTreeSet<String> = drills
-            .iter()
-            .flat_map(|drill| {
-                let causes = drill.findings.iter().map(|finding| finding.cause);
-                causes.map(|cause| finding_id(&drill.drill.scenario, &cause.to_string()))
-            })
-            .collect();
-        if let Some((known, today)) = &self.known {
-            for entry in &known.entries {
-                let (file, line) = (&known.file, entry.line);
-                let text = format!("{file}:{line}: {} ({})", entry.id, entry.reason);
-                let is_judged = match &entry.drill {
-                    Some(of) => played.iter().any(|drill| drill.drill == *of),
-                    None => {
-                        let mut played = played.iter();
-                        self.is_whole && played.any(|drill| entry.is_about(&drill.drill.scenario))
-                    }
-                };
-                let occurs = ids.iter().any(|id| entry.matches(id));
-                let mut of_scenario = played.iter();
-                let is_met = of_scenario.any(|drill| entry.is_about(&drill.drill.scenario));
-                if let Some(last) = entry.expires.filter(|last| *last < *today) {
-                    if is_met {
-                        report.expired.push(format!("{text}, expired on {last}"));
-                    }
-                } else if occurs {
-                    report.known.push(text);
-                } else if is_judged {
-                    report.no_longer.push(text);
-                }
-            }
-        }
-        if let Some(earlier) = &self.baseline {
-            let before: BTreeSet<&String> = earlier.ids.iter().map(|(id, _)| id).collect();
-            report.new = ids
-                .iter()
-                .filter(|id| !before.contains(id))
-                .cloned()
-                .collect();
-            report.same = ids
-                .iter()
-                .filter(|id| before.contains(id))
-                .cloned()
-                .collect();
-            let again = |drill: &DrillName| played.iter().any(|one| one.drill == *drill);
-            let gone = earlier.ids.iter();
-            let gone = gone.filter(|(id, drill)| !ids.contains(id) && again(drill));
-            let gone: BTreeSet<String> = gone.map(|(id, _)| id.clone()).collect();
-            report.gone = gone.into_iter().collect();
-        }
-        report
-    }
-}
-
-impl ExcusesReport {
-    /// 100 if an entry of `known.toml` has expired or no longer occurs.
-    #[must_use]
-    pub fn exit_code(&self) -> ExitCode {
-        if self.no_longer.is_empty() && self.expired.is_empty() {
-            ExitCode::Success
-        } else {
-            ExitCode::JudgedWrongly
-        }
-    }
-
-    /// The report as text, one line each; empty if there is nothing to tell.
-    #[must_use]
-    pub fn page(&self) -> String {
-        let mut page = String::new();
-        for (words, lines) in [
-            ("known", &self.known),
-            (
-                "no longer occurs, so the entry must be removed",
-                &self.no_longer,
-            ),
-            ("expired", &self.expired),
-            ("new", &self.new),
-            ("gone", &self.gone),
-            ("same", &self.same),
-        ] {
-            for line in lines {
-                page += &format!("{words}: {line}\n");
-            }
-        }
-        page
-    }
-}
-
-/// Whether a drill was played in all its arms.
-fn was_played(drill: &DrillReport) -> bool {
-    let mut arms = drill.arms.iter();
-    !drill.arms.is_empty() && arms.all(|arm| !matches!(arm.status, ArmStatus::Skipped { .. }))
 }

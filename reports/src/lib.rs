@@ -9,7 +9,9 @@
 mod cause;
 mod coverage;
 mod event;
+mod excuses;
 mod exit_code;
+mod glob;
 mod group;
 mod group_page;
 mod json;
@@ -26,12 +28,14 @@ pub use coverage::{
     ClauseCoverage, ClauseStatus, Coverage, CoverageCount, ScenarioCoverage, SourceCoverage,
 };
 pub use event::{NotApplicable, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, Wall};
+pub use excuses::{Baseline, Excuses, ExcusesReport};
 pub use exit_code::ExitCode;
+pub use glob::Glob;
 pub use group::{FirstDrill, Group, finding_id, groups};
 pub use group_page::groups_page;
 pub use json::{RESULTS_VERSION, results};
 pub use junit::{JUnitError, junit};
-pub use known::{Baseline, Day, Excuses, ExcusesReport, KnownDeviations, KnownEntry, KnownError};
+pub use known::{Day, KnownDeviations, KnownEntry, KnownError, known_schema};
 pub use outcome::{
     ArmName, ArmReport, ArmStatus, DrillName, DrillNameError, DrillReport, Excuse, Finding,
     FindingKind, Outcome, Read, StoryLine, VerdictReport, VerdictWord,

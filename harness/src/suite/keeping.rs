@@ -10,11 +10,12 @@ use crate::run_folder::Artifact;
 /// How many drills of each cause leave artifacts. Chosen: enough to see what they have in common.
 const OF_EACH_CAUSE: usize = 3;
 
-/// How many drills leave artifacts at all. Chosen.
+/// How many drills leave artifacts at all. Chosen. Half of them may be second and third drills of a cause, so
+/// that there is room for causes that come late.
 const AT_MOST: usize = 60;
 
-/// After how many bytes no further drill leaves artifacts: 64 MiB. Chosen: the reads of one drill may be
-/// 8 MiB.
+/// After how many bytes no further drill leaves artifacts: 64 MiB; after half of them, none but the first of a
+/// cause. Chosen: the reads of most drills are below 3 MiB, those of the longest 30 MiB.
 const BYTES_MAX: usize = 64 << 20;
 
 /// Counts the drills whose artifacts were kept.
@@ -34,13 +35,12 @@ impl Keeping {
         let mut causes: Vec<Cause> = findings.map(|finding| finding.cause).collect();
         causes.sort_unstable();
         causes.dedup();
-        let has_room = causes.is_empty()
-            || causes.iter().any(|cause| {
-                self.of_cause
-                    .get(cause)
-                    .is_none_or(|kept| *kept < OF_EACH_CAUSE)
-            });
-        if !has_room || self.kept >= AT_MOST || self.bytes >= BYTES_MAX {
+        let kept = causes.iter().map(|cause| self.of_cause.get(cause));
+        let fewest = kept.map(|kept| kept.copied().unwrap_or_default()).min();
+        let fewest = fewest.unwrap_or_default();
+        let share = if fewest == 0 { 1 } else { 2 };
+        let has_room = self.kept < AT_MOST / share && self.bytes < BYTES_MAX / share;
+        if fewest >= OF_EACH_CAUSE || !has_room {
             self.not_kept += 1;
             return false;
         }
@@ -59,20 +59,25 @@ impl Keeping {
 
 #[cfg(test)]
 mod tests {
-    use reports::{CauseKind, Finding, FindingKind, Outcome, Wall};
+    use reports::{CauseAction, CauseKind, Finding, FindingKind, Outcome, Wall};
 
     use super::*;
 
     fn failed(kinds: &[CauseKind]) -> DrillReport {
-        let finding = |kind: &CauseKind| Finding {
-            cause: Cause::of(*kind),
+        let causes: Vec<Cause> = kinds.iter().map(|kind| Cause::of(*kind)).collect();
+        failed_by(&causes)
+    }
+
+    fn failed_by(causes: &[Cause]) -> DrillReport {
+        let finding = |cause: &Cause| Finding {
+            cause: *cause,
             ..Finding::of(FindingKind::Missing)
         };
         DrillReport {
             drill: "port/cut@p".parse().unwrap(),
             outcome: Outcome::Failed,
             arms: Vec::new(),
-            findings: kinds.iter().map(finding).collect(),
+            findings: causes.iter().map(finding).collect(),
             verdicts: Vec::new(),
             not_judged: 0,
             repeat: String::new(),
@@ -91,21 +96,44 @@ mod tests {
     }
 
     #[test]
-    fn after_64_mib_no_further_drill_is_kept() {
+    fn after_32_mib_only_the_first_drill_of_a_cause_is_kept_and_after_64_none() {
         let mut keeping = Keeping::default();
         assert!(keeping.admits(&failed(&[CauseKind::Late])));
         let name = "process-reads.txt".to_owned();
-        let bytes = vec![0; BYTES_MAX];
-        keeping.weigh(&[Artifact { name, bytes }]);
-        assert!(!keeping.admits(&failed(&[CauseKind::Missed])));
+        let bytes = vec![0; BYTES_MAX / 2];
+        let half = Artifact { name, bytes };
+        keeping.weigh(std::slice::from_ref(&half));
+        assert!(!keeping.admits(&failed(&[CauseKind::Late])));
+        assert!(keeping.admits(&failed(&[CauseKind::Missed])));
+        keeping.weigh(&[half]);
+        assert!(!keeping.admits(&failed(&[CauseKind::Early])));
     }
 
+    /// As many causes as a run can have.
     #[test]
     fn no_more_than_the_limit_is_kept_however_many_causes_there_are() {
         let mut keeping = Keeping::default();
-        let kinds = CauseKind::ALL.iter().cycle().take(500);
-        let kept = kinds.filter(|kind| keeping.admits(&failed(&[**kind])));
-        assert_eq!(kept.count(), AT_MOST);
-        assert_eq!(keeping.not_kept, 500 - AT_MOST as u64);
+        let actions = CauseAction::ALL.iter();
+        let causes = actions.flat_map(|action| {
+            CauseKind::ALL.iter().map(|kind| Cause {
+                action: Some(*action),
+                ..Cause::of(*kind)
+            })
+        });
+        let all: Vec<DrillReport> = causes.map(|cause| failed_by(&[cause])).collect();
+        let kept = all.iter().filter(|drill| keeping.admits(drill)).count();
+        assert_eq!(kept, AT_MOST);
+        assert_eq!(keeping.not_kept, (all.len() - AT_MOST) as u64);
+    }
+
+    /// Half of the places are left to causes that have none.
+    #[test]
+    fn second_drills_of_causes_leave_room_for_the_first_of_others() {
+        let mut keeping = Keeping::default();
+        let (early, late) = CauseKind::ALL.split_at(20);
+        let early = early.iter().cycle().take(60);
+        let kept = early.filter(|kind| keeping.admits(&failed(&[**kind])));
+        assert_eq!(kept.count(), AT_MOST / 2);
+        assert!(late.iter().all(|kind| keeping.admits(&failed(&[*kind]))));
     }
 }

@@ -10,12 +10,12 @@ use rand_xoshiro::{
     SplitMix64,
     rand_core::{Rng, SeedableRng},
 };
-use reports::{ArmName, DrillName, NotApplicable, PlannedDrill};
+use reports::{ArmName, DrillName, Glob, NotApplicable, PlannedDrill};
 use scenarios::{Arm, Story, Unfit};
 
 use super::{
     cover::{Candidate, cover},
-    filter::{Filter, Glob, Seen},
+    filter::{Filter, Seen},
     refusing::nobody_to_drill,
     shard::Shard,
 };

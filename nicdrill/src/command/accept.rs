@@ -11,7 +11,7 @@ use std::{
 };
 
 use harness::run_folder::{self, RunFolder};
-use reports::{DrillName, ExitCode, KnownDeviations, KnownEntry};
+use reports::{CauseKind, DrillName, ExitCode, KnownDeviations, KnownEntry};
 
 use super::{Stop, excuses::read_known};
 use crate::{
@@ -85,6 +85,13 @@ fn found(
     let mut found = BTreeMap::new();
     for line in RunFolder::findings_before(out).map_err(Stop::input)? {
         let Some(id) = line.id else { continue };
+        // What is not about the monitor cannot be accepted.
+        if [CauseKind::Stage, CauseKind::Fault]
+            .iter()
+            .any(|kind| id.ends_with(&format!("#{}", kind.word())))
+        {
+            continue;
+        }
         let is_asked = asked.is_empty() || asked.iter().any(|asked| asked.matches(&id));
         if is_asked && !known.entries.iter().any(|entry| entry.matches(&id)) {
             found.entry(id).or_insert(line.drill);

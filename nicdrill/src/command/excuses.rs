@@ -1,13 +1,17 @@
 //! What does not count as a failure in a run: `known.toml`, and the run of `--baseline`.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use harness::run_folder::RunFolder;
-use reports::{Day, Excuses, KnownDeviations};
+use harness::{
+    run_folder::RunFolder,
+    suite::{self, Ask},
+};
+use reports::{ArmName, Day, DrillName, Excuses, KnownDeviations};
 
 use super::{Stop, select::Choice};
 use crate::arguments::RunArguments;
@@ -21,11 +25,31 @@ pub(super) fn excuses(arguments: &RunArguments, choice: &Choice) -> Result<Excus
     let known = read_known(named.unwrap_or(Path::new(FILE)), named.is_some())?;
     let baseline = arguments.reporting.baseline.as_deref();
     let baseline = baseline.map(|folder| RunFolder::baseline(folder).map_err(Stop::input));
-    Ok(Excuses {
+    let excuses = Excuses {
         known: known.map(|known| (known, today())),
         baseline: baseline.transpose()?,
-        is_whole: choice.is_whole,
+        ..Excuses::default()
+    };
+    if excuses.is_empty() {
+        return Ok(excuses);
+    }
+    Ok(Excuses {
+        playable: playable(choice)?,
+        ..excuses
     })
+}
+
+/// Every drill of the suite that the monitor can play, with every arm in which it can.
+fn playable(choice: &Choice) -> Result<BTreeMap<DrillName, BTreeSet<ArmName>>, Stop> {
+    let all = Ask {
+        full: true,
+        ..Ask::default()
+    };
+    let selected = suite::select(&choice.library, &choice.descriptor, &all);
+    let drills = selected.map_err(Stop::input)?.drills.into_iter();
+    Ok(drills
+        .map(|planned| (planned.drill, planned.arms.into_iter().collect()))
+        .collect())
 }
 
 /// Reads a file of known deviations; `None` if there is none and none is demanded.

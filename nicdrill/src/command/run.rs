@@ -157,12 +157,12 @@ fn played(
     if let Some(coverage) = &report.coverage {
         terminal.out(&coverage_page(coverage, terminal.style()));
     }
+    let folder = choice.out.display().to_string();
     if !arguments.reporting.verbose {
-        let folder = choice.out.display().to_string();
         terminal.out(&groups_page(&report, &folder, terminal.style()));
     }
     if let Some(excuses) = &report.excuses {
-        terminal.out(&excuses.page());
+        terminal.out(&excuses.page(&folder));
     }
     let line = summary_line(&report, terminal.style());
     terminal.out(&line);

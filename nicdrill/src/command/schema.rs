@@ -17,6 +17,7 @@ pub(crate) fn schema(of: SchemaOf) -> Result<ExitCode, Stop> {
         SchemaOf::Descriptor => json_schema::descriptor(),
         SchemaOf::Scenario => json_schema::scenario(),
         SchemaOf::World => json_schema::world(),
+        SchemaOf::Known => json_schema::known(),
     };
     Terminal::new(Color::Never).out(&format!("{form}\n"));
     Ok(ExitCode::Success)

@@ -32,9 +32,6 @@ pub(crate) struct Choice {
     pub(crate) selected: Selected,
     /// How coverage is reported; an uncovered clause is a failure if nothing narrows the suite down.
     pub(crate) covering: Covering,
-    /// Whether every drill and arm of the selected scenarios was selected, so that a known deviation which
-    /// does not occur is gone.
-    pub(crate) is_whole: bool,
     /// The run folder.
     pub(crate) out: PathBuf,
     /// The arguments that select the same again, without the drill's name and the arm.
@@ -100,13 +97,6 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         || ask.filter.is_some()
         || ask.only.is_some()
         || ask.shard != Shard::WHOLE;
-    let is_of_scenarios = ask.names.iter().all(|name| !name.contains('@'));
-    let is_whole = is_of_scenarios
-        && ask.platforms.is_empty()
-        && ask.filter.is_none()
-        && ask.only.is_none()
-        && ask.shard == Shard::WHOLE
-        && arguments.arm.is_none();
     let selected = select(&library, &descriptor, &ask).map_err(Stop::input)?;
     Ok(Choice {
         library,
@@ -117,7 +107,6 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         } else {
             Covering::Demanded
         },
-        is_whole,
         out,
         again,
     })

@@ -172,7 +172,7 @@ fn reaches_its_first_finding(scratch: &Scratch, path: &str) {
     assert!(ran.out.contains("healthy NIC=mlx5_10 NICPort=1"), "{ran}");
     assert_eq!(
         scratch.text("m/nicdrill.out/failed.txt"),
-        format!("{FOUND}\n")
+        format!("{FOUND} unexpected.healthy.port.unmonitored.ethernet\n")
     );
 }
 

@@ -4,7 +4,7 @@ use rstest::rstest;
 
 use crate::{
     groups::{UNFAIR, WORDS},
-    scratch::Scratch,
+    scratch::{Scratch, can_play_processes},
 };
 
 fn unfair() -> Scratch {
@@ -27,7 +27,8 @@ fn a_known_finding_is_not_red_and_is_told() {
     words.extend(["--report", "json=run.json,junit=run.xml"]);
     let ran = scratch.run(&words);
     assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.out.contains(" known; memory arm"), "{ran}");
+    assert!(ran.out.contains(": 0 passed, 0 failed, "), "{ran}");
+    assert!(ran.out.contains(" known, "), "{ran}");
     assert!(
         ran.out
             .contains("known: known.toml:1: port/unfair#* (by design)"),
@@ -43,6 +44,7 @@ fn a_known_finding_is_not_red_and_is_told() {
     assert!(scratch.text("run.xml").contains("failures=\"0\""));
 }
 
+/// A process could still show what memory does not, so both arms are needed.
 #[test]
 fn an_entry_that_no_longer_occurs_is_red_until_it_is_removed() {
     let scratch = unfair();
@@ -51,18 +53,44 @@ fn an_entry_that_no_longer_occurs_is_red_until_it_is_removed() {
         "port/unfair#crashed",
         "drill = \"port/unfair@h100-oci\"\n",
     );
-    let mut words = vec!["run", "./port", "--platform", "h100-oci", "--arm", "memory"];
-    let ran = scratch.run(&words);
+    let ran = scratch.run(&["run", "./port", "--platform", "h100-oci", "--arm", "memory"]);
+    assert!(!ran.out.contains("no longer occurs"), "{ran}");
+    if !can_play_processes() {
+        return;
+    }
+    let all = ["run", "./port", "--platform", "h100-oci", "--full"];
+    let ran = scratch.run(&all);
     assert_eq!(ran.code, 100, "{ran}");
     assert!(
         ran.out
             .contains("no longer occurs, so the entry must be removed: known.toml:1:"),
         "{ran}"
     );
-    // Its drill is not played on another platform, so it is not judged there.
-    words[3] = "dgx-h100";
-    let ran = scratch.run(&words);
+    // On another platform its drill is not played, so it is not judged there.
+    let ran = scratch.run(&["run", "./port", "--platform", "dgx-h100", "--full"]);
     assert!(!ran.out.contains("no longer occurs"), "{ran}");
+}
+
+#[test]
+fn an_entry_without_a_drill_is_gone_when_all_drills_of_its_scenarios_were_played() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let one = UNFAIR.replace("platforms: all", "platforms: [ h100-oci, dgx-h100 ]");
+    scratch.file("port/unfair.yaml", &one);
+    scratch.file("port/unfair-too.yaml", &one);
+    entry(&scratch, "port/unfair*#crashed", "");
+    let is_gone = |words: &[&str]| {
+        let ran = scratch.run(&[&["run", "./port"], words].concat());
+        assert_eq!(ran.code, 100, "{ran}");
+        ran.out.contains("no longer occurs")
+    };
+    assert!(!is_gone(&["port/unfair", "--full"]));
+    assert!(!is_gone(&["--platform", "h100-oci", "--full"]));
+    assert!(!is_gone(&["--shard", "1/2", "--full"]));
+    assert!(!is_gone(&["--arm", "process", "--full"]));
+    assert!(is_gone(&["--full"]));
 }
 
 #[test]
@@ -160,10 +188,26 @@ fn with_a_baseline_only_new_findings_are_red() {
     let ran = scratch.run(&words);
     assert_eq!(ran.code, 100, "{ran}");
     assert!(ran.out.contains("new: port/unfair-too#"), "{ran}");
+    assert!(ran.out.contains("same: port/unfair#"), "{ran}");
+}
+
+/// What an earlier run found in memory may still be found in a process.
+#[test]
+fn what_a_baseline_had_is_gone_when_its_drills_were_played_in_both_arms() {
+    let scratch = unfair();
+    let platform = ["run", "./port", "--platform", "h100-oci"];
+    let words = |more: &[&'static str]| [&platform, more].concat();
+    let ran = scratch.run(&words(&["--arm", "memory", "--out", "before"]));
+    assert_eq!(ran.code, 100, "{ran}");
     let quiet = UNFAIR.replace("    do: [ { disable: victim } ]\n", "");
     scratch.file("port/unfair.yaml", &quiet);
-    scratch.file("port/unfair-too.yaml", &quiet);
-    let ran = scratch.run(&words);
+    let ran = scratch.run(&words(&["--arm", "memory", "--baseline", "before"]));
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(!ran.out.contains("gone: "), "{ran}");
+    if !can_play_processes() {
+        return;
+    }
+    let ran = scratch.run(&words(&["--full", "--baseline", "before"]));
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.out.contains("gone: port/unfair#"), "{ran}");
 }

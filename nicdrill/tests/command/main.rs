@@ -9,6 +9,8 @@ mod init;
 mod isolation;
 mod known;
 mod made_up_vendor;
+mod output_page;
+mod page;
 mod postgres;
 mod processes;
 mod protobuf;

@@ -187,12 +187,36 @@ fn document(text: &str) -> Value {
     platforms::yaml::read("file", text).expect("a shipped file is YAML")
 }
 
+/// The `known.toml` of the page about it; no file ships.
+fn known() -> Value {
+    let page = include_str!("../../../docs/output.md");
+    let (_, text) = page.split_once("```toml\n[[known]]").expect("it has one");
+    let (text, _) = text.split_once("```").expect("a block is closed");
+    let file: toml::Value = toml::from_str(&format!("[[known]]{text}")).expect("TOML");
+    of_toml(&file)
+}
+
+/// TOML as an editor sees it: a date is a text.
+fn of_toml(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::Datetime(date) => json!(date.to_string()),
+        toml::Value::Array(items) => items.iter().map(of_toml).collect(),
+        toml::Value::Table(map) => {
+            let entries = map.iter();
+            let entries = entries.map(|(key, value)| (key.clone(), of_toml(value)));
+            Value::Object(entries.collect())
+        }
+        plain => json!(plain),
+    }
+}
+
 fn shipped(of: &str) -> Vec<(String, Value)> {
     let own = |(file, text): (&str, &str)| (file.to_owned(), document(text));
     match of {
         "scenario" => suite::scenarios().into_iter().map(own).collect(),
         "world" => suite::worlds().into_iter().map(own).collect(),
         "descriptor" => observe::shipped_descriptors().map(own).collect(),
+        "known" => vec![("docs/output.md".to_owned(), known())],
         folder => platforms::Platforms::shipped_texts()
             .filter(|(file, _)| file.starts_with(&format!("{folder}s/")))
             .map(|(file, text)| (file, document(text)))
@@ -206,6 +230,7 @@ fn shipped(of: &str) -> Vec<(String, Value)> {
 #[case("descriptor", 2)]
 #[case("scenario", 200)]
 #[case("world", 1)]
+#[case("known", 1)]
 fn what_ships_has_its_form(#[case] of: &str, #[case] least: usize) {
     let form = form(of);
     let files = shipped(of);
@@ -222,6 +247,7 @@ fn what_ships_has_its_form(#[case] of: &str, #[case] least: usize) {
 #[case("descriptor", &["command", "clock", "differences/baseline_clear"])]
 #[case("scenario", &["timeline", "timeline/0/at", "why"])]
 #[case("world", &["nodes", "nodes/0/name"])]
+#[case("known", &["known", "known/0/reason", "known/0/expires"])]
 fn a_misspelt_key_is_refused(#[case] of: &str, #[case] keys: &[&str]) {
     let form = form(of);
     for key in keys {
@@ -295,6 +321,7 @@ fn keys(form: &Value) -> Vec<(String, Value)> {
 #[case("profile", 60)]
 #[case("driver", 60)]
 #[case("descriptor", 25)]
+#[case("known", 6)]
 fn every_key_says_what_it_means(#[case] of: &str, #[case] least: usize) {
     let keys = keys(&form(of));
     assert!(keys.len() >= least, "{} keys", keys.len());
@@ -311,6 +338,7 @@ fn every_key_says_what_it_means(#[case] of: &str, #[case] least: usize) {
 #[case("profile", &["platform_version", "gpus/pci", "devices/0/topo", "devices/0/pci", "provenance"])]
 #[case("driver", &["driver_version", "views/active", "views/init/carrier", "keeps/reboot/netdev", "timings_ms/sweep"])]
 #[case("descriptor", &["descriptor_version", "name", "command"])]
+#[case("known", &["known/0/id", "known/0/reason"])]
 fn a_key_that_must_be_there_is_required(#[case] of: &str, #[case] keys: &[&str]) {
     let form = form(of);
     for key in keys {
