@@ -35,8 +35,8 @@ impl JudgeContext<'_> {
         let done = |step: &&scenarios::Step| {
             !step.actions.is_empty() && step.at.div_ceil(self.story.tick) <= tick
         };
-        let steps = self.story.steps.iter();
-        let last = steps.filter(done).next_back().or(self.story.given.last());
+        let mut steps = self.story.steps.iter();
+        let last = steps.rfind(done).or(self.story.given.last());
         last.and_then(|step| step.actions.last()).map(acts_on)
     }
 

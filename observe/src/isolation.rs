@@ -90,7 +90,10 @@ impl JsonSchema for Size {
 
 /// The first invalid value of `writable` and `limits`.
 pub(crate) fn problem(confine: bool, writable: &[String], limits: &Limits) -> Option<Problem> {
-    let problem = |key, what, hint| Some(Problem { key, what, hint });
+    let problem = |key, what: &'static str, hint: &'static str| {
+        let (what, hint) = (what.into(), hint.into());
+        Some(Problem { key, what, hint })
+    };
     if !confine && !writable.is_empty() {
         return problem(
             "writable",
