@@ -2,7 +2,7 @@
 //!
 //! Start at [`Evidence::hints`].
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use observe::{Broken, Descriptor, Exit, RootAt};
 
@@ -62,8 +62,7 @@ impl Evidence<'_> {
 
     fn never_listed(&self) -> Vec<String> {
         let mut hints: Vec<String> = self.host_files().into_iter().collect();
-        let placed = !self.descriptor.binds.is_empty() || self.descriptor.root == RootAt::Host;
-        if !placed && !self.sighting.passes(&self.sighting.root) {
+        if !self.is_put_elsewhere() && !self.sighting.passes(&self.sighting.root) {
             hints.push(format!(
                 "nothing that it is given contains the path of its root: pass `{{root}}` in {GIVEN}"
             ));
@@ -81,6 +80,12 @@ impl Evidence<'_> {
             hints.push(self.interval());
         }
         hints
+    }
+
+    /// Whether the folder with which a poll begins is put where the program looks for it.
+    fn is_put_elsewhere(&self) -> bool {
+        let covers = |from: &String| Path::new("{root}/sys/class/infiniband").starts_with(from);
+        self.descriptor.root == RootAt::Host || self.descriptor.binds.values().any(covers)
     }
 
     fn never_called(&self) -> Vec<String> {
