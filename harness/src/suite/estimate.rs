@@ -50,21 +50,45 @@ impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = |span: Duration| span.as_secs_f64().ceil();
         let drills = match self.drills {
-            1 => "1 drill".to_owned(),
-            drills => format!("{drills} drills"),
+            1 => "1 drill as a process needs".to_owned(),
+            drills => format!("{drills} drills as processes need"),
         };
+        let between = format!("{} s between polls", seconds(self.intervals));
+        let waits = format!("{} s of waits at most", seconds(self.waits));
+        let parts = [(self.intervals, between), (self.waits, waits)];
+        let parts = parts.into_iter().filter(|(span, _)| *span > Duration::ZERO);
+        let parts: Vec<String> = parts.map(|(_, text)| text).collect();
         write!(
             f,
-            "{drills} as a process: {} s of real time between polls",
-            seconds(self.intervals)
-        )?;
-        if self.waits > Duration::ZERO {
-            write!(f, ", and {} s of waits at most", seconds(self.waits))?;
-        }
-        write!(
-            f,
-            "; one drill takes up to {} s, and each job plays one at a time",
+            "{drills} real time: {}; one drill up to {} s, and each job plays one at a time",
+            parts.join(", "),
             seconds(self.longest)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_no_time_is_not_told() {
+        let seconds = Duration::from_secs;
+        let mut estimate = Estimate {
+            drills: 1,
+            intervals: Duration::ZERO,
+            waits: seconds(119),
+            longest: seconds(119),
+        };
+        assert_eq!(
+            estimate.to_string(),
+            "1 drill as a process needs real time: 119 s of waits at most; one drill up to 119 s, and each job plays one at a time"
+        );
+        estimate.intervals = Duration::from_millis(2500);
+        estimate.drills = 2;
+        assert_eq!(
+            estimate.to_string(),
+            "2 drills as processes need real time: 3 s between polls, 119 s of waits at most; one drill up to 119 s, and each job plays one at a time"
+        );
     }
 }
