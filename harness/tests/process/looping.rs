@@ -156,6 +156,18 @@ pub(crate) fn loops_that_do_the_same_are_refused() {
     );
 }
 
+/// The limit of a wait is 10 s; the descriptor allows half a second in all.
+pub(crate) fn a_drill_waits_no_longer_than_its_descriptor_allows() {
+    let descriptor = toy("hang", "real_time: { at_most: 500ms }\n");
+    let played = play(&story(CUT), &descriptor, ProcessOptions::default());
+    let Some(Broken::Hung { waiting_for, .. }) = played.recording.broken else {
+        panic!("{:?}", played.recording.broken);
+    };
+    let told =
+        "the drill has waited for more than 500 ms of real time, which is what `real_time` allows";
+    assert!(waiting_for.contains(told), "{waiting_for}");
+}
+
 pub(crate) fn a_loop_that_never_comes_is_told() {
     let options = ProcessOptions {
         limit: Duration::from_secs(1),

@@ -94,6 +94,10 @@ const TESTS: &[(&str, fn())] = &[
         looping::a_loop_that_real_time_paces_does_not_slow_the_others,
     ),
     (
+        "a_drill_waits_no_longer_than_its_descriptor_allows",
+        looping::a_drill_waits_no_longer_than_its_descriptor_allows,
+    ),
+    (
         "every_loop_polls_in_each_tick_while_the_world_heals",
         looping::every_loop_polls_in_each_tick_while_the_world_heals,
     ),
