@@ -3,15 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use crate::{
-    ArmName, ArmStatus, Day, DrillName, DrillReport, Excuse, ExitCode, Finding, FindingKind,
+    ArmName, ArmStatus, Day, DrillName, DrillReport, Excuse, ExcusesReport, Finding, FindingKind,
     KnownDeviations, KnownEntry, finding_id,
 };
-
-/// How many lines of one list a terminal shows. Chosen.
-const LINES_MAX: usize = 20;
 
 /// The findings of an earlier run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,23 +25,6 @@ pub struct Excuses {
     /// Every drill that the monitor can play, selected or not, with every arm in which it can. A finding is
     /// gone only if its drills were played in all of these.
     pub playable: BTreeMap<DrillName, BTreeSet<ArmName>>,
-}
-
-/// What became of the known deviations and of the findings of an earlier run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ExcusesReport {
-    /// Entries of `known.toml` that occurred: `file:line: id (reason)`.
-    pub known: Vec<String>,
-    /// Entries that no longer occur, although their drills were played: they must be removed.
-    pub no_longer: Vec<String>,
-    /// Entries whose day has passed.
-    pub expired: Vec<String>,
-    /// With `--baseline`: ids of findings that the earlier run did not have.
-    pub new: Vec<String>,
-    /// Ids that it had, and which do not occur any more although their drills were played.
-    pub gone: Vec<String>,
-    /// Ids that both have.
-    pub same: Vec<String>,
 }
 
 impl Excuses {
@@ -180,42 +158,4 @@ impl<'r> Played<'r> {
 /// excused.
 fn is_about_the_monitor(finding: &Finding) -> bool {
     !matches!(finding.kind, FindingKind::Stage | FindingKind::Fault)
-}
-
-impl ExcusesReport {
-    /// 100 if an entry of `known.toml` has expired or no longer occurs.
-    #[must_use]
-    pub fn exit_code(&self) -> ExitCode {
-        if self.no_longer.is_empty() && self.expired.is_empty() {
-            ExitCode::Success
-        } else {
-            ExitCode::JudgedWrongly
-        }
-    }
-
-    /// The report as text, one line each and at most 20 of a list; empty if there is nothing to tell. All of
-    /// them are in `events.jsonl` of `folder`, the run folder.
-    #[must_use]
-    pub fn page(&self, folder: &str) -> String {
-        let mut page = String::new();
-        for (words, lines) in [
-            ("known", &self.known),
-            (
-                "no longer occurs, so the entry must be removed",
-                &self.no_longer,
-            ),
-            ("expired", &self.expired),
-            ("new", &self.new),
-            ("gone", &self.gone),
-            ("same", &self.same),
-        ] {
-            for line in lines.iter().take(LINES_MAX) {
-                page += &format!("{words}: {line}\n");
-            }
-            if let Some(more) = lines.len().checked_sub(LINES_MAX).filter(|more| *more > 0) {
-                page += &format!("{words}: {more} more, in `excuses` of {folder}/events.jsonl\n");
-            }
-        }
-        page
-    }
 }

@@ -10,6 +10,7 @@ mod cause;
 mod coverage;
 mod event;
 mod excuses;
+mod excuses_report;
 mod exit_code;
 mod glob;
 mod group;
@@ -28,7 +29,8 @@ pub use coverage::{
     ClauseCoverage, ClauseStatus, Coverage, CoverageCount, ScenarioCoverage, SourceCoverage,
 };
 pub use event::{NotApplicable, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, Wall};
-pub use excuses::{Baseline, Excuses, ExcusesReport};
+pub use excuses::{Baseline, Excuses};
+pub use excuses_report::ExcusesReport;
 pub use exit_code::ExitCode;
 pub use glob::Glob;
 pub use group::{FirstDrill, Group, finding_id, groups};
