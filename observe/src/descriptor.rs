@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Filling, Limits, Loop, MetricsPage, PLACEHOLDERS, Protocol, RealTime, RootAt, Span, Texts,
-    filling, isolation, loops, toml_tables,
+    Filling, Limits, Loop, MetricsPage, PLACEHOLDERS, Promises, Protocol, RealTime, RootAt, Span,
+    Texts, filling, isolation, loops, toml_tables,
 };
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
@@ -143,6 +143,9 @@ pub struct Descriptor {
     /// Where it differs from the reference monitor.
     #[serde(default)]
     pub differences: Differences,
+    /// What it promises.
+    #[serde(default)]
+    pub promises: Promises,
 }
 
 /// The extent of one round of a monitor's loop.
@@ -447,6 +450,7 @@ impl Descriptor {
             memory: false,
             zoo: None,
             differences: Differences::default(),
+            promises: Promises::default(),
         }
     }
 

@@ -16,6 +16,7 @@ mod glob;
 mod group;
 mod group_page;
 mod json;
+mod judged;
 mod junit;
 mod known;
 mod outcome;
@@ -36,6 +37,7 @@ pub use glob::Glob;
 pub use group::{FirstDrill, Group, finding_id, groups};
 pub use group_page::groups_page;
 pub use json::{RESULTS_VERSION, results};
+pub use judged::Judged;
 pub use junit::{JUnitError, junit};
 pub use known::{Day, KnownDeviations, KnownEntry, KnownError, known_schema};
 pub use outcome::{

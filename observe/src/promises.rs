@@ -1,0 +1,161 @@
+//! What a monitor promises: rows over a closed list of kinds of faults, and promises about scope,
+//! granularity and the wire.
+//!
+//! A kind without a row is not judged. The expectations of scenarios state what the documents ask;
+//! `judge` translates them by these rows to what the monitor owes. What a row leaves out is as the
+//! documents ask, which is what [`documents::row`] states. Start at [`Promises`].
+
+mod documents;
+mod kind;
+mod lasting;
+mod row;
+mod scope;
+mod wire;
+
+use std::collections::BTreeMap;
+
+pub use documents::row as documents_row;
+pub use kind::{ANY_COUNTER, Kind, KindOf, Named};
+pub use lasting::Lasting;
+pub use row::{Clears, Compared, PromisedSubject, Restates, Row, Says, Verdict};
+pub use scope::{Scope, ScopeRole};
+pub use wire::{
+    Baselines, Calls, ClearedBy, ErrorCodes, FirstPollEvents, PortNaming, Stamps, Wire,
+};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The promises of a monitor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Promises {
+    /// `reference`, or a descriptor file, whose promises hold where these say nothing.
+    pub like: Option<String>,
+    /// Whether its reports begin and end faults, or state what is.
+    pub style: Option<Style>,
+    /// What its reports are about.
+    pub granularity: Option<Granularity>,
+    /// At device or node granularity: which faults its reports name.
+    pub names: Option<Names>,
+    /// Whose ports it monitors.
+    pub scope: Option<Scope>,
+    /// What becomes of a report that could not be delivered.
+    pub lost_publish: Option<LostPublish>,
+    /// What it says about each kind. A kind without a row is not judged.
+    pub rows: BTreeMap<Kind, Row>,
+    /// What its calls and events are like.
+    pub wire: Option<Wire>,
+}
+
+/// How reports relate to faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Style {
+    /// A report begins or ends a fault; the same thing is not reported twice.
+    #[default]
+    Edge,
+    /// A report states what is, and may be repeated.
+    Level,
+}
+
+/// What reports are about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Granularity {
+    /// Ports, devices and cards, as the documents ask.
+    #[default]
+    Port,
+    /// Devices: the faults of a device's ports are one.
+    Device,
+    /// The node: all of its faults are one.
+    Node,
+}
+
+/// Which faults of a device or node are named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Names {
+    /// The first; a second one while it stands owes nothing new.
+    #[default]
+    First,
+    /// All, each when it begins.
+    All,
+}
+
+/// What becomes of a report that could not be delivered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LostPublish {
+    /// It is delivered later.
+    #[default]
+    Kept,
+    /// It is lost, which every summary states.
+    Lost,
+}
+
+impl Promises {
+    /// These promises with what they leave out taken from others. `like` is resolved.
+    #[must_use]
+    pub fn over(&self, base: &Promises) -> Promises {
+        let mut rows = base.rows.clone();
+        for (kind, row) in &self.rows {
+            let row = base
+                .rows
+                .get(kind)
+                .map_or_else(|| row.clone(), |under| row.over(under));
+            rows.insert(kind.clone(), row);
+        }
+        Promises {
+            like: None,
+            style: self.style.or(base.style),
+            granularity: self.granularity.or(base.granularity),
+            names: self.names.or(base.names),
+            scope: self.scope.clone().or_else(|| base.scope.clone()),
+            lost_publish: self.lost_publish.or(base.lost_publish),
+            rows,
+            wire: match (&self.wire, &base.wire) {
+                (Some(own), Some(under)) => Some(own.over(under)),
+                (own, under) => own.clone().or_else(|| under.clone()),
+            },
+        }
+    }
+
+    /// The row of a kind on a link layer; `None` if nothing is promised about it.
+    #[must_use]
+    pub fn row(&self, kind: &Kind, layer: Option<proto::Layer>) -> Option<Row> {
+        let any = || match kind {
+            Kind::Counter(_) => self.rows.get(&Kind::Counter(ANY_COUNTER.to_owned())),
+            Kind::Named(_) => None,
+        };
+        let row = self.rows.get(kind).or_else(any)?;
+        Some(layer.map_or_else(|| row.clone(), |layer| row.on(layer)))
+    }
+
+    /// Whether nothing is promised about any fault.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The first row that cannot be, as kind, problem and hint.
+    pub(crate) fn problem(&self) -> Option<(&Kind, &'static str, &'static str)> {
+        self.rows.iter().find_map(|(kind, row)| {
+            let Row::Says(says) = row else { return None };
+            let is_card = *kind == Kind::Named(Named::Card);
+            if says.nests_layers() {
+                return Some((kind, "a row of a layer has no layers", "write them once"));
+            }
+            if says.when.is_some() && !is_card {
+                return Some((kind, "`when` is for `card` only", "leave it out"));
+            }
+            if says.restates.is_some() && kind.of() == KindOf::Condition {
+                return Some((kind, "`restates` is for episodes only", "leave it out"));
+            }
+            None
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

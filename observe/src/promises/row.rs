@@ -1,0 +1,278 @@
+//! A row of the promises: what a monitor says about one kind of fault, and when. Start at [`Row`].
+
+use std::{borrow::Cow, fmt};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+
+use super::Lasting;
+
+/// What a monitor promises about one kind. In a descriptor: `silent`, `usual`, or a map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// It says nothing about this kind, and must not.
+    Silent,
+    /// It says what the documents ask; for an episode: what its rows of conditions say.
+    Usual,
+    /// It says this. What a field leaves out is as the documents ask.
+    Says(Box<Says>),
+}
+
+/// The fields of a row.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Says {
+    /// The severity.
+    pub verdict: Option<Verdict>,
+    /// Whom it names.
+    pub subject: Option<PromisedSubject>,
+    /// For how long the fault must have stood: its patience or debounce. Nothing is said before, and nothing is
+    /// owed if it ends before.
+    pub after: Option<Lasting>,
+    /// How much later than `after` it says so at the latest.
+    pub within: Option<Lasting>,
+    /// How the fault is taken back.
+    pub clears: Option<Clears>,
+    /// For `card`: in which polls cards are compared.
+    pub when: Option<Compared>,
+    /// For episodes after which faults still stand: which of them it says again.
+    pub restates: Option<Restates>,
+    /// What is different for InfiniBand ports.
+    pub infiniband: Option<Row>,
+    /// What is different for Ethernet (RoCE) ports.
+    pub ethernet: Option<Row>,
+}
+
+/// A promised severity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Work that uses it fails.
+    Fatal,
+    /// Work goes on.
+    NonFatal,
+}
+
+/// Whom a report names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PromisedSubject {
+    /// The port.
+    Port,
+    /// The device of the port.
+    Device,
+    /// The card of the device.
+    Card,
+    /// The node.
+    Node,
+}
+
+/// How a fault is taken back. In a descriptor: `healed`, `by_check`, `by_operator`, `never`, or
+/// `{ within: 3 polls }` for `healed` within that time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clears {
+    /// By a healthy report about its subject once it is healed; within this time if it is stated, else as the
+    /// documents ask.
+    Healed(Option<Lasting>),
+    /// By a healthy report about everything that its check monitors.
+    ByCheck,
+    /// By a person; the monitor does not.
+    ByOperator,
+    /// Not at all.
+    Never,
+}
+
+/// In which polls cards are compared with their peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Compared {
+    /// In the first poll that decides, as the documents ask.
+    FirstPoll,
+    /// In every poll: a card that falls behind its peers later is reported too.
+    EveryPoll,
+}
+
+/// Which faults that stand are reported again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Restates {
+    /// All, as the documents ask.
+    All,
+    /// Those for which the peers are evidence.
+    Evidence,
+    /// None.
+    Nothing,
+}
+
+impl Row {
+    /// The row for one link layer: what it states for this layer, over what it states for both.
+    #[must_use]
+    pub fn on(&self, layer: proto::Layer) -> Row {
+        let Self::Says(says) = self else {
+            return self.clone();
+        };
+        let of_layer = match layer {
+            proto::Layer::InfiniBand => &says.infiniband,
+            proto::Layer::Ethernet => &says.ethernet,
+        };
+        let both = Self::Says(Box::new(Says {
+            infiniband: None,
+            ethernet: None,
+            ..(**says).clone()
+        }));
+        of_layer
+            .as_ref()
+            .map_or_else(|| both.clone(), |row| row.over(&both))
+    }
+
+    /// This row with what it leaves out taken from another one.
+    #[must_use]
+    pub fn over(&self, base: &Row) -> Row {
+        match (self, base) {
+            (Self::Says(says), Self::Says(under)) => Self::Says(Box::new(says.over(under))),
+            _ => self.clone(),
+        }
+    }
+}
+
+impl Says {
+    fn over(&self, base: &Says) -> Says {
+        let layer = |own: &Option<Row>, under: &Option<Row>| match (own, under) {
+            (Some(own), Some(under)) => Some(own.over(under)),
+            (own, under) => own.clone().or_else(|| under.clone()),
+        };
+        Says {
+            verdict: self.verdict.or(base.verdict),
+            subject: self.subject.or(base.subject),
+            after: self.after.or(base.after),
+            within: self.within.or(base.within),
+            clears: self.clears.or(base.clears),
+            when: self.when.or(base.when),
+            restates: self.restates.or(base.restates),
+            infiniband: layer(&self.infiniband, &base.infiniband),
+            ethernet: layer(&self.ethernet, &base.ethernet),
+        }
+    }
+
+    /// Whether a row of a layer states layers itself.
+    pub(super) fn nests_layers(&self) -> bool {
+        let layers = [&self.infiniband, &self.ethernet];
+        let nested = |row: &&Option<Row>| matches!(row, Some(Row::Says(says)) if says.infiniband.is_some() || says.ethernet.is_some());
+        layers.iter().any(nested)
+    }
+}
+
+const WORDS_OF_ROW: &str =
+    "`silent`, `usual`, or a map such as `{ verdict: fatal, within: 1 poll }`";
+
+impl<'de> Deserialize<'de> for Row {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Words;
+        impl<'de> Visitor<'de> for Words {
+            type Value = Row;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(WORDS_OF_ROW)
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Row, E> {
+                match word {
+                    "silent" => Ok(Row::Silent),
+                    "usual" => Ok(Row::Usual),
+                    _ => Err(E::custom(format!(
+                        "`{word}` is no row: write {WORDS_OF_ROW}"
+                    ))),
+                }
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Row, A::Error> {
+                Says::deserialize(MapAccessDeserializer::new(map))
+                    .map(|says| Row::Says(Box::new(says)))
+            }
+        }
+        from.deserialize_any(Words)
+    }
+}
+
+impl JsonSchema for Row {
+    fn schema_name() -> Cow<'static, str> {
+        "Row".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let says = generator.subschema_for::<Says>();
+        json_schema!({
+            "description": "What the monitor says about a kind.",
+            "oneOf": [
+                { "const": "silent", "description": "It says nothing, and must not." },
+                { "const": "usual", "description": "It says what the documents ask." },
+                says,
+            ],
+        })
+    }
+}
+
+/// The map form of [`Clears`].
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct HealedWithin {
+    /// How long after it is healed at the latest.
+    within: Lasting,
+}
+
+const WORDS_OF_CLEARS: &str =
+    "`healed`, `by_check`, `by_operator`, `never`, or `{ within: 3 polls }`";
+
+impl<'de> Deserialize<'de> for Clears {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Words;
+        impl<'de> Visitor<'de> for Words {
+            type Value = Clears;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(WORDS_OF_CLEARS)
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Clears, E> {
+                match word {
+                    "healed" => Ok(Clears::Healed(None)),
+                    "by_check" => Ok(Clears::ByCheck),
+                    "by_operator" => Ok(Clears::ByOperator),
+                    "never" => Ok(Clears::Never),
+                    _ => Err(E::custom(format!(
+                        "`{word}` is no way to clear a fault: write {WORDS_OF_CLEARS}"
+                    ))),
+                }
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Clears, A::Error> {
+                HealedWithin::deserialize(MapAccessDeserializer::new(map))
+                    .map(|healed| Clears::Healed(Some(healed.within)))
+            }
+        }
+        from.deserialize_any(Words)
+    }
+}
+
+impl JsonSchema for Clears {
+    fn schema_name() -> Cow<'static, str> {
+        "Clears".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let within = generator.subschema_for::<HealedWithin>();
+        json_schema!({
+            "description": "How the fault is taken back.",
+            "oneOf": [
+                { "const": "healed", "description": "By a healthy report about its subject once it is healed." },
+                { "const": "by_check", "description": "By a healthy report about everything that its check monitors." },
+                { "const": "by_operator", "description": "By a person." },
+                { "const": "never", "description": "Not at all." },
+                within,
+            ],
+        })
+    }
+}

@@ -1,0 +1,32 @@
+//! Whose ports a monitor promises to monitor. Start at [`Scope`].
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Whose ports a monitor monitors. All that is stated must hold for a port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Scope {
+    /// By the roles that platforms declare; compute and storage if nothing is stated.
+    pub roles: Option<BTreeSet<ScopeRole>>,
+    /// Only ports that have a cable.
+    pub cabled: Option<bool>,
+    /// Only ports of cards of these PCI vendors.
+    pub vendors: Option<BTreeSet<u16>>,
+    /// Only ports of devices with these names.
+    pub devices: Option<BTreeSet<String>>,
+}
+
+/// A declared role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ScopeRole {
+    /// It carries the traffic of jobs.
+    Compute,
+    /// It carries storage traffic.
+    Storage,
+    /// It manages the node; documents exclude it.
+    Management,
+}

@@ -1,0 +1,93 @@
+use super::*;
+
+fn says(row: &Row) -> &Says {
+    match row {
+        Row::Says(says) => says,
+        other => panic!("a map, not {other:?}"),
+    }
+}
+
+fn fatal_after(polls: u32) -> Row {
+    Row::Says(Box::new(Says {
+        verdict: Some(Verdict::Fatal),
+        after: Some(Lasting::Polls(polls)),
+        ..Says::default()
+    }))
+}
+
+#[test]
+fn a_row_of_a_layer_is_over_the_row_of_both() {
+    let row = Row::Says(Box::new(Says {
+        infiniband: Some(Row::Says(Box::new(Says {
+            verdict: Some(Verdict::NonFatal),
+            ..Says::default()
+        }))),
+        ethernet: Some(Row::Silent),
+        ..says(&fatal_after(2)).clone()
+    }));
+    let infiniband = row.on(proto::Layer::InfiniBand);
+    assert_eq!(says(&infiniband).verdict, Some(Verdict::NonFatal));
+    assert_eq!(says(&infiniband).after, Some(Lasting::Polls(2)));
+    assert_eq!(row.on(proto::Layer::Ethernet), Row::Silent);
+}
+
+#[test]
+fn rows_that_are_imported_are_overridden_field_by_field() {
+    let down = Kind::Named(Named::Down);
+    let base = Promises {
+        rows: BTreeMap::from([
+            (down.clone(), fatal_after(3)),
+            (Named::Card.into(), Row::Silent),
+        ]),
+        lost_publish: Some(LostPublish::Lost),
+        ..Promises::default()
+    };
+    let own = Promises {
+        rows: BTreeMap::from([(
+            down.clone(),
+            Row::Says(Box::new(Says {
+                verdict: Some(Verdict::NonFatal),
+                ..Says::default()
+            })),
+        )]),
+        ..Promises::default()
+    };
+    let both = own.over(&base);
+    assert_eq!(says(&both.rows[&down]).verdict, Some(Verdict::NonFatal));
+    assert_eq!(says(&both.rows[&down]).after, Some(Lasting::Polls(3)));
+    assert_eq!(both.rows[&Kind::Named(Named::Card)], Row::Silent);
+    assert_eq!(both.lost_publish, Some(LostPublish::Lost));
+}
+
+#[test]
+fn a_counter_without_a_row_of_its_own_has_that_of_all_counters() {
+    let kind = Kind::Counter("link_downed".to_owned());
+    let any = Kind::Counter(ANY_COUNTER.to_owned());
+    let mut promises = Promises::default();
+    assert_eq!(promises.row(&kind, None), None);
+    promises.rows.insert(any, Row::Silent);
+    assert_eq!(promises.row(&kind, None), Some(Row::Silent));
+    promises.rows.insert(kind.clone(), Row::Usual);
+    assert_eq!(promises.row(&kind, None), Some(Row::Usual));
+    assert_eq!(promises.row(&Named::Down.into(), None), None);
+}
+
+#[test]
+fn fields_stand_only_where_they_mean_something() {
+    let with = |kind: Kind, says: Says| Promises {
+        rows: BTreeMap::from([(kind, Row::Says(Box::new(says)))]),
+        ..Promises::default()
+    };
+    let when = Says {
+        when: Some(Compared::EveryPoll),
+        ..Says::default()
+    };
+    let restates = Says {
+        restates: Some(Restates::Evidence),
+        ..Says::default()
+    };
+    let has_problem =
+        |kind: Named, says: &Says| with(kind.into(), says.clone()).problem().is_some();
+    assert!(has_problem(Named::Down, &when) && !has_problem(Named::Card, &when));
+    assert!(has_problem(Named::Down, &restates) && !has_problem(Named::Reboot, &restates));
+}

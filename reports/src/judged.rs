@@ -1,0 +1,96 @@
+//! How many expectations of a drill or run were judged, and why the others were not. Start at [`Judged`].
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Expectations that were judged, and those that were not, by reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// How many were judged, whether or not they held.
+    pub judged: u64,
+    /// How many were not, by reason, such as ``no promise about `card` ``.
+    pub not_judged: BTreeMap<String, u64>,
+    /// How many parts of judged expectations were not, such as a timestamp, by reason.
+    pub parts: BTreeMap<String, u64>,
+}
+
+impl Judged {
+    /// Counts an expectation that was judged.
+    pub fn judge(&mut self) {
+        self.judged += 1;
+    }
+
+    /// Counts an expectation that was not judged.
+    pub fn leave_out(&mut self, reason: impl Into<String>) {
+        *self.not_judged.entry(reason.into()).or_default() += 1;
+    }
+
+    /// Counts a part of a judged expectation that was not judged.
+    pub fn leave_out_part(&mut self, reason: impl Into<String>) {
+        *self.parts.entry(reason.into()).or_default() += 1;
+    }
+
+    /// Adds the counts of another drill.
+    pub fn add(&mut self, other: &Judged) {
+        self.judged += other.judged;
+        let sums = [
+            (&mut self.not_judged, &other.not_judged),
+            (&mut self.parts, &other.parts),
+        ];
+        for (sum, more) in sums {
+            for (reason, count) in more {
+                *sum.entry(reason.clone()).or_default() += count;
+            }
+        }
+    }
+
+    /// How many expectations there were.
+    #[must_use]
+    pub fn expectations(&self) -> u64 {
+        self.judged + self.not_judged.values().sum::<u64>()
+    }
+
+    /// The share of expectations that were judged in percent, rounded down; 100 if there were none.
+    #[must_use]
+    pub fn percent(&self) -> u64 {
+        match self.expectations() {
+            0 => 100,
+            all => self.judged * 100 / all,
+        }
+    }
+}
+
+/// `judged 90 of 120 expectations (75 %)`
+impl std::fmt::Display for Judged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "judged {} of {} expectations ({} %)",
+            self.judged,
+            self.expectations(),
+            self.percent()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_is_that_of_the_expectations_and_parts_do_not_count() {
+        let mut judged = Judged::default();
+        assert_eq!(judged.percent(), 100);
+        for _ in 0..2 {
+            judged.judge();
+        }
+        judged.leave_out("no promise about `card`");
+        judged.leave_out_part("time stamps: it has a clock of its own");
+        assert_eq!(judged.to_string(), "judged 2 of 3 expectations (66 %)");
+        let one = judged.clone();
+        judged.add(&one);
+        assert_eq!(judged.expectations(), 6);
+        assert_eq!(judged.not_judged["no promise about `card`"], 2);
+    }
+}
