@@ -415,6 +415,50 @@ mod tests {
     }
 
     #[test]
+    fn the_cover_has_every_scenario_on_its_best_evidence_and_every_platform_ten_times() {
+        let library = Library::read(&[], &[]).unwrap();
+        let of_process = |selected: Selected| -> Vec<DrillName> {
+            let drills = selected.drills.into_iter();
+            let drills = drills.filter(|planned| planned.arms.contains(&ArmName::Process));
+            drills.map(|planned| planned.drill).collect()
+        };
+        let lacks = |drill: &DrillName| {
+            let scenario = &library.scenario(&drill.scenario).unwrap().scenario;
+            let rest = library.at_rest(&drill.world).unwrap().unwrap();
+            scenario
+                .evidence(&rest, &scenario.at_rest(&rest).unwrap())
+                .lacks()
+        };
+        let all = of_process(selected(|ask| {
+            ask.full = true;
+            ask.platforms.clear();
+        }));
+        let cover = selected(|ask| ask.platforms.clear());
+        let because = cover.because.clone();
+        let cover = of_process(cover);
+        assert_eq!(
+            because.keys().collect::<BTreeSet<_>>(),
+            cover.iter().collect()
+        );
+        assert!(because.values().all(|reason| !reason.is_empty()));
+        let base = |drill: &DrillName| drill.world.split(':').next().unwrap().to_owned();
+        let (mut best, mut fits) = (BTreeMap::new(), BTreeMap::new());
+        for drill in &all {
+            let least = best.entry(&drill.scenario).or_insert(usize::MAX);
+            *least = lacks(drill).min(*least);
+            *fits.entry(base(drill)).or_insert(0) += 1;
+        }
+        for (scenario, least) in best {
+            let mut played = cover.iter().filter(|drill| drill.scenario == *scenario);
+            assert!(played.any(|drill| lacks(drill) == least), "{scenario}");
+        }
+        for (platform, fit) in fits {
+            let played = cover.iter().filter(|drill| base(drill) == platform).count();
+            assert!(played >= PLATFORM_AT_LEAST.min(fit), "{platform}: {played}");
+        }
+    }
+
+    #[test]
     fn where_a_monitor_must_refuse_to_start_only_refusals_are_told() {
         for (platform, reason) in [
             ("mi300x", "the metadata has no NIC topology"),

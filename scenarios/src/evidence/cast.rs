@@ -13,7 +13,7 @@ use crate::story::{About, EventPattern, FileRef, StepAction, Story, What};
 pub(crate) struct Cast<'a> {
     pub(crate) world: &'a ResolvedWorld,
     pub(crate) story: &'a Story,
-    /// Ports that something is done to, or to whose files.
+    /// Ports that something is done to, or to whose files, or whose link is looked at.
     pub(crate) acted: Vec<usize>,
     /// Ports of expected events about themselves or their device.
     pub(crate) spoken: Vec<usize>,
@@ -48,8 +48,14 @@ impl<'a> Cast<'a> {
             }
         }
         for expected in &story.expectations {
-            let What::Nothing { about, .. } = &expected.what else {
-                continue;
+            let about = match &expected.what {
+                What::Nothing { about, .. } => about,
+                What::Link { slot, .. } => {
+                    let port = cast.port(slot).into_iter().collect();
+                    add(&mut cast.acted, port);
+                    continue;
+                }
+                _ => continue,
             };
             for about in about {
                 let ports = cast.ports_about(about);

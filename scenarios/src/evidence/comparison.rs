@@ -7,14 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use platforms::Role;
 
-use super::cast::Cast;
+use super::cast::{Cast, events};
 use super::fact::{Fact, Topic};
 use super::starts::dark_at_starts;
 use crate::resolved_world::{ResolvedPort, ResolvedWorld};
-use crate::story::ChecksRun;
-
-/// How many cards a comparison needs: of two that differ, neither is the mode.
-const AT_LEAST: usize = 3;
+use crate::story::{About, ChecksRun, EventPattern, Tone};
 
 /// `None` for a story that speaks of no card and in which no port is dark when a monitor starts.
 pub(crate) fn fact(cast: &Cast<'_>) -> Option<Fact> {
@@ -29,35 +26,40 @@ pub(crate) fn fact(cast: &Cast<'_>) -> Option<Fact> {
                 .map(|port| below_its_peers(cast.world, &ports, *port)),
         );
     }
+    let accuses = |event: &EventPattern| {
+        matches!(event.about, About::Card(..)) && event.tone != Tone::Healthy
+    };
     let speaks = !cast.card_spoken.is_empty();
-    if !dark.is_empty() {
-        let peers = dark.into_iter().flatten().max();
-        return Some(match (speaks, peers) {
-            (true, Some(cards)) => Fact::holds(
-                Topic::Peers,
-                format!("its card is compared with {} others", cards - 1),
-            ),
-            (true, None) => Fact::lacks(Topic::Peers, "no peers convict its card"),
-            (false, Some(_)) => Fact::lacks(
-                Topic::Peers,
-                "peers make the card the topic, and the story is the port's",
-            ),
-            (false, None) => Fact::holds(
-                Topic::Peers,
-                "no peers convict its card, so the port speaks alone",
-            ),
-        });
-    }
-    let card = cast.card_spoken.first().or(cast.card_silent.first())?;
-    let cards = group(cast.world, *card, &BTreeSet::new()).len();
-    Some(if cards >= AT_LEAST {
-        Fact::holds(
+    let convicted = dark.iter().flatten().max();
+    Some(match convicted {
+        Some(cards) if speaks => compared(*cards),
+        Some(_) => Fact::lacks(
             Topic::Peers,
-            format!("its card is compared with {} others", cards - 1),
-        )
-    } else {
-        Fact::lacks(Topic::Peers, "its card has too few peers")
+            "peers make the card the topic, and the story is the port's",
+        ),
+        None if events(cast.story).any(accuses) && !dark.is_empty() => {
+            Fact::lacks(Topic::Peers, "no peers convict its card")
+        }
+        None if !speaks && !dark.is_empty() => Fact::holds(
+            Topic::Peers,
+            "no peers convict its card, so the port speaks alone",
+        ),
+        None => {
+            let card = cast.card_spoken.first().or(cast.card_silent.first())?;
+            match group(cast.world, *card, &BTreeSet::new()).len() {
+                cards @ 2.. => compared(cards),
+                _ => Fact::lacks(Topic::Peers, "its card has no peers"),
+            }
+        }
     })
+}
+
+fn compared(cards: usize) -> Fact {
+    let others = match cards - 1 {
+        1 => "another".to_owned(),
+        number => format!("{number} others"),
+    };
+    Fact::holds(Topic::Peers, format!("its card is compared with {others}"))
 }
 
 /// The number of compared cards, if the card of this port has fewer active ports than their mode while these ports are
@@ -72,7 +74,7 @@ fn below_its_peers(world: &ResolvedWorld, dark: &BTreeSet<usize>, port: usize) -
     let most = often.values().max()?;
     let mut modes = often.iter().filter(|(_, times)| *times == most);
     match (modes.next(), modes.next()) {
-        (Some((mode, _)), None) if mine < *mode && group.len() >= AT_LEAST => Some(group.len()),
+        (Some((mode, _)), None) if mine < *mode => Some(group.len()),
         _ => None,
     }
 }

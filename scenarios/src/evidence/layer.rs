@@ -40,15 +40,13 @@ pub(crate) fn fact(scenario: &Scenario, cast: &Cast<'_>) -> Option<Fact> {
     }
     let about: BTreeSet<LinkLayer> = alone.intersection(&played).chain(&named).copied().collect();
     (!about.is_empty()).then(|| {
-        let what = if named.is_empty() {
-            "events"
+        let layers = joined(&about);
+        let text = if named.is_empty() {
+            format!("events on {layers} are its topic")
         } else {
-            "check or file"
+            format!("a check or file of {layers} is its topic")
         };
-        Fact::holds(
-            Topic::Layer,
-            format!("it is about {} {what}", joined(&about)),
-        )
+        Fact::holds(Topic::Layer, text)
     })
 }
 
