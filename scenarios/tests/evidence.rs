@@ -60,9 +60,16 @@ fn holds(evidence: &Evidence, topic: Topic) -> Option<bool> {
 )]
 #[case(
     "role/management-port-down-is-silent",
-    "a100-oci",
+    "dgx-a100",
     Topic::Numa,
     Some(true)
+)]
+// There the NIC carries the default route too.
+#[case(
+    "role/management-port-down-is-silent",
+    "a100-oci",
+    Topic::Numa,
+    Some(false)
 )]
 #[case(
     "role/management-port-down-is-silent",
