@@ -341,6 +341,7 @@ impl Show<'_> {
         let Selected {
             drills: planned,
             not_applicable,
+            ..
         } = self.selected;
         let Library {
             clauses, scenarios, ..
