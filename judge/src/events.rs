@@ -10,7 +10,9 @@ use super::assign::{self, Assignment, Bounds};
 use super::demands::{self, Demand};
 use super::order::put_in_order;
 use super::outstanding;
+use super::owed::Owed;
 use super::reported_event::{self, ReportedEvent};
+use super::strays::Strays;
 use super::{Judging, place};
 use crate::{causes::Likeness, consequences::Consequences};
 
@@ -30,7 +32,9 @@ impl<'a> Judging<'a> {
             .filter(|reported| reported.accepted)
             .copied()
             .collect();
-        let (demands, mismatches) = demands::demands(self.story, &context, recording);
+        let (documents, mismatches) = demands::demands(self.story, &context, recording);
+        let owed = Owed::of(documents, &context, recording);
+        let demands = &owed.demands;
         for mismatch in mismatches {
             let expectation = mismatch.expectation;
             let tick = expectation.window.from;
@@ -63,18 +67,22 @@ impl<'a> Judging<'a> {
             .collect();
         let bounds: Vec<Bounds> = demands.iter().map(|demand| demand.bounds).collect();
         let mut assignment = assign::assign(&fits, &bounds);
-        put_in_order(&mut assignment, &fits, &demands, &accepted);
-        let instead = self.demanded(&demands, &assignment, &accepted, &reported, &answers);
-        self.order(&demands, &assignment, &accepted);
+        put_in_order(&mut assignment, &fits, demands, &accepted);
+        let instead = self.demanded(demands, &assignment, &accepted, &reported, &answers);
+        self.order(demands, &assignment, &accepted);
         let reckoning = outstanding::reckon(
             &accepted,
             |at| assignment.of_event[at].is_some(),
             recording.healing_from,
             context.truth,
         );
+        let strays = Strays::of(&context, recording.healing_from);
         for (at, reported) in accepted.iter().enumerate() {
             if assignment.of_event[at].is_none() && !reckoning.allowed.contains(&at) {
                 let before = &accepted[..at];
+                if strays.excuse(reported).is_some() {
+                    continue;
+                }
                 self.unexpected(reported, instead.get(&reported.position()).copied(), before);
             }
         }
@@ -93,7 +101,7 @@ impl<'a> Judging<'a> {
             .map(|reported| (reported, claimed(&reported)))
             .collect();
         let made = Consequences::of(self.story, recording);
-        self.facts(&reported, &made);
+        self.facts(&reported, &made, &owed);
         self.consequences(&made);
         self.count_not_judged();
     }

@@ -24,25 +24,34 @@ mod consequences;
 mod contract;
 mod counters;
 mod demands;
+mod episodes;
 mod events;
 mod facts;
 mod fits;
+mod intervals;
+mod kinds;
 mod links;
 mod loads;
 mod order;
 mod outstanding;
+mod owed;
+mod readings;
 mod reported_event;
+mod strays;
 mod trace;
 
 pub use compare::{Difference, compare};
 pub use consequences::{Consequences, Fault, Standing, TickMade, cabling};
+pub use episodes::kinds_of;
+pub use kinds::{Asked, asked};
 pub use loads::{WorkloadVerdict, verdict_on};
 pub use trace::{GoldenDifference, golden_difference, trace};
 
 use director::Truth;
 use facts::Outcome;
 use fits::JudgeContext;
-use observe::{Broken, ClockKind, Descriptor, Exit, Recording, Vocabulary};
+use observe::{Broken, ClockKind, Descriptor, Exit, Recording, Vocabulary, promises::Stamps};
+use owed::{Instead, Owed};
 use reported_event::ReportedEvent;
 
 /// The largest number of failures that are reported for one drill, to limit the size of the report.
@@ -251,9 +260,12 @@ impl<'a> Judging<'a> {
         let left = left
             .into_iter()
             .map(|left| (FindingKind::LeftStanding, left));
+        let wire = self.context.descriptor.promises.wire.as_ref();
+        let rises = wire.is_some_and(|wire| wire.stamps == Some(Stamps::Rising));
         let undecided = cluster_facts::undecided(made);
         let undecided = undecided
             .into_iter()
+            .filter(|_| rises)
             .map(|left| (FindingKind::Contract, left));
         for (kind, left) in left.chain(undecided) {
             let mut finding = self.finding(
@@ -275,11 +287,27 @@ impl<'a> Judging<'a> {
         }
     }
 
-    fn facts(&mut self, reported: &[(ReportedEvent<'_>, bool)], made: &Consequences) {
+    fn facts(
+        &mut self,
+        reported: &[(ReportedEvent<'_>, bool)],
+        made: &Consequences,
+        owed: &Owed<'_>,
+    ) {
         for expectation in &self.story.expectations {
             for node in whom(expectation, self.story) {
+                let moved = match owed.instead(expectation, node) {
+                    None => None,
+                    Some(Instead::Later(later)) => {
+                        Some(owed::moved(expectation, later, self.story.tick))
+                    }
+                    Some(Instead::NotOwed) => continue,
+                    Some(Instead::NotJudged(_)) => {
+                        self.not_judged += 1;
+                        continue;
+                    }
+                };
                 match facts::standing(
-                    expectation,
+                    moved.as_ref().unwrap_or(expectation),
                     node,
                     &self.context,
                     self.recording,
@@ -352,9 +380,9 @@ impl<'a> Judging<'a> {
     }
 }
 
-/// Sets the line of the story that a failure is about.
-fn place(finding: &mut Finding, expectation: &Expectation) {
-    finding.line = Some(StoryLine {
+/// Sets the line of the story that a failure is about, if there is one.
+fn place<'e>(finding: &mut Finding, expectation: impl Into<Option<&'e Expectation>>) {
+    finding.line = expectation.into().map(|expectation| StoryLine {
         place: expectation.place.to_string(),
         text: expectation.text.clone(),
     });

@@ -43,7 +43,7 @@ impl Stream {
 
     fn demands(&self, places: &[Option<(u32, u32)>]) -> Vec<Demand<'_>> {
         let demand = |in_order: &Option<(u32, u32)>| Demand {
-            expectation: &self.case.story.expectations[0],
+            expectation: Some(&self.case.story.expectations[0]),
             node: node_a(),
             window: Window { from: 0, to: 9 },
             pattern: Cow::Owned(pattern(ib_port(1))),

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use director::{Trees, Truth};
 use judge::{Judgement, judge};
 use memory::{Played, play_in_memory};
-use observe::{Broken, Descriptor, Differences, Exit, Recording, platform_connector};
+use observe::{Broken, Descriptor, Exit, Recording, platform_connector};
 use platforms::{NodeName, Platforms};
 use proptest::prelude::*;
 use proto::{HealthEvent, HealthEvents};
@@ -571,14 +571,9 @@ fn a_baseline_without_devices_is_right_where_the_descriptor_says_so() {
         call.events
             .retain(|event| !event.message.starts_with("Device "));
     }
-    let differences = Differences {
-        baseline_devices: false,
-        ..Differences::default()
-    };
-    let differing = Descriptor {
-        differences,
-        ..reference()
-    };
+    let mut differing = reference();
+    let wire = differing.promises.wire.get_or_insert_default();
+    wire.baselines.get_or_insert_default().devices = false;
     assert_eq!(
         judge(&case.story, &case.truth, &changed, &differing),
         Judgement::default()
