@@ -95,7 +95,7 @@ impl<'a> Judging<'a> {
         let made = Consequences::of(self.story, recording);
         self.facts(&reported, &made);
         self.consequences(&made);
-        self.count_not_judged();
+        self.count_events();
     }
 
     /// Reports demands that were not met; returns the unclaimed events that came instead, with the cause

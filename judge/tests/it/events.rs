@@ -491,28 +491,28 @@ fn an_answer_about_health_is_held_against_the_one_expected() {
     let judged = |healthz: Option<u16>, descriptor: &Descriptor| {
         let mut recording = case.recording.clone();
         monitor(&mut recording, 3, "node-a").answers.healthz = healthz;
-        let Judgement {
-            findings,
-            not_judged,
-        } = judge(&case.story, &case.truth, &recording, descriptor);
+        let Judgement { findings, judged } =
+            judge(&case.story, &case.truth, &recording, descriptor);
         let came: Vec<String> = findings
             .into_iter()
             .flat_map(|finding| finding.came)
             .collect();
-        (came, not_judged)
+        (came, judged.not_judged.into_keys().collect::<Vec<_>>())
     };
-    assert_eq!(judged(Some(503), &reference()), (Vec::new(), 0));
-    assert_eq!(judged(Some(200), &reference()), (vec!["200".to_owned()], 0));
-    assert_eq!(
-        judged(None, &reference()),
-        (vec!["no answer".to_owned()], 0)
-    );
+    let all_judged = |came: &[&str]| {
+        let came: Vec<String> = came.iter().map(ToString::to_string).collect();
+        (came, Vec::new())
+    };
+    assert_eq!(judged(Some(503), &reference()), all_judged(&[]));
+    assert_eq!(judged(Some(200), &reference()), all_judged(&["200"]));
+    assert_eq!(judged(None, &reference()), all_judged(&["no answer"]));
     let without = Descriptor {
         metrics: None,
         healthz: None,
         ..reference()
     };
-    assert_eq!(judged(None, &without), (Vec::new(), 2));
+    let reasons = ["metrics of its own", "no `/healthz`"].map(str::to_owned);
+    assert_eq!(judged(None, &without), (Vec::new(), reasons.to_vec()));
 }
 
 #[test]
