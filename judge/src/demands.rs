@@ -39,6 +39,8 @@ pub(crate) struct Demand<'a> {
     pub(crate) attempts: usize,
     /// Its ordered group and its position in it.
     pub(crate) in_order: Option<(u32, u32)>,
+    /// Whether the monitor promises not to take it back by itself.
+    pub(crate) stays: bool,
 }
 
 /// Numbers of ordered groups for edges start here; a story's own are far below.
@@ -187,6 +189,7 @@ fn say<'a>(
         bounds,
         attempts,
         in_order,
+        stays: false,
     }
 }
 
@@ -238,6 +241,7 @@ fn follow<'a>(
             },
             attempts: 0,
             in_order: Some((group, edges)),
+            stays: false,
         });
         edges += 1;
     }
@@ -282,6 +286,7 @@ fn baseline<'a>(
             },
             attempts: 0,
             in_order: None,
+            stays: false,
         });
     };
     for (pci, function) in views.watched() {

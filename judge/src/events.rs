@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use platforms::NodeName;
 use reports::{Cause, CauseKind, FindingKind};
 use scenarios::{Heal, What};
 
@@ -88,7 +89,10 @@ impl<'a> Judging<'a> {
         }
         if !matches!(self.story.heal, Heal::Never { .. }) {
             for at in reckoning.outstanding {
-                self.outstanding(&accepted[at]);
+                let stays = assignment.of_event[at].is_some_and(|demand| demands[demand].stays);
+                if !stays {
+                    self.outstanding(&accepted[at]);
+                }
             }
         }
         let claimed = |reported: &ReportedEvent<'_>| {
@@ -102,8 +106,15 @@ impl<'a> Judging<'a> {
             .collect();
         let made = Consequences::of(self.story, recording);
         self.facts(&reported, &made, &owed);
-        self.consequences(&made);
-        self.count_not_judged();
+        let staying: BTreeSet<(&NodeName, &str)> = accepted
+            .iter()
+            .zip(&assignment.of_event)
+            .filter(|(_, demand)| demand.is_some_and(|demand| demands[demand].stays))
+            .filter_map(|(reported, _)| Some((reported.node, reported.event.check.as_deref()?)))
+            .collect();
+        let stays = |node: &NodeName, check: &str| staying.contains(&(node, check));
+        self.consequences(&made, &stays);
+        self.count_events(&owed);
     }
 
     /// Reports demands that were not met; returns the unclaimed events that came instead, with the cause

@@ -13,7 +13,7 @@
 use std::collections::BTreeSet;
 
 use platforms::{CLASS_INFINIBAND, NodeName};
-use reports::{Cause, CauseKind, Finding, FindingKind, Read, StoryLine};
+use reports::{Cause, CauseKind, Finding, FindingKind, Judged, Read, StoryLine};
 use scenarios::{Expectation, Story, What};
 
 mod assign;
@@ -32,10 +32,12 @@ mod intervals;
 mod kinds;
 mod links;
 mod loads;
+mod normal;
 mod order;
 mod outstanding;
 mod owed;
 mod readings;
+mod reasons;
 mod reported_event;
 mod strays;
 mod trace;
@@ -66,8 +68,9 @@ const READS_MAX: usize = 40;
 pub struct Judgement {
     /// The failures, in order of time.
     pub findings: Vec<Finding>,
-    /// Expectations, or parts of them, that do not apply to this monitor.
-    pub not_judged: u32,
+    /// How many expectations were judged, each once for every node that it is meant for, and why the
+    /// others were not.
+    pub judged: Judged,
 }
 
 /// Judges one recording of a story. The arm of its failures is left open for the caller to fill in.
@@ -83,33 +86,33 @@ pub fn judge(
         truth,
         descriptor,
     };
+    let named = normal::normal(recording, descriptor.promises.wire.as_ref());
+    let recording = &*named;
     let mut judging = Judging {
         story,
         context,
         recording,
         findings: Vec::new(),
-        not_judged: 0,
+        judged: Judged::default(),
     };
     judging.contract();
     if let Some(broken) = &recording.broken
         && !judging.expects_breaking(broken)
     {
         judging.broken(broken);
+        judging.leave_out_all(reasons::BROKE_OFF);
     } else {
         judging.missed_moments();
         judging.events();
     }
     let Judging {
         mut findings,
-        not_judged,
+        judged,
         ..
     } = judging;
     findings.sort_by_key(|finding| finding.tick);
     limit(&mut findings, FINDINGS_MAX);
-    Judgement {
-        findings,
-        not_judged,
-    }
+    Judgement { findings, judged }
 }
 
 /// Keeps this many findings, in their order: the first of each cause before further ones of any. More
@@ -135,7 +138,7 @@ struct Judging<'a> {
     context: JudgeContext<'a>,
     recording: &'a Recording,
     findings: Vec<Finding>,
-    not_judged: u32,
+    judged: Judged,
 }
 
 impl<'a> Judging<'a> {
@@ -255,12 +258,14 @@ impl<'a> Judging<'a> {
     }
 
     /// Reports consequences that are wrong in every drill.
-    fn consequences(&mut self, made: &Consequences) {
-        let left = cluster_facts::left(self.story, self.recording, made);
+    ///
+    /// `stays` says of which checks on which nodes faults may stand, by promise.
+    fn consequences(&mut self, made: &Consequences, stays: &dyn Fn(&NodeName, &str) -> bool) {
+        let wire = self.context.descriptor.promises.wire.as_ref();
+        let left = cluster_facts::left(self.story, self.recording, made, wire, stays);
         let left = left
             .into_iter()
             .map(|left| (FindingKind::LeftStanding, left));
-        let wire = self.context.descriptor.promises.wire.as_ref();
         let rises = wire.is_some_and(|wire| wire.stamps == Some(Stamps::Rising));
         let undecided = cluster_facts::undecided(made);
         let undecided = undecided
@@ -300,9 +305,12 @@ impl<'a> Judging<'a> {
                     Some(Instead::Later(later)) => {
                         Some(owed::moved(expectation, later, self.story.tick))
                     }
-                    Some(Instead::NotOwed) => continue,
-                    Some(Instead::NotJudged(_)) => {
-                        self.not_judged += 1;
+                    Some(Instead::NotOwed) => {
+                        self.judged.judge();
+                        continue;
+                    }
+                    Some(Instead::NotJudged(reason)) => {
+                        self.judged.leave_out(reason);
                         continue;
                     }
                 };
@@ -314,9 +322,12 @@ impl<'a> Judging<'a> {
                     reported,
                     made,
                 ) {
-                    None | Some(Outcome::Holds) => {}
-                    Some(Outcome::NotJudged) => self.not_judged += 1,
+                    // What is about events is counted by `count_events`.
+                    None => {}
+                    Some(Outcome::Holds) => self.judged.judge(),
+                    Some(Outcome::NotJudged(reason)) => self.judged.leave_out(reason),
                     Some(Outcome::Fails { expected, came, at }) => {
+                        self.judged.judge();
                         let kind = match expectation.what {
                             What::Nothing { .. } | What::NoLog { .. } => FindingKind::Unexpected,
                             _ => FindingKind::Missing,
@@ -334,17 +345,37 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// Counts parts of expected events that do not apply to this monitor.
-    fn count_not_judged(&mut self) {
+    /// Counts expectations about events, and the parts of them that do not apply to this monitor.
+    fn count_events(&mut self, owed: &Owed<'_>) {
         let descriptor = self.context.descriptor;
+        let about_events = |expectation: &&Expectation| is_about_events(&expectation.what);
+        for expectation in self.story.expectations.iter().filter(about_events) {
+            for node in nodes(expectation, self.story) {
+                if let Some(reason) = owed.not_judged(expectation, node) {
+                    self.judged.leave_out(reason);
+                    continue;
+                }
+                self.judged.judge();
+                let What::Say { event, .. } = &expectation.what else {
+                    continue;
+                };
+                let stamped = event.stamped_from.is_some() || event.stamped_to.is_some();
+                if stamped && descriptor.clock == ClockKind::Own {
+                    self.judged.leave_out_part(reasons::TIMESTAMPS);
+                }
+                if !event.message.is_empty() && descriptor.texts.events == Vocabulary::Own {
+                    self.judged.leave_out_part(reasons::MESSAGES);
+                }
+            }
+        }
+    }
+
+    /// Counts every expectation as not judged, for one reason.
+    fn leave_out_all(&mut self, reason: &str) {
         for expectation in &self.story.expectations {
-            let What::Say { event, .. } = &expectation.what else {
-                continue;
-            };
-            let stamped = event.stamped_from.is_some() || event.stamped_to.is_some();
-            self.not_judged += u32::from(stamped && descriptor.clock == ClockKind::Own);
-            self.not_judged +=
-                u32::from(!event.message.is_empty() && descriptor.texts.events == Vocabulary::Own);
+            for _ in nodes(expectation, self.story) {
+                self.judged.leave_out(reason);
+            }
         }
     }
 
@@ -386,6 +417,25 @@ fn place<'e>(finding: &mut Finding, expectation: impl Into<Option<&'e Expectatio
         place: expectation.place.to_string(),
         text: expectation.text.clone(),
     });
+}
+
+/// Whether an expectation is met by events, which demands are made of.
+fn is_about_events(what: &What) -> bool {
+    matches!(
+        what,
+        What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. }
+    )
+}
+
+/// The nodes that an expectation is meant for; it is judged, or not, once for each.
+fn nodes<'s>(expectation: &'s Expectation, story: &'s Story) -> impl Iterator<Item = &'s NodeName> {
+    let nodes = if is_about_events(&expectation.what) {
+        story.monitors.iter().collect()
+    } else {
+        whom(expectation, story)
+    };
+    let meant = move |node: &&NodeName| demands::is_meant(expectation, node);
+    nodes.into_iter().filter(meant)
 }
 
 /// The nodes for which an expectation that is not about one event is checked: for expectations about

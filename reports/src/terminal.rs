@@ -155,7 +155,9 @@ pub fn summary_line(run: &RunReport, style: Style) -> String {
     add(skipped, "skipped");
     add(not_reached, "not reached");
     add(not_applicable, "not applicable");
-    add(run.summary.not_judged, "expectations not judged");
+    let judged = &run.summary.judged;
+    let not_judged = judged.expectations() - judged.judged;
+    add(not_judged, "expectations not judged");
     for (name, arm) in [
         ("memory", run.summary.memory),
         ("process", run.summary.process),

@@ -18,7 +18,7 @@ use std::{
 
 use reports::{
     ArmName, ArmReport, ArmStatus, Coverage, DrillName, DrillReport, Excuses, ExcusesReport,
-    ExitCode, Finding, FindingKind, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan,
+    ExitCode, Finding, FindingKind, Judged, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan,
     RunReport, StoryLine, Wall,
 };
 use scenarios::{Arm, Story};
@@ -446,7 +446,7 @@ impl Show<'_> {
             .extend(self.golden(planned, &story, &result.played));
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut report = self.report(planned, result.arms, result.findings);
-        report.not_judged = result.not_judged;
+        report.judged = result.judged;
         report.verdicts = result.verdicts;
         report.wall = Wall::default().with("ms", ms);
         let recordings = result
@@ -532,7 +532,7 @@ impl Show<'_> {
             arms,
             findings,
             verdicts: Vec::new(),
-            not_judged: 0,
+            judged: Judged::default(),
             repeat: self.again(planned),
             wall: Wall::default(),
         }

@@ -154,6 +154,7 @@ fn demand(expectation: &Expectation) -> Demand<'_> {
         },
         attempts: 0,
         in_order: None,
+        stays: false,
     }
 }
 

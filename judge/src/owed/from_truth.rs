@@ -248,6 +248,7 @@ impl<'a> Translator<'_, 'a> {
             },
             attempts: 0,
             in_order: None,
+            stays: false,
         }
     }
 }

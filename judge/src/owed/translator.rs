@@ -116,6 +116,7 @@ impl<'a> Translator<'_, 'a> {
                 Verdict::NonFatal => Tone::NonFatal,
             };
         }
+        owed.stays = matches!(rows::clears(&promised), Clears::ByOperator | Clears::Never);
         self.rename(&mut owed, &documents, &promised);
         let tone = owed.pattern.tone;
         (Fate::Owed { later, tone }, Some(owed))

@@ -3,4 +3,5 @@
 mod consequences;
 mod events;
 mod links;
+mod promises;
 mod wire;

@@ -64,7 +64,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         arms: result.arms,
         findings: result.findings,
         verdicts: result.verdicts,
-        not_judged: result.not_judged,
+        judged: result.judged,
         repeat: format!("nicdrill show {} --arm {arm}", planned.drill),
         wall: Wall::default(),
     };
