@@ -27,6 +27,7 @@ use super::{
     artifacts,
     coverage::{Covering, coverage},
     jobs::{self, Panicked},
+    judged,
     keeping::Keeping,
     pairs::{self, Selected},
     processes::Probed,
@@ -294,6 +295,9 @@ impl Show<'_> {
         if self.is_interrupted() {
             code = code.or(ExitCode::StageNotSet);
         }
+        if goes_on {
+            code = code.or(judged::exit_code(&report.plan.judged_by, &summary));
+        }
         if let Some(excuses) = self.excuses(&report.drills) {
             code = code.or(excuses.exit_code());
             emit(&mut report, audience, RunEvent::Excuses(excuses));
@@ -322,6 +326,8 @@ impl Show<'_> {
             .unwrap_or_default();
         RunPlan {
             monitor: self.monitor(),
+            judged_by: judged::judged_by(self.descriptor, &self.how.again),
+            loses_events: judged::loses_events(self.descriptor),
             asked: self.how.asked.clone(),
             drills: self.selected.drills.clone(),
             not_applicable: self.selected.not_applicable.clone(),
