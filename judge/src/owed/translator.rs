@@ -21,6 +21,7 @@ use crate::{
     fits::{JudgeContext, counter_check, state_check},
     kinds::Kinds,
     readings::Readings,
+    scope::decides,
 };
 
 /// Translates the demands of the documents.
@@ -49,11 +50,22 @@ impl<'a> Translator<'_, 'a> {
             .collect();
         let is_fault = |at: &usize| documents[*at].pattern.tone != Tone::Healthy;
         let (faults, clears): (Vec<usize>, Vec<usize>) = (0..documents.len()).partition(is_fault);
+        for (at, demand) in documents.iter().enumerate() {
+            if self.is_out_of_scope(demand) {
+                fates[at] = Some((Fate::Silent, None));
+            }
+        }
         for at in faults {
+            if fates[at].is_some() {
+                continue;
+            }
             let cleared = clear_of.get(&at).map(|clear| documents[*clear].window);
             fates[at] = Some(self.fault(&documents[at], &kinds[at], cleared));
         }
         for at in clears {
+            if fates[at].is_some() {
+                continue;
+            }
             let of = kinds[at].clears.and_then(|fault| fates[fault].clone());
             fates[at] = Some(self.clear(&documents[at], &kinds[at], of.as_ref()));
         }
@@ -75,6 +87,31 @@ impl<'a> Translator<'_, 'a> {
             });
         }
         (translated, owed)
+    }
+
+    /// Whether a monitor with a scope of its own does not monitor the port or device of a demand.
+    fn is_out_of_scope(&self, demand: &Demand<'a>) -> bool {
+        let scope = self.context.descriptor.promises.scope.as_ref();
+        if !scope.is_some_and(decides) {
+            return false;
+        }
+        let (about, node) = (&demand.pattern.about, &demand.node);
+        let past = || self.context.past(node, demand.window.from);
+        match about {
+            About::Port(slot) => past().all(|views| {
+                let function = views.0.get(&slot.pci).filter(|view| view.monitored);
+                function.is_none_or(|view| !view.ports.contains_key(&slot.port))
+            }),
+            About::Device(_, pci) => past().all(|views| {
+                let function = views.0.get(pci);
+                function.is_none_or(|view| !view.monitored)
+            }),
+            About::Card(_, pci) => past().all(|views| {
+                let mut of_it = views.0.iter().filter(|(of, _)| of.card() == pci.card());
+                !of_it.any(|(_, view)| view.monitored)
+            }),
+            _ => false,
+        }
     }
 
     /// A demand for a fault; `cleared` is when the documents ask for its clear.
@@ -255,7 +292,7 @@ impl<'a> Translator<'_, 'a> {
     }
 
     /// Whether the peers of a demand's card are evidence of its fault.
-    pub(super) fn has_evidence(&self, demand: &Demand<'a>) -> bool {
+    fn has_evidence(&self, demand: &Demand<'a>) -> bool {
         let pci = match &demand.pattern.about {
             About::Port(slot) => slot.pci,
             About::Device(_, pci) | About::Card(_, pci) => *pci,

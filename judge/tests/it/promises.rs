@@ -59,14 +59,15 @@ timeline:
 until: 30s
 ";
 
-struct Case {
-    story: Story,
-    truth: Truth,
-    recording: Recording,
+/// A drill that the reference monitor played.
+pub(crate) struct Case {
+    pub(crate) story: Story,
+    pub(crate) truth: Truth,
+    pub(crate) recording: Recording,
 }
 
 impl Case {
-    fn played(text: &str) -> Self {
+    pub(crate) fn played(text: &str) -> Self {
         let platforms = Platforms::shipped();
         let scenario =
             scenarios::read("port/example.yaml", text).unwrap_or_else(|error| panic!("{error}"));
