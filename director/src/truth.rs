@@ -239,6 +239,19 @@ impl NodeView {
         let now = group.iter().find(|peer| peer.pci.card() == card.pci.card());
         group.len() >= 2 && mode > 0 && now.is_some_and(|now| now.active >= mode)
     }
+
+    /// Whether a card has fewer healthy ports than the mode of its group, under the same conditions.
+    #[must_use]
+    pub fn falls_behind(&self, card: &ComparedCard) -> bool {
+        let cards = self.cards();
+        let group = || {
+            let same = |peer: &&ComparedCard| peer.role == card.role && peer.layer == card.layer;
+            cards.iter().filter(same)
+        };
+        let mode = mode_of(group().map(|peer| peer.active));
+        let now = group().find(|peer| peer.pci.card() == card.pci.card());
+        group().count() >= 2 && now.zip(mode).is_some_and(|(now, mode)| now.active < mode)
+    }
 }
 
 /// The most frequent value; `None` if two are equally frequent, or there is none.

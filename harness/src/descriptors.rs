@@ -3,7 +3,7 @@
 //! The content of a descriptor is defined by [`Descriptor`]; [`cannot_play`] checks whether its
 //! monitor can play a story. Start at [`read`].
 
-use std::time::Duration;
+use std::{borrow::Cow, fs, path::Path, time::Duration};
 
 use observe::{Descriptor, Vocabulary, shipped_descriptors};
 use platforms::yaml::{self, YamlError};
@@ -11,22 +11,57 @@ use scenarios::{MonitorAction, StepAction, Story};
 
 use crate::outages::Outages;
 
-/// Reads a descriptor. `file` is the name that errors carry.
+/// How many descriptors may import promises from one another. Chosen: more is a circle.
+const IMPORTS_MAX: usize = 8;
+
+/// Reads a descriptor, with the promises that it imports. `file` is the name that errors carry; a file that it
+/// imports from is relative to it.
 ///
 /// # Errors
 /// If the text is not a descriptor of version 1, with the place of the mistake.
 pub fn read(file: &str, text: &str) -> Result<Descriptor, YamlError> {
-    let descriptor: Descriptor = yaml::read(file, text)?;
-    let Some(problem) = descriptor.problem() else {
-        return Ok(descriptor);
+    read_with(file, text, IMPORTS_MAX)
+}
+
+fn read_with(file: &str, text: &str, imports: usize) -> Result<Descriptor, YamlError> {
+    let mut descriptor: Descriptor = yaml::read(file, text)?;
+    if let Some(problem) = descriptor.problem() {
+        return Err(at_key(file, text, problem.key, problem.what).hint(problem.hint));
+    }
+    if let Some(like) = descriptor.promises.like.clone() {
+        let base = imported(file, &like, imports).map_err(|what| {
+            at_key(file, text, "promises", what.into())
+                .hint("write `like: reference`, or the path of another descriptor")
+        })?;
+        descriptor.promises = descriptor.promises.over(&base.promises);
+    }
+    Ok(descriptor)
+}
+
+/// The descriptor that promises are imported from: a shipped one by its name, or a file.
+fn imported(file: &str, like: &str, imports: usize) -> Result<Descriptor, String> {
+    let Some(imports) = imports.checked_sub(1) else {
+        return Err("`like` leads in a circle".to_owned());
     };
+    let shipped = shipped_descriptors().find(|(file, _)| file.strip_suffix(".yaml") == Some(like));
+    if let Some((file, text)) = shipped {
+        return read_with(file, text, imports).map_err(|error| error.to_string());
+    }
+    let beside = Path::new(file).parent().unwrap_or(Path::new("")).join(like);
+    let text = fs::read_to_string(&beside)
+        .map_err(|error| format!("`like` names `{like}`, which cannot be read: {error}"))?;
+    read_with(&beside.display().to_string(), &text, imports).map_err(|error| error.to_string())
+}
+
+/// An error at the line of a key.
+fn at_key(file: &str, text: &str, key: &str, what: Cow<'static, str>) -> YamlError {
     let mut lines = text.lines();
-    let line = lines.position(|line| line.starts_with(problem.key));
+    let line = lines.position(|line| line.starts_with(key));
     let place = yaml::Place {
         line: line.map_or(0, |at| u32::try_from(at + 1).unwrap_or(u32::MAX)),
         column: 1,
     };
-    Err(YamlError::at(file, text, place, problem.what).hint(problem.hint))
+    YamlError::at(file, text, place, what)
 }
 
 /// The shipped descriptor of this name; `None` if there is none.

@@ -2,7 +2,9 @@
 //!
 //! [`crate::suite`] selects drills and arms; `reports` formats the results. Start at [`play`].
 
-use reports::{ArmName, ArmReport, ArmStatus, Finding, FindingKind, VerdictReport, VerdictWord};
+use reports::{
+    ArmName, ArmReport, ArmStatus, Finding, FindingKind, Judged, VerdictReport, VerdictWord,
+};
 use scenarios::{Arm, Story, Verdict};
 
 use judge::{compare, judge, verdict_on};
@@ -63,9 +65,9 @@ pub struct DrillResult {
     pub findings: Vec<Finding>,
     /// Whether the monitor's report was right for each workload, from the first arm.
     pub verdicts: Vec<VerdictReport>,
-    /// Expectations, or parts of them, that do not apply to this monitor; the largest count of any
-    /// arm.
-    pub not_judged: u32,
+    /// How many expectations were judged, in the arm in which the fewest were; every expectation counts
+    /// once, in however many arms the drill was played.
+    pub judged: Judged,
 }
 
 /// Plays a story in each of the given arms, judges each recording, and compares them.
@@ -93,7 +95,9 @@ pub fn play(
         result
             .findings
             .extend(findings.map(|finding| Finding { arm, ..finding }));
-        result.not_judged = result.not_judged.max(judgement.not_judged);
+        if result.played.is_empty() || judgement.judged.judged < result.judged.judged {
+            result.judged = judgement.judged;
+        }
         result.played.push(played);
     }
     if let Some(played) = result.played.first() {

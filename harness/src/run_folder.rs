@@ -383,7 +383,9 @@ fn line(rendered: &impl Serialize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reports::{Finding, FindingKind, NotApplicable, Outcome, PlannedDrill, RunPlan, Wall};
+    use reports::{
+        Finding, FindingKind, Judged, NotApplicable, Outcome, PlannedDrill, RunPlan, Wall,
+    };
 
     use super::*;
 
@@ -401,7 +403,7 @@ mod tests {
                 Finding::of(FindingKind::Hung),
             ],
             verdicts: Vec::new(),
-            not_judged: 0,
+            judged: Judged::default(),
             repeat: String::new(),
             wall: Wall::default(),
         })

@@ -15,7 +15,7 @@ use proto::Check;
 use reports::CauseKind;
 use scenarios::{About, ConditionIs, ConditionOf, RuleIs, Stands, Story, Times, Window};
 
-use observe::{Recording, platform_connector};
+use observe::{Recording, platform_connector, promises::Wire};
 
 use crate::{
     consequences::{Consequences, Standing as Made, TickMade},
@@ -37,14 +37,25 @@ pub(crate) struct Left {
 
 /// Conditions and faults that remain after healing and its deadline although they must not. Empty for a
 /// drill whose world was not healed and settled.
-pub(crate) fn left(story: &Story, recording: &Recording, made: &Consequences) -> Vec<Left> {
+///
+/// `stays` says of which checks on which nodes faults may stand, by promise.
+pub(crate) fn left(
+    story: &Story,
+    recording: &Recording,
+    made: &Consequences,
+    wire: Option<&Wire>,
+    stays: &dyn Fn(&NodeName, &str) -> bool,
+) -> Vec<Left> {
     let (Some(settled), Some(last)) = (recording.settled_at, made.last()) else {
         return Vec::new();
     };
     let tick = (made.ticks.len() as u64).saturating_sub(1);
     let mut left = Vec::new();
     for node in &story.monitors {
-        let own = |check: &String| Check::parse(check).is_some();
+        let own = |check: &String| {
+            let check = wire.map_or(check.as_str(), |wire| wire.documents_check(check));
+            Check::parse(check).is_some() && !stays(node, check)
+        };
         let conditions = last.conditions.get(node.as_str()).into_iter().flatten();
         for (check, entries) in conditions.filter(|(check, _)| own(check)) {
             let whole = entries.iter().filter(|entry| !is_torn(entry));
@@ -117,7 +128,9 @@ pub(super) fn condition(
                 && code.all(|code| entry.contains(&code))
         };
         let conditions = made.conditions.get(node.as_str()).into_iter().flatten();
-        let conditions = conditions.filter(|(check, _)| checks.contains(&check.as_str()));
+        let wire = context.descriptor.promises.wire.as_ref();
+        let named = |check| wire.map_or(check, |wire: &Wire| wire.documents_check(check));
+        let conditions = conditions.filter(|(check, _)| checks.contains(&named(check)));
         let entries = conditions.flat_map(|(check, entries)| {
             let entries = entries.iter().filter(meant);
             entries.map(move |entry| stands(check, entry))

@@ -31,7 +31,10 @@ pub(crate) fn breaches<'r>(
     recording: &'r Recording,
 ) -> Vec<Breach<'r>> {
     let adapter = recording.protocol.adapter();
-    let (checks, strategies) = (story.checks.names(), strategies(story));
+    let wire = context.descriptor.promises.wire.as_ref();
+    let own = |check| wire.map_or(check, |wire| wire.own_check(check));
+    let checks: Vec<&str> = story.checks.names().into_iter().map(own).collect();
+    let strategies = strategies(story);
     let nodes = story.monitors_by_name();
     let mut breaches = Vec::new();
     let mut polled: BTreeMap<&NodeName, u64> = BTreeMap::new();
@@ -44,6 +47,7 @@ pub(crate) fn breaches<'r>(
                 node: node.as_str(),
                 checks: &checks,
                 strategies: &strategies,
+                wire,
             };
             let since = polled.get(node).map_or(0, |last| last + 1);
             for call in &monitor.calls {

@@ -1,5 +1,6 @@
 //! Expands a story's expectations to single demands for events: baselines port by port, edges one
-//! by one, windows widened to what the monitor under test is known to need.
+//! by one, windows widened to what the loops of the monitor under test need. They state what the documents ask;
+//! `owed.rs` translates them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,8 +25,8 @@ use crate::{
 /// A demand for an event.
 #[derive(Clone, Debug)]
 pub(crate) struct Demand<'a> {
-    /// The expectation that it belongs to.
-    pub(crate) expectation: &'a Expectation,
+    /// The expectation that it belongs to; `None` for what follows from the monitor's promises alone.
+    pub(crate) expectation: Option<&'a Expectation>,
     /// On which node.
     pub(crate) node: NodeName,
     /// In which ticks.
@@ -38,6 +39,8 @@ pub(crate) struct Demand<'a> {
     pub(crate) attempts: usize,
     /// Its ordered group and its position in it.
     pub(crate) in_order: Option<(u32, u32)>,
+    /// Whether the monitor promises not to take it back by itself.
+    pub(crate) stays: bool,
 }
 
 /// Numbers of ordered groups for edges start here; a story's own are far below.
@@ -162,19 +165,13 @@ fn say<'a>(
 ) -> Demand<'a> {
     let least = usize::try_from(times.at_least).unwrap_or(usize::MAX);
     let most = usize::try_from(times.at_most).unwrap_or(usize::MAX);
-    let later = match (&event.about, event.tone) {
-        (About::Device(..) | About::NamedDevice(_), Tone::Fatal) => {
-            u64::from(context.descriptor.differences.disappearance_polls) - 1
-        }
-        _ => 0,
-    };
     let check = event.check.as_deref().and_then(Check::parse);
     let kind = match (check, &event.counter) {
         (Some(check), _) => check.kind(),
         (None, Some(_)) => CheckKind::Degradation,
         (None, None) => CheckKind::State,
     };
-    let later = later.saturating_add(behind(context, kind));
+    let later = behind(context, kind);
     let window = Window {
         from: expectation.window.from,
         to: expectation.window.to.saturating_add(later),
@@ -185,13 +182,14 @@ fn say<'a>(
     };
     let attempts = if reported { least } else { 0 };
     Demand {
-        expectation,
+        expectation: Some(expectation),
         node: node.clone(),
         window,
         pattern: Cow::Borrowed(event),
         bounds,
         attempts,
         in_order,
+        stays: false,
     }
 }
 
@@ -230,7 +228,7 @@ fn follow<'a>(
             continue;
         };
         demands.push(Demand {
-            expectation,
+            expectation: Some(expectation),
             node: slot.node.clone(),
             window: Window {
                 from: tick,
@@ -243,6 +241,7 @@ fn follow<'a>(
             },
             attempts: 0,
             in_order: Some((group, edges)),
+            stays: false,
         });
         edges += 1;
     }
@@ -277,7 +276,7 @@ fn baseline<'a>(
     };
     let mut healthy = |pattern: EventPattern, at_least: usize, window: Window| {
         demands.push(Demand {
-            expectation,
+            expectation: Some(expectation),
             node: node.clone(),
             window,
             pattern: Cow::Owned(pattern),
@@ -287,6 +286,7 @@ fn baseline<'a>(
             },
             attempts: 0,
             in_order: None,
+            stays: false,
         });
     };
     for (pci, function) in views.watched() {
@@ -299,12 +299,6 @@ fn baseline<'a>(
     let mut demand = |about: About, check: Option<&str>, at_least: usize, window: Window| {
         healthy(is_healthy(about, check), at_least, window);
     };
-    let differences = &context.descriptor.differences;
-    if differences.baseline_clear {
-        for check in story.checks.names() {
-            demand(About::Check, Some(check), 0, window);
-        }
-    }
     if !matches!(story.checks, ChecksRun::State | ChecksRun::All) {
         return;
     }
@@ -326,7 +320,7 @@ fn baseline<'a>(
                 demand(About::Port(slot), None, 1, window);
             }
         }
-        if fresh && differences.baseline_devices {
+        if fresh {
             let about = About::Device(node.clone(), pci);
             if whole {
                 demand(about, None, 1, window);
@@ -335,7 +329,7 @@ fn baseline<'a>(
             }
         }
     }
-    if !fresh || !differences.baseline_cards {
+    if !fresh {
         return;
     }
     for card in views.cards() {
@@ -361,7 +355,7 @@ fn baseline<'a>(
 }
 
 /// The pattern of a healthy event.
-fn is_healthy(about: About, check: Option<&str>) -> EventPattern {
+pub(crate) fn is_healthy(about: About, check: Option<&str>) -> EventPattern {
     EventPattern {
         tone: Tone::Healthy,
         about,
@@ -386,7 +380,7 @@ fn patience_ticks(story: &Story) -> u64 {
 }
 
 /// The ticks in which a poll of this node ended.
-fn polled(recording: &Recording, node: &NodeName) -> impl Iterator<Item = u64> {
+pub(crate) fn polled(recording: &Recording, node: &NodeName) -> impl Iterator<Item = u64> {
     let ended = move |tick: &observe::Tick| {
         tick.monitors
             .get(node.as_str())

@@ -14,7 +14,7 @@ use crate::{
     consequences::Consequences,
     demands::is_meant,
     fits::{JudgeContext, like},
-    links, loads,
+    links, loads, reasons,
     reported_event::ReportedEvent,
 };
 
@@ -29,11 +29,15 @@ pub(crate) enum Outcome {
         came: Vec<String>,
         at: Option<u64>,
     },
-    /// The monitor's descriptor states that it does not apply.
-    NotJudged,
+    /// It does not apply to this monitor, for this reason.
+    NotJudged(String),
 }
 
 impl Outcome {
+    fn not_judged(reason: &str) -> Self {
+        Self::NotJudged(reason.to_owned())
+    }
+
     /// The same result, with the tick in which it went wrong.
     pub(super) fn wrong_in(self, tick: Option<u64>) -> Self {
         match self {
@@ -69,8 +73,7 @@ pub(crate) fn standing(
         || ticks().filter_map(|(tick, all)| Some((tick, &**all.monitors.get(node.as_str())?)));
     let texts = &context.descriptor.texts;
     let own_texts = texts.events == Vocabulary::Own;
-    // Rules depend on texts and on differences of timestamps.
-    let own_words = own_texts || context.descriptor.clock == ClockKind::Own;
+    let own_clock = context.descriptor.clock == ClockKind::Own;
     let own_state = context.descriptor.state_file == Vocabulary::Own;
     Some(match &expectation.what {
         What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. } => return None,
@@ -80,7 +83,7 @@ pub(crate) fn standing(
         } => nothing(about, *attempts, context, node, window, reported),
         What::Exit { code } => exit(*code, instances()),
         What::Log { contains } | What::NoLog { contains } if !texts.logs.has(contains) => {
-            Outcome::NotJudged
+            Outcome::not_judged(reasons::LOG_LINES)
         }
         What::Log { contains } => {
             let found = lines(instances()).any(|line| holds(contains, line));
@@ -122,13 +125,17 @@ pub(crate) fn standing(
             )
         }
         What::StateFile(StateFileIs::Valid | StateFileIs::Holds { .. }) if own_state => {
-            Outcome::NotJudged
+            Outcome::not_judged(reasons::STATE_FILE)
         }
         What::StateFile(is) => state_file(is, node, window.from, window.to, recording),
-        What::Reads { .. } if own_texts => Outcome::NotJudged,
+        What::Reads { .. } if own_texts => Outcome::not_judged(reasons::READS),
         What::Reads { file, times } => reads(file, *times, context, node, instances()),
-        What::Metric { name, .. } if !has_metric(context, name) => Outcome::NotJudged,
-        What::Healthz { .. } if context.descriptor.healthz.is_none() => Outcome::NotJudged,
+        What::Metric { name, .. } if !has_metric(context, name) => {
+            Outcome::not_judged(reasons::METRICS)
+        }
+        What::Healthz { .. } if context.descriptor.healthz.is_none() => {
+            Outcome::not_judged(reasons::HEALTHZ)
+        }
         What::Metric { name, labels, is } => {
             let answered = answers(node, window.to, recording);
             metric(
@@ -176,7 +183,9 @@ pub(crate) fn standing(
         What::Condition(is) => cluster_facts::condition(is, node, window, context, made),
         What::Cordoned(is) => cluster_facts::cordoned(*is, node, window, made),
         What::Uncordoned(is) => cluster_facts::uncordoned(*is, node, window, made),
-        What::Rule(_) | What::RulesSilent if own_words => Outcome::NotJudged,
+        // Rules depend on texts and on differences of timestamps.
+        What::Rule(_) | What::RulesSilent if own_texts => Outcome::not_judged(reasons::MESSAGES),
+        What::Rule(_) | What::RulesSilent if own_clock => Outcome::not_judged(reasons::TIMESTAMPS),
         What::Rule(is) => cluster_facts::rule(is, expectation.node.as_ref(), window, context, made),
         What::RulesSilent => cluster_facts::rules_silent(window, made),
         What::StuckInKernel => {

@@ -66,7 +66,7 @@ impl<'a> JudgeContext<'a> {
                 .is_none_or(|counter| event.codes == [counter.as_str()])
             && self.names_subject(&pattern.about, node, tick, event)
             && self.is_check(pattern, node, tick, event)
-            && self.has_tone(pattern, node, tick, event)
+            && event.severity == severity_of(pattern.tone)
             && self.says(pattern, node, tick, event)
             && self.is_stamped(pattern, event)
     }
@@ -170,34 +170,6 @@ impl<'a> JudgeContext<'a> {
             About::Check | About::NamedPort(..) | About::NamedDevice(_)
         );
         is_by_name && layers.is_empty() || layers.into_iter().any(|layer| named == check_of(layer))
-    }
-
-    fn has_tone(
-        &self,
-        pattern: &EventPattern,
-        node: &NodeName,
-        tick: u64,
-        event: &Observation,
-    ) -> bool {
-        let tone = match pattern.tone {
-            Tone::Fatal if self.is_milder(&pattern.about, node, tick) => Tone::NonFatal,
-            tone => tone,
-        };
-        event.severity == severity_of(tone)
-    }
-
-    /// Whether this monitor reports non-fatal where the reference monitor reports fatal.
-    fn is_milder(&self, about: &About, node: &NodeName, tick: u64) -> bool {
-        use platforms::PhysState;
-        let About::Port(slot) = about else {
-            return false;
-        };
-        self.descriptor.differences.infiniband_polling_nonfatal
-            && self.port(slot, tick).is_some_and(|port| {
-                slot.node == *node
-                    && port.layer == LinkLayer::InfiniBand
-                    && port.phys_state == PhysState::POLLING
-            })
     }
 
     fn says(

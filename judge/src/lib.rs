@@ -13,9 +13,10 @@
 use std::collections::BTreeSet;
 
 use platforms::{CLASS_INFINIBAND, NodeName};
-use reports::{Cause, CauseKind, Finding, FindingKind, Read, StoryLine};
+use reports::{Cause, CauseKind, Finding, FindingKind, Judged, Read, StoryLine};
 use scenarios::{Expectation, Story, What};
 
+mod alarms;
 mod assign;
 mod causes;
 mod cluster_facts;
@@ -24,25 +25,38 @@ mod consequences;
 mod contract;
 mod counters;
 mod demands;
+mod episodes;
 mod events;
 mod facts;
 mod fits;
+mod intervals;
+mod kinds;
+mod laws;
 mod links;
 mod loads;
+mod normal;
 mod order;
 mod outstanding;
+mod owed;
+mod readings;
+mod reasons;
 mod reported_event;
+mod scope;
+mod strays;
 mod trace;
 
 pub use compare::{Difference, compare};
 pub use consequences::{Consequences, Fault, Standing, TickMade, cabling};
+pub use episodes::kinds_of;
+pub use kinds::{Asked, asked};
 pub use loads::{WorkloadVerdict, verdict_on};
 pub use trace::{GoldenDifference, golden_difference, trace};
 
 use director::Truth;
 use facts::Outcome;
 use fits::JudgeContext;
-use observe::{Broken, ClockKind, Descriptor, Exit, Recording, Vocabulary};
+use observe::{Broken, ClockKind, Descriptor, Exit, Recording, Vocabulary, promises::Stamps};
+use owed::{Instead, Owed};
 use reported_event::ReportedEvent;
 
 /// The largest number of failures that are reported for one drill, to limit the size of the report.
@@ -57,8 +71,9 @@ const READS_MAX: usize = 40;
 pub struct Judgement {
     /// The failures, in order of time.
     pub findings: Vec<Finding>,
-    /// Expectations, or parts of them, that do not apply to this monitor.
-    pub not_judged: u32,
+    /// How many expectations were judged, each once for every node that it is meant for, and why the
+    /// others were not.
+    pub judged: Judged,
 }
 
 /// Judges one recording of a story. The arm of its failures is left open for the caller to fill in.
@@ -69,38 +84,43 @@ pub fn judge(
     recording: &Recording,
     descriptor: &Descriptor,
 ) -> Judgement {
+    let scoped = scope::scoped(story, truth, descriptor.promises.scope.as_ref());
     let context = JudgeContext {
         story,
-        truth,
+        truth: &scoped,
         descriptor,
     };
+    let named = normal::normal(recording, descriptor.promises.wire.as_ref());
+    let recording = &*named;
     let mut judging = Judging {
         story,
         context,
         recording,
         findings: Vec::new(),
-        not_judged: 0,
+        judged: Judged::default(),
     };
     judging.contract();
     if let Some(broken) = &recording.broken
         && !judging.expects_breaking(broken)
     {
         judging.broken(broken);
+        judging.leave_out_all(reasons::BROKE_OFF);
     } else {
         judging.missed_moments();
-        judging.events();
+        if judging.has_alarms() {
+            judging.alarms();
+        } else {
+            judging.events();
+        }
     }
     let Judging {
         mut findings,
-        not_judged,
+        judged,
         ..
     } = judging;
     findings.sort_by_key(|finding| finding.tick);
     limit(&mut findings, FINDINGS_MAX);
-    Judgement {
-        findings,
-        not_judged,
-    }
+    Judgement { findings, judged }
 }
 
 /// Keeps this many findings, in their order: the first of each cause before further ones of any. More
@@ -126,7 +146,7 @@ struct Judging<'a> {
     context: JudgeContext<'a>,
     recording: &'a Recording,
     findings: Vec<Finding>,
-    not_judged: u32,
+    judged: Judged,
 }
 
 impl<'a> Judging<'a> {
@@ -246,14 +266,19 @@ impl<'a> Judging<'a> {
     }
 
     /// Reports consequences that are wrong in every drill.
-    fn consequences(&mut self, made: &Consequences) {
-        let left = cluster_facts::left(self.story, self.recording, made);
+    ///
+    /// `stays` says of which checks on which nodes faults may stand, by promise.
+    fn consequences(&mut self, made: &Consequences, stays: &dyn Fn(&NodeName, &str) -> bool) {
+        let wire = self.context.descriptor.promises.wire.as_ref();
+        let left = cluster_facts::left(self.story, self.recording, made, wire, stays);
         let left = left
             .into_iter()
             .map(|left| (FindingKind::LeftStanding, left));
+        let rises = wire.is_some_and(|wire| wire.stamps == Some(Stamps::Rising));
         let undecided = cluster_facts::undecided(made);
         let undecided = undecided
             .into_iter()
+            .filter(|_| rises)
             .map(|left| (FindingKind::Contract, left));
         for (kind, left) in left.chain(undecided) {
             let mut finding = self.finding(
@@ -275,20 +300,46 @@ impl<'a> Judging<'a> {
         }
     }
 
-    fn facts(&mut self, reported: &[(ReportedEvent<'_>, bool)], made: &Consequences) {
+    fn facts(
+        &mut self,
+        reported: &[(ReportedEvent<'_>, bool)],
+        made: &Consequences,
+        owed: &Owed<'_>,
+    ) {
         for expectation in &self.story.expectations {
             for node in whom(expectation, self.story) {
+                if self.is_too_fine(&expectation.what) {
+                    self.judged.leave_out(Self::too_fine());
+                    continue;
+                }
+                let moved = match owed.instead(expectation, node) {
+                    None => None,
+                    Some(Instead::Later(later)) => {
+                        Some(owed::moved(expectation, later, self.story.tick))
+                    }
+                    Some(Instead::NotOwed) => {
+                        self.judged.judge();
+                        continue;
+                    }
+                    Some(Instead::NotJudged(reason)) => {
+                        self.judged.leave_out(reason);
+                        continue;
+                    }
+                };
                 match facts::standing(
-                    expectation,
+                    moved.as_ref().unwrap_or(expectation),
                     node,
                     &self.context,
                     self.recording,
                     reported,
                     made,
                 ) {
-                    None | Some(Outcome::Holds) => {}
-                    Some(Outcome::NotJudged) => self.not_judged += 1,
+                    // What is about events is counted by `count_events`.
+                    None => {}
+                    Some(Outcome::Holds) => self.judged.judge(),
+                    Some(Outcome::NotJudged(reason)) => self.judged.leave_out(reason),
                     Some(Outcome::Fails { expected, came, at }) => {
+                        self.judged.judge();
                         let kind = match expectation.what {
                             What::Nothing { .. } | What::NoLog { .. } => FindingKind::Unexpected,
                             _ => FindingKind::Missing,
@@ -306,17 +357,37 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// Counts parts of expected events that do not apply to this monitor.
-    fn count_not_judged(&mut self) {
+    /// Counts expectations about events, and the parts of them that do not apply to this monitor.
+    fn count_events(&mut self, owed: &Owed<'_>) {
         let descriptor = self.context.descriptor;
+        let about_events = |expectation: &&Expectation| is_about_events(&expectation.what);
+        for expectation in self.story.expectations.iter().filter(about_events) {
+            for node in nodes(expectation, self.story) {
+                if let Some(reason) = owed.not_judged(expectation, node) {
+                    self.judged.leave_out(reason);
+                    continue;
+                }
+                self.judged.judge();
+                let What::Say { event, .. } = &expectation.what else {
+                    continue;
+                };
+                let stamped = event.stamped_from.is_some() || event.stamped_to.is_some();
+                if stamped && descriptor.clock == ClockKind::Own {
+                    self.judged.leave_out_part(reasons::TIMESTAMPS);
+                }
+                if !event.message.is_empty() && descriptor.texts.events == Vocabulary::Own {
+                    self.judged.leave_out_part(reasons::MESSAGES);
+                }
+            }
+        }
+    }
+
+    /// Counts every expectation as not judged, for one reason.
+    fn leave_out_all(&mut self, reason: &str) {
         for expectation in &self.story.expectations {
-            let What::Say { event, .. } = &expectation.what else {
-                continue;
-            };
-            let stamped = event.stamped_from.is_some() || event.stamped_to.is_some();
-            self.not_judged += u32::from(stamped && descriptor.clock == ClockKind::Own);
-            self.not_judged +=
-                u32::from(!event.message.is_empty() && descriptor.texts.events == Vocabulary::Own);
+            for _ in nodes(expectation, self.story) {
+                self.judged.leave_out(reason);
+            }
         }
     }
 
@@ -352,12 +423,31 @@ impl<'a> Judging<'a> {
     }
 }
 
-/// Sets the line of the story that a failure is about.
-fn place(finding: &mut Finding, expectation: &Expectation) {
-    finding.line = Some(StoryLine {
+/// Sets the line of the story that a failure is about, if there is one.
+fn place<'e>(finding: &mut Finding, expectation: impl Into<Option<&'e Expectation>>) {
+    finding.line = expectation.into().map(|expectation| StoryLine {
         place: expectation.place.to_string(),
         text: expectation.text.clone(),
     });
+}
+
+/// Whether an expectation is met by events, which demands are made of.
+fn is_about_events(what: &What) -> bool {
+    matches!(
+        what,
+        What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. }
+    )
+}
+
+/// The nodes that an expectation is meant for; it is judged, or not, once for each.
+fn nodes<'s>(expectation: &'s Expectation, story: &'s Story) -> impl Iterator<Item = &'s NodeName> {
+    let nodes = if is_about_events(&expectation.what) {
+        story.monitors.iter().collect()
+    } else {
+        whom(expectation, story)
+    };
+    let meant = move |node: &&NodeName| demands::is_meant(expectation, node);
+    nodes.into_iter().filter(meant)
 }
 
 /// The nodes for which an expectation that is not about one event is checked: for expectations about

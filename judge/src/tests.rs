@@ -1,6 +1,8 @@
 //! Findings as a report has them: of which kind, about which line, in which poll, with which reads. The
 //! recordings are stated, of three ticks with a poll each.
 
+use std::collections::BTreeMap;
+
 use observe::{Call, MonitorTick, Observation, Severity, Subject, Tick};
 use rstest::rstest;
 use scenarios::{About, Heal, Times, Window};
@@ -77,8 +79,13 @@ fn found(case: &Case, recording: &Recording) -> Vec<Finding> {
         .collect()
 }
 
-fn not_judged(case: &Case, recording: &Recording) -> u32 {
-    judge(&case.story, &case.truth, recording, &case.descriptor).not_judged
+fn judged(case: &Case, recording: &Recording) -> Judged {
+    judge(&case.story, &case.truth, recording, &case.descriptor).judged
+}
+
+fn reasons<const N: usize>(reasons: [(&str, u64); N]) -> BTreeMap<String, u64> {
+    let owned = |(reason, count): (&str, u64)| (reason.to_owned(), count);
+    reasons.map(owned).into()
 }
 
 #[rstest]
@@ -112,6 +119,11 @@ fn a_drill_that_broke_off_is_told_by_its_cause_alone(
         )
     );
     assert_eq!(finding.reads.len(), usize::from(tick.is_some()));
+    let counted = judged(&case, &recording);
+    assert_eq!(
+        (counted.judged, counted.not_judged),
+        (0, reasons([("the drill broke off", 1)]))
+    );
 }
 
 #[test]
@@ -195,7 +207,9 @@ fn what_should_not_have_been_is_unexpected() {
 fn findings_are_of_each_monitor_and_name_its_node_where_there_are_several() {
     let mut case = expecting([(What::Polls(7), 0, 2), (What::RulesSilent, 0, 2)]);
     case.descriptor.clock = ClockKind::Own;
-    assert_eq!(not_judged(&case, &polls(3)), 1);
+    let rules = reasons([("timestamps of a clock of its own", 1)]);
+    let counted = judged(&case, &polls(3));
+    assert_eq!((counted.judged, &counted.not_judged), (1, &rules));
     let platform = case.story.nodes[0].1.clone();
     case.story.nodes.push((node_b(), platform));
     case.story.monitors.push(node_b());
@@ -205,7 +219,8 @@ fn findings_are_of_each_monitor_and_name_its_node_where_there_are_several() {
         .map(|finding| finding.node.as_deref())
         .collect();
     assert_eq!(nodes, [Some("node-a"), Some("node-b")]);
-    assert_eq!(not_judged(&case, &polls(3)), 1);
+    let counted = judged(&case, &polls(3));
+    assert_eq!((counted.judged, &counted.not_judged), (2, &rules));
     let ran = What::Workload(scenarios::WorkloadIs::default());
     case.story.expectations[1].what = ran;
     case.story.expectations.remove(0);
@@ -218,14 +233,14 @@ fn findings_are_of_each_monitor_and_name_its_node_where_there_are_several() {
 }
 
 #[rstest]
-#[case::nothing_of_its_own(Vocabulary::Reference, ClockKind::File, 0)]
-#[case::its_clock(Vocabulary::Reference, ClockKind::Own, 2)]
-#[case::its_texts(Vocabulary::Own, ClockKind::File, 1)]
-#[case::both(Vocabulary::Own, ClockKind::Own, 3)]
+#[case::nothing_of_its_own(Vocabulary::Reference, ClockKind::File, &[])]
+#[case::its_clock(Vocabulary::Reference, ClockKind::Own, &[("timestamps of a clock of its own", 2)])]
+#[case::its_texts(Vocabulary::Own, ClockKind::File, &[("messages of its own", 1)])]
+#[case::both(Vocabulary::Own, ClockKind::Own, &[("messages of its own", 1), ("timestamps of a clock of its own", 2)])]
 fn parts_of_events_that_are_the_monitors_own_are_counted(
     #[case] texts: Vocabulary,
     #[case] clock: ClockKind,
-    #[case] count: u32,
+    #[case] parts: &[(&str, u64)],
 ) {
     let stamped = |from: Option<u64>, to: Option<u64>, message: bool| {
         let mut event = pattern(ib_port(1));
@@ -254,7 +269,13 @@ fn parts_of_events_that_are_the_monitors_own_are_counted(
         (What::Polls(3), 0, 2),
     ]);
     (case.descriptor.texts, case.descriptor.clock) = (texts.into(), clock);
-    assert_eq!(not_judged(&case, &polls(3)), count);
+    let counted = judged(&case, &polls(3));
+    assert_eq!((counted.judged, counted.not_judged), (4, BTreeMap::new()));
+    let named = counted.parts.iter();
+    let named: Vec<_> = named
+        .map(|(reason, count)| (reason.as_str(), *count))
+        .collect();
+    assert_eq!(named, parts);
 }
 
 #[test]

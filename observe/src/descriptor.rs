@@ -1,5 +1,4 @@
-//! The descriptor of a monitor under test: how it is started, how it polls, and how it is known to
-//! differ from the reference monitor.
+//! The descriptor of a monitor under test: how it is started, how it polls, and what it promises.
 //!
 //! A descriptor is a YAML file; two are shipped, and users can write their own. No other code knows a
 //! monitor by name. `harness` starts the program and finds a user's file. Start at [`Descriptor`].
@@ -14,8 +13,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Filling, Limits, Loop, MetricsPage, PLACEHOLDERS, Promises, Protocol, RealTime, RootAt, Span,
-    Texts, filling, isolation, loops, toml_tables,
+    Differences, Filling, Limits, Loop, MetricsPage, PLACEHOLDERS, Promises, Protocol, RealTime,
+    RootAt, Span, Texts, filling, isolation, loops, toml_tables,
 };
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
@@ -140,9 +139,10 @@ pub struct Descriptor {
     /// `command` before the first flag.
     #[serde(default)]
     pub zoo: Option<Vec<String>>,
-    /// Where it differs from the reference monitor.
+    /// What stood in the place of promises; it is refused.
     #[serde(default)]
-    pub differences: Differences,
+    #[schemars(skip)]
+    pub differences: Option<Differences>,
     /// What it promises.
     #[serde(default)]
     pub promises: Promises,
@@ -190,34 +190,6 @@ pub enum Vocabulary {
     /// Its own; expectations about it do not apply.
     #[default]
     Own,
-}
-
-/// Differences from the reference monitor that the judge has to know.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Differences {
-    /// Number of consecutive polls that must miss a device before it is reported.
-    pub disappearance_polls: u32,
-    /// An InfiniBand port that is `DOWN` and `Polling` is not fatal.
-    pub infiniband_polling_nonfatal: bool,
-    /// A baseline starts with one healthy event without entities for each check.
-    pub baseline_clear: bool,
-    /// A fresh baseline has events for devices.
-    pub baseline_devices: bool,
-    /// A fresh baseline has events for cards.
-    pub baseline_cards: bool,
-}
-
-impl Default for Differences {
-    fn default() -> Self {
-        Self {
-            disappearance_polls: 1,
-            infiniband_polling_nonfatal: false,
-            baseline_clear: false,
-            baseline_devices: true,
-            baseline_cards: true,
-        }
-    }
 }
 
 fn nvidia() -> BTreeSet<u16> {
@@ -359,14 +331,21 @@ impl Descriptor {
                 "write PCI vendors such as `[0x15b3]`, or leave it out",
             );
         }
-        if self.differences.disappearance_polls == 0 {
-            return problem(
-                "differences",
-                "`disappearance_polls` counts from 1",
-                "write 1 or more",
-            );
+        if let Some(differences) = &self.differences {
+            return Some(Problem {
+                key: "differences",
+                what:
+                    "`differences` is a key of earlier versions: a monitor states what it promises"
+                        .into(),
+                hint: format!("write {}", differences.as_promises()).into(),
+            });
         }
-        None
+        let (kind, what, hint) = self.promises.problem()?;
+        Some(Problem {
+            key: "promises",
+            what: format!("the row of `{kind}`: {what}").into(),
+            hint: hint.into(),
+        })
     }
 
     /// The first placeholder that has no value.
@@ -391,6 +370,14 @@ impl Descriptor {
             )
             .into(),
         })
+    }
+
+    /// The PCI vendors whose cards it monitors: those that it promises, or `vendors`.
+    #[must_use]
+    pub fn monitored_vendors(&self) -> &BTreeSet<u16> {
+        let scope = self.promises.scope.as_ref();
+        let promised = scope.and_then(|scope| scope.vendors.as_ref());
+        promised.unwrap_or(&self.vendors)
     }
 
     /// Whether it has a configuration file, to which a story can add lines.
@@ -449,7 +436,7 @@ impl Descriptor {
             vendors: nvidia(),
             memory: false,
             zoo: None,
-            differences: Differences::default(),
+            differences: None,
             promises: Promises::default(),
         }
     }

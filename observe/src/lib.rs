@@ -10,7 +10,9 @@
 
 mod answers;
 mod descriptor;
+mod differences;
 mod filling;
+pub mod interval;
 mod isolation;
 mod loops;
 mod metrics_page;
@@ -26,8 +28,9 @@ mod toml_tables;
 
 pub use answers::{Answers, Series, series};
 pub use descriptor::{
-    ClockKind, Descriptor, Differences, Drains, PollUnit, Problem, Vocabulary, shipped_descriptors,
+    ClockKind, Descriptor, Drains, PollUnit, Problem, Vocabulary, shipped_descriptors,
 };
+pub use differences::Differences;
 pub use filling::{Filling, PLACEHOLDERS};
 pub use isolation::{Limits, RootAt, Size};
 pub use loops::{ExpectedLoop, Loop, told_by};

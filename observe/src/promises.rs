@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub use documents::row as documents_row;
 pub use kind::{ANY_COUNTER, Kind, KindOf, Named};
 pub use lasting::Lasting;
-pub use row::{Clears, Compared, PromisedSubject, Restates, Row, Says, Verdict};
+pub use row::{Clears, Compared, Meanwhile, PromisedSubject, Restates, Row, Says, Verdict};
 pub use scope::{Scope, ScopeRole};
 pub use wire::{
     Baselines, Calls, ClearedBy, ErrorCodes, FirstPollEvents, PortNaming, Stamps, Wire,
@@ -148,6 +148,9 @@ impl Promises {
             }
             if says.when.is_some() && !is_card {
                 return Some((kind, "`when` is for `card` only", "leave it out"));
+            }
+            if says.ports.is_some() && *kind != Kind::Named(Named::GoneDevice) {
+                return Some((kind, "`ports` is for `gone_device` only", "leave it out"));
             }
             if says.restates.is_some() && kind.of() == KindOf::Condition {
                 return Some((kind, "`restates` is for episodes only", "leave it out"));

@@ -7,7 +7,7 @@ use proto::HealthEvents;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Call, Observation, platform_connector::PlatformConnector};
+use crate::{Call, Observation, platform_connector::PlatformConnector, promises::Wire};
 
 /// A protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
@@ -43,10 +43,12 @@ pub trait Adapter {
 pub struct Contract<'a> {
     /// The node of the monitor.
     pub node: &'a str,
-    /// The names of the checks that run.
+    /// The names of the checks that run, as the monitor has them.
     pub checks: &'a [&'a str],
     /// The processing strategies that are allowed, by their names on the wire.
     pub strategies: &'a [&'a str],
+    /// What the monitor promises; `None` if it promises nothing about the wire.
+    pub wire: Option<&'a Wire>,
 }
 
 /// The field of a call or event that violates the contract.

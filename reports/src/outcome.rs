@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::Serialize;
 
-use crate::{Cause, CauseKind, ExitCode, Wall};
+use crate::{Cause, CauseKind, ExitCode, Judged, Wall};
 
 /// A drill's name: a scenario in a world, written `port/cable-pulled@h100-oci:vfs`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -347,9 +347,8 @@ pub struct DrillReport {
     /// The verdicts on the monitor's reports, by workload.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<VerdictReport>,
-    /// Number of expectations that this monitor cannot meet according to its descriptor, and which
-    /// were not judged.
-    pub not_judged: u32,
+    /// How many of its expectations were judged, and why the others were not.
+    pub judged: Judged,
     /// The command that repeats it.
     pub repeat: String,
     /// Values that differ between equal runs.

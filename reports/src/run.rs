@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::{
-    ArmName, ArmStatus, Coverage, DrillReport, ExcusesReport, ExitCode, Outcome, ProbeOutcome,
-    RunEvent, RunPlan, VerdictReport, VerdictWord, Wall,
+    ArmName, ArmStatus, Coverage, DrillReport, ExcusesReport, ExitCode, Judged, Outcome,
+    ProbeOutcome, RunEvent, RunPlan, VerdictReport, VerdictWord, Wall,
 };
 
 /// The planned and the played drills of one arm.
@@ -48,8 +48,8 @@ pub struct Summary {
     pub not_reached: u64,
     /// Pairs that are not applicable.
     pub not_applicable: u64,
-    /// Expectations not judged, because the monitor's descriptor states a difference.
-    pub not_judged: u64,
+    /// How many expectations of these drills were judged, and why the others were not.
+    pub judged: Judged,
     /// Number of polls in all arms.
     pub polls: u64,
     /// Number of health events received in all arms.
@@ -141,7 +141,7 @@ impl RunReport {
                 Outcome::Failed => summary.failed += 1,
                 Outcome::Skipped => summary.skipped += 1,
             }
-            summary.not_judged += u64::from(drill.not_judged);
+            summary.judged.add(&drill.judged);
             for arm in &drill.arms {
                 summary.polls += arm.polls;
                 summary.events += arm.events;

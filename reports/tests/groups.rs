@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use reports::{
     ArmName, Cause, CauseAction, CauseKind, CauseLayer, DrillName, DrillReport, Excuse, Finding,
-    FindingKind, RunReport, Style, Wall, groups, groups_page, results,
+    FindingKind, Judged, RunReport, Style, Wall, groups, groups_page, results,
 };
 
 fn one_of<T: Copy + std::fmt::Debug + 'static>(all: &'static [T]) -> impl Strategy<Value = T> {
@@ -50,7 +50,7 @@ fn drills() -> impl Strategy<Value = Vec<DrillReport>> {
                 arms: Vec::new(),
                 findings,
                 verdicts: Vec::new(),
-                not_judged: 0,
+                judged: Judged::default(),
                 repeat: format!("nicdrill run {nth}"),
                 wall: Wall::default(),
             })

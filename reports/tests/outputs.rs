@@ -13,8 +13,8 @@ use std::{fs, path::Path, process::Command};
 
 use reports::{
     ArmName, ArmReport, ArmStatus, Cause, CauseKind, ClauseCoverage, ClauseStatus, Coverage,
-    DrillName, DrillReport, ExitCode, Finding, FindingKind, ProbeOutcome, Read, RunEvent, RunPlan,
-    RunReport, ScenarioCoverage, SourceCoverage, StoryLine, Style, Wall, coverage_page,
+    DrillName, DrillReport, ExitCode, Finding, FindingKind, Judged, ProbeOutcome, Read, RunEvent,
+    RunPlan, RunReport, ScenarioCoverage, SourceCoverage, StoryLine, Style, Wall, coverage_page,
     drill_block, event_line, junit, results, summary_line,
 };
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn drill(scenario: &str, arms: Vec<ArmReport>, findings: Vec<Finding>) -> DrillR
         arms,
         findings,
         verdicts: Vec::new(),
-        not_judged: 0,
+        judged: Judged::default(),
         repeat: format!("nicdrill run {scenario} --platform h100-oci:vfs"),
         wall: Wall::default().with("ms", 41),
     }
@@ -250,7 +250,7 @@ fn json_carries_its_version_and_puts_what_differs_into_wall_alone() {
         }
     }
     let mut json: Value = serde_json::from_str(&results(&run())).unwrap();
-    assert_eq!(json["results_version"], 2);
+    assert_eq!(json["results_version"], 3);
     assert_eq!(json["exit_code"], 100);
     assert_eq!(json["drills"][1]["findings"][0]["kind"], "missing");
     assert_eq!(json["drills"][1]["wall"]["ms"], 41);

@@ -59,7 +59,7 @@ impl Keeping {
 
 #[cfg(test)]
 mod tests {
-    use reports::{CauseAction, CauseKind, Finding, FindingKind, Outcome, Wall};
+    use reports::{CauseAction, CauseKind, Finding, FindingKind, Judged, Outcome, Wall};
 
     use super::*;
 
@@ -79,7 +79,7 @@ mod tests {
             arms: Vec::new(),
             findings: causes.iter().map(finding).collect(),
             verdicts: Vec::new(),
-            not_judged: 0,
+            judged: Judged::default(),
             repeat: String::new(),
             wall: Wall::default(),
         }

@@ -18,7 +18,7 @@ use std::{
 
 use reports::{
     ArmName, ArmReport, ArmStatus, Coverage, DrillName, DrillReport, Excuses, ExcusesReport,
-    ExitCode, Finding, FindingKind, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan,
+    ExitCode, Finding, FindingKind, Judged, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan,
     RunReport, StoryLine, Wall,
 };
 use scenarios::{Arm, Story};
@@ -27,6 +27,7 @@ use super::{
     artifacts,
     coverage::{Covering, coverage},
     jobs::{self, Panicked},
+    judged,
     keeping::Keeping,
     pairs::{self, Selected},
     processes::Probed,
@@ -294,6 +295,9 @@ impl Show<'_> {
         if self.is_interrupted() {
             code = code.or(ExitCode::StageNotSet);
         }
+        if goes_on {
+            code = code.or(judged::exit_code(&report.plan.judged_by, &summary));
+        }
         if let Some(excuses) = self.excuses(&report.drills) {
             code = code.or(excuses.exit_code());
             emit(&mut report, audience, RunEvent::Excuses(excuses));
@@ -322,6 +326,8 @@ impl Show<'_> {
             .unwrap_or_default();
         RunPlan {
             monitor: self.monitor(),
+            judged_by: judged::judged_by(self.descriptor, &self.how.again),
+            loses_events: judged::loses_events(self.descriptor),
             asked: self.how.asked.clone(),
             drills: self.selected.drills.clone(),
             not_applicable: self.selected.not_applicable.clone(),
@@ -447,7 +453,7 @@ impl Show<'_> {
             .extend(self.golden(planned, &story, &result.played));
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut report = self.report(planned, result.arms, result.findings);
-        report.not_judged = result.not_judged;
+        report.judged = result.judged;
         report.verdicts = result.verdicts;
         report.wall = Wall::default().with("ms", ms);
         let recordings = result
@@ -533,7 +539,7 @@ impl Show<'_> {
             arms,
             findings,
             verdicts: Vec::new(),
-            not_judged: 0,
+            judged: Judged::default(),
             repeat: self.again(planned),
             wall: Wall::default(),
         }

@@ -353,7 +353,7 @@ fn left_of(last: Made) -> Vec<(String, u64, Vec<String>)> {
         ..Recording::default()
     };
     let made = ticks(vec![Made::default(), Made::default(), last]);
-    let left = left(&case.story, &recording, &made).into_iter();
+    let left = left(&case.story, &recording, &made, None, &|_, _| false).into_iter();
     left.map(|left| {
         assert_eq!(left.node, node_a());
         (left.expected, left.tick, left.came)
@@ -392,5 +392,8 @@ fn an_open_breaker_may_leave_a_cordon() {
 fn a_world_that_did_not_come_to_rest_leaves_what_it_leaves() {
     let made = ticks(vec![made_of(&[(IB, &[ENTRY])], &[IB])]);
     let story = Case::new().story;
-    assert_eq!(left(&story, &Recording::default(), &made).len(), 0);
+    assert_eq!(
+        left(&story, &Recording::default(), &made, None, &|_, _| false).len(),
+        0
+    );
 }

@@ -13,7 +13,7 @@ pub(crate) fn told_of(outcome: Outcome) -> Option<(String, Vec<String>)> {
     match outcome {
         Outcome::Holds => None,
         Outcome::Fails { expected, came, .. } => Some((expected, came)),
-        Outcome::NotJudged => panic!("nobody's descriptor decides it"),
+        Outcome::NotJudged(_) => panic!("nobody's descriptor decides it"),
     }
 }
 
@@ -328,9 +328,9 @@ fn a_listed_log_line_is_judged() {
     case.descriptor.texts = Vocabulary::Own.into();
     case.descriptor.texts.logs = lines("start");
     let found = stands(&case, log("start"), 0, 1);
-    assert!(!matches!(found, Outcome::NotJudged));
+    assert!(!matches!(found, Outcome::NotJudged(_)));
     let found = stands(&case, log("stop"), 0, 1);
-    assert!(matches!(found, Outcome::NotJudged));
+    assert!(matches!(found, Outcome::NotJudged(_)));
 }
 
 /// What is a monitor's own is not judged, and everything else is.
@@ -359,10 +359,10 @@ fn what_is_a_monitors_own_is_not_judged(#[case] change: Change, #[case] not_judg
         metric_is("up", &[], MetricIs::Absent),
         What::Healthz { status: 200 },
     ];
-    let found = facts.map(|what| matches!(stands(&case, what, 0, 1), Outcome::NotJudged));
+    let found = facts.map(|what| matches!(stands(&case, what, 0, 1), Outcome::NotJudged(_)));
     assert_eq!(found, not_judged);
     assert_eq!(
-        matches!(stands(&case, no_log("x"), 0, 1), Outcome::NotJudged),
+        matches!(stands(&case, no_log("x"), 0, 1), Outcome::NotJudged(_)),
         not_judged[0]
     );
 }

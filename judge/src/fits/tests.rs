@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use director::{NodeTruth, TickTruth};
-use observe::Differences;
 use platforms::{PhysState, Platforms, PortState, Role};
 use rstest::rstest;
 
@@ -404,39 +403,6 @@ fn a_stamp_lies_in_its_window(
     assert_eq!(case.context().fits(&pattern, &node_a(), 0, &event), is_open);
     case.descriptor.clock = ClockKind::Own;
     assert!(case.context().fits(&pattern, &node_a(), 0, &event));
-}
-
-/// A monitor that calls an InfiniBand port in `Polling` non-fatal is taken at its word, for such a port.
-#[rstest]
-#[case::polling(ib_port(2), IB, port("mlx5_0", "2"), true)]
-#[case::linked_up(ib_port(1), IB, port("mlx5_0", "1"), false)]
-#[case::polling_on_ethernet(roce_port(), ROCE, port("mlx5_1", "1"), false)]
-#[case::a_device(ib_device(), IB, device("mlx5_0"), false)]
-fn a_milder_monitor_is_milder_of_polling_infiniband_ports(
-    #[case] about: About,
-    #[case] check: &str,
-    #[case] subject: Subject,
-    #[case] is_milder: bool,
-) {
-    let mut case = Case::new();
-    let pattern = pattern(about);
-    let mild = Observation {
-        severity: Severity::NonFatal,
-        ..event(check, subject)
-    };
-    let fits =
-        |case: &Case, event: &Observation| case.context().fits(&pattern, &node_a(), 0, event);
-    assert!(!fits(&case, &mild));
-    case.descriptor.differences = Differences {
-        infiniband_polling_nonfatal: true,
-        ..Differences::default()
-    };
-    assert_eq!(fits(&case, &mild), is_milder);
-    let fatal = Observation {
-        severity: Severity::Fatal,
-        ..mild
-    };
-    assert_eq!(fits(&case, &fatal), !is_milder);
 }
 
 /// The subject's words stand where a message names them; a layer without a message says anything.

@@ -43,7 +43,7 @@ impl Stream {
 
     fn demands(&self, places: &[Option<(u32, u32)>]) -> Vec<Demand<'_>> {
         let demand = |in_order: &Option<(u32, u32)>| Demand {
-            expectation: &self.case.story.expectations[0],
+            expectation: Some(&self.case.story.expectations[0]),
             node: node_a(),
             window: Window { from: 0, to: 9 },
             pattern: Cow::Owned(pattern(ib_port(1))),
@@ -53,6 +53,7 @@ impl Stream {
             },
             attempts: 0,
             in_order: *in_order,
+            stays: false,
         };
         places.iter().map(demand).collect()
     }
@@ -77,7 +78,7 @@ fn wrong(
         context: stream.case.context(),
         recording: &recording,
         findings: Vec::new(),
-        not_judged: 0,
+        judged: reports::Judged::default(),
     };
     judging.order(&demands, &assignment, &accepted);
     let findings = judging.findings.into_iter();
@@ -171,7 +172,7 @@ fn events_of_two_loops_have_no_order_within_a_tick(
         context: stream.case.context(),
         recording: &recording,
         findings: Vec::new(),
-        not_judged: 0,
+        judged: reports::Judged::default(),
     };
     judging.order(&demands, &assignment, &accepted);
     assert_eq!(!judging.findings.is_empty(), is_wrong);

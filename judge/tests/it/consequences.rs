@@ -243,7 +243,10 @@ fn what_rules_say_is_not_asked_of_a_monitor_with_its_own_words() {
     own.texts = observe::Vocabulary::Own.into();
     let judgement = case.judged(&own);
     assert_eq!(judgement.findings, []);
-    assert!(judgement.not_judged > 0);
+    assert_eq!(
+        judgement.judged.not_judged,
+        [("messages of its own".to_owned(), 1)].into()
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use director::{Trees, Truth};
 use judge::{Judgement, judge};
 use memory::{Played, play_in_memory};
-use observe::{Broken, Descriptor, Differences, Exit, Recording, platform_connector};
+use observe::{Broken, Descriptor, Exit, Recording, platform_connector};
 use platforms::{NodeName, Platforms};
 use proptest::prelude::*;
 use proto::{HealthEvent, HealthEvents};
@@ -164,7 +164,7 @@ fn first_event(recording: &Recording) -> HealthEvent {
 #[case(&CUT_CASE)]
 #[case(&TWO_BREACHES_CASE)]
 fn the_right_stream_is_accepted(#[case] case: &Case) {
-    assert_eq!(case.judged(&case.recording), Judgement::default());
+    assert_eq!(case.judged(&case.recording).findings, []);
 }
 
 #[test]
@@ -491,28 +491,28 @@ fn an_answer_about_health_is_held_against_the_one_expected() {
     let judged = |healthz: Option<u16>, descriptor: &Descriptor| {
         let mut recording = case.recording.clone();
         monitor(&mut recording, 3, "node-a").answers.healthz = healthz;
-        let Judgement {
-            findings,
-            not_judged,
-        } = judge(&case.story, &case.truth, &recording, descriptor);
+        let Judgement { findings, judged } =
+            judge(&case.story, &case.truth, &recording, descriptor);
         let came: Vec<String> = findings
             .into_iter()
             .flat_map(|finding| finding.came)
             .collect();
-        (came, not_judged)
+        (came, judged.not_judged.into_keys().collect::<Vec<_>>())
     };
-    assert_eq!(judged(Some(503), &reference()), (Vec::new(), 0));
-    assert_eq!(judged(Some(200), &reference()), (vec!["200".to_owned()], 0));
-    assert_eq!(
-        judged(None, &reference()),
-        (vec!["no answer".to_owned()], 0)
-    );
+    let all_judged = |came: &[&str]| {
+        let came: Vec<String> = came.iter().map(ToString::to_string).collect();
+        (came, Vec::new())
+    };
+    assert_eq!(judged(Some(503), &reference()), all_judged(&[]));
+    assert_eq!(judged(Some(200), &reference()), all_judged(&["200"]));
+    assert_eq!(judged(None, &reference()), all_judged(&["no answer"]));
     let without = Descriptor {
         metrics: None,
         healthz: None,
         ..reference()
     };
-    assert_eq!(judged(None, &without), (Vec::new(), 2));
+    let reasons = ["metrics of its own", "no `/healthz`"].map(str::to_owned);
+    assert_eq!(judged(None, &without), (Vec::new(), reasons.to_vec()));
 }
 
 #[test]
@@ -556,10 +556,7 @@ fn a_monitor_with_its_own_texts_and_clock_is_judged_by_the_rest() {
     }
     drop(wires);
     let own = Descriptor::of_program("another-monitor");
-    assert_eq!(
-        judge(&case.story, &case.truth, &changed, &own),
-        Judgement::default()
-    );
+    assert_eq!(judge(&case.story, &case.truth, &changed, &own).findings, []);
     assert!(!case.judged(&changed).findings.is_empty());
 }
 
@@ -571,17 +568,12 @@ fn a_baseline_without_devices_is_right_where_the_descriptor_says_so() {
         call.events
             .retain(|event| !event.message.starts_with("Device "));
     }
-    let differences = Differences {
-        baseline_devices: false,
-        ..Differences::default()
-    };
-    let differing = Descriptor {
-        differences,
-        ..reference()
-    };
+    let mut differing = reference();
+    let wire = differing.promises.wire.get_or_insert_default();
+    wire.baselines.get_or_insert_default().devices = false;
     assert_eq!(
-        judge(&case.story, &case.truth, &changed, &differing),
-        Judgement::default()
+        judge(&case.story, &case.truth, &changed, &differing).findings,
+        []
     );
     assert!(!case.judged(&changed).findings.is_empty());
 }
@@ -602,7 +594,7 @@ proptest! {
                     event.generated_timestamp = stamp;
                 }
             }
-            prop_assert_eq!(case.judged(&changed), Judgement::default());
+            prop_assert_eq!(case.judged(&changed).findings, []);
         }
     }
 

@@ -49,7 +49,7 @@ pub(crate) fn list(arguments: &SelectArguments) -> Result<ExitCode, Stop> {
     Terminal::new(Color::Never).out(&text);
     let nothing = choice.selected.drills.is_empty();
     Ok(if nothing {
-        ExitCode::NothingSelected
+        ExitCode::NothingJudged
     } else {
         ExitCode::Success
     })

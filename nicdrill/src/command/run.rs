@@ -10,7 +10,7 @@ use harness::{
 use observe::Recording;
 use reports::{
     ArmName, DrillName, Excuses, ExitCode, RunEvent, RunReport, coverage_page, event_line,
-    groups_page, summary_line,
+    groups_page, not_judged_page, summary_line,
 };
 
 use store::StoreUrl;
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
         let unfit = choice.selected.not_applicable.len();
         log(&format!("nothing was selected; {unfit} pairs do not fit"));
         log("hint: `nicdrill list` prints why");
-        return Ok(ExitCode::NothingSelected.into());
+        return Ok(ExitCode::NothingJudged.into());
     }
     let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&ArmName::Process);
     let wanted = choice.selected.drills.iter().any(as_process);
@@ -167,6 +167,9 @@ fn played(
     }
     if let Some(excuses) = &report.excuses {
         terminal.out(&excuses.page(&folder));
+    }
+    if arguments.reporting.not_judged {
+        terminal.out(&not_judged_page(&report, terminal.style()));
     }
     let line = summary_line(&report, terminal.style());
     terminal.out(&line);

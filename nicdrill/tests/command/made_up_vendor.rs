@@ -25,7 +25,7 @@ fn scratch(more: &str) -> Scratch {
              name: acme-monitor\n\
              command: [{}, --root, '{{root}}', --socket, '{{socket}}', --node, '{{node}}', --state, '{{state_file}}', --vendor, '0x0acb']\n\
              clock: file\n\
-             differences: {{ baseline_devices: false, baseline_cards: false }}\n\
+             promises: {{ like: reference, wire: {{ baselines: {{ devices: false, cards: false }} }} }}\n\
              {more}",
             example("acme_monitor").display()
         ),

@@ -244,7 +244,7 @@ fn what_ships_has_its_form(#[case] of: &str, #[case] least: usize) {
 #[rstest]
 #[case("profile", &["platform_version", "gpus/model", "devices/0/netdevs", "models/cx7/fw_ver", "provenance/0/of"])]
 #[case("driver", &["kernel_driver", "counters/0/bits", "views/active/operstate", "keeps/reboot/name"])]
-#[case("descriptor", &["command", "clock", "differences/baseline_clear"])]
+#[case("descriptor", &["command", "clock", "promises/rows", "promises/wire/first_poll"])]
 #[case("scenario", &["timeline", "timeline/0/at", "why"])]
 #[case("world", &["nodes", "nodes/0/name"])]
 #[case("known", &["known", "known/0/reason", "known/0/expires"])]

@@ -308,7 +308,7 @@ fn both_reports_are_written_and_agree() {
     assert_eq!(scratch.run(&words).code, 100);
     let json: Value = serde_json::from_str(&scratch.text("r/run.json")).unwrap();
     let xml = scratch.text("r/run.xml");
-    assert_eq!(json["results_version"], 2);
+    assert_eq!(json["results_version"], 3);
     let failed = json["summary"]["failed"].as_u64().unwrap();
     assert!(failed > 0);
     assert!(

@@ -1,22 +1,27 @@
-//! The wire contract for every call, accepted or not (`lsd 13.1`; NVSentinel,
-//! `health_event.proto`).
+//! The wire contract for every call, accepted or not, as far as a monitor promises it (`lsd 13.1`; NVSentinel,
+//! `health_event.proto`). What nobody promised and the connector accepts is no violation.
 
 use proto::{Check, CheckKind, HealthEvent, ProcessingStrategy, RecommendedAction};
 
 use super::{event, version};
 use crate::{
     Call, Observation, Severity,
+    promises::{Calls, ErrorCodes, PortNaming, Stamps, Wire},
     protocol::{Breach, BreachField as Field, Contract},
 };
 
-const AGENT: &str = "nic-health-monitor";
-const COMPONENT_CLASS: &str = "NIC";
-
-/// All violations of the contract in a call, in order.
+/// All violations of the contract in a call, in order: what the connector refuses, and what was promised otherwise.
 pub(super) fn breaches<'c>(call: &'c Call, contract: &Contract<'_>) -> Vec<Breach<'c>> {
-    let mut breaches = batch(call);
+    let mut breaches = match contract.wire {
+        Some(wire) => batch(call, wire),
+        None => Vec::new(),
+    };
     for observation in &call.observations {
-        let wrong = contract.event(observation, &event(observation));
+        let event = event(observation);
+        let mut wrong = refused(&event);
+        if let Some(wire) = contract.wire {
+            wrong.extend(contract.event(observation, &event, wire));
+        }
         breaches.extend(wrong.into_iter().map(|(field, what)| Breach {
             field,
             what,
@@ -26,8 +31,23 @@ pub(super) fn breaches<'c>(call: &'c Call, contract: &Contract<'_>) -> Vec<Breac
     breaches
 }
 
+/// What the connector answers with INVALID_ARGUMENT (NVSentinel, `platform-connectors/pkg/server`).
+fn refused(event: &HealthEvent) -> Vec<(Field, String)> {
+    let is_custom = event.recommended_action == RecommendedAction::Custom as i32;
+    if is_custom && event.custom_recommended_action.is_empty() {
+        let what = "recommendedAction is CUSTOM without a customRecommendedAction".to_owned();
+        return vec![(Field::Action, what)];
+    }
+    Vec::new()
+}
+
 impl Contract<'_> {
-    fn event(&self, observation: &Observation, event: &HealthEvent) -> Vec<(Field, String)> {
+    fn event(
+        &self,
+        observation: &Observation,
+        event: &HealthEvent,
+        wire: &Wire,
+    ) -> Vec<(Field, String)> {
         let mut wrong = Vec::new();
         let mut must = |holds: bool, field: Field, what: &dyn Fn() -> String| {
             if !holds {
@@ -37,16 +57,23 @@ impl Contract<'_> {
         must(event.version == proto::VERSION, Field::Version, &|| {
             format!("version is {}", event.version)
         });
-        must(event.agent == AGENT, Field::Agent, &|| {
-            format!("agent is `{}`, not `{AGENT}`", event.agent)
-        });
+        let is_promised = |promised: &Option<String>, is: &str| {
+            promised.as_ref().is_none_or(|promised| promised == is)
+        };
+        let own = |promised: &Option<String>| promised.clone().unwrap_or_default();
         must(
-            event.component_class == COMPONENT_CLASS,
+            is_promised(&wire.agent, &event.agent),
+            Field::Agent,
+            &|| format!("agent is `{}`, not `{}`", event.agent, own(&wire.agent)),
+        );
+        must(
+            is_promised(&wire.component_class, &event.component_class),
             Field::ComponentClass,
             &|| {
                 format!(
-                    "componentClass is `{}`, not `{COMPONENT_CLASS}`",
-                    event.component_class
+                    "componentClass is `{}`, not `{}`",
+                    event.component_class,
+                    own(&wire.component_class)
                 )
             },
         );
@@ -71,7 +98,7 @@ impl Contract<'_> {
             _ => RecommendedAction::None,
         };
         must(
-            event.recommended_action == action as i32,
+            wire.documented_actions != Some(true) || event.recommended_action == action as i32,
             Field::Action,
             &|| {
                 format!(
@@ -82,13 +109,14 @@ impl Contract<'_> {
             },
         );
         let codes = &event.error_code;
-        let kind = Check::parse(check).map(Check::kind);
+        let documented = wire.error_codes == Some(ErrorCodes::Documented);
+        let kind = Check::parse(wire.documents_check(check)).map(Check::kind);
         must(
-            codes.is_empty() || kind != Some(CheckKind::State),
+            !documented || codes.is_empty() || kind != Some(CheckKind::State),
             Field::ErrorCode,
             &|| format!("a state check carries errorCode {codes:?}"),
         );
-        let counts = kind == Some(CheckKind::Degradation);
+        let counts = documented && kind == Some(CheckKind::Degradation);
         must(
             !counts || codes.len() == 1 || event.entities_impacted.is_empty(),
             Field::ErrorCode,
@@ -97,12 +125,12 @@ impl Contract<'_> {
         let entities = event.entities_impacted.iter();
         let types: Vec<&str> = entities.map(|entity| entity.entity_type.as_str()).collect();
         must(
-            matches!(types.as_slice(), [] | ["NIC"] | ["NIC", "NICPort"]),
+            wire.port.is_none_or(|naming| is_named(&types, naming)),
             Field::Entities,
             &|| format!("its entities are {types:?}, not NIC and then NICPort"),
         );
         must(
-            !types.is_empty() || severity == Severity::Healthy,
+            wire.port.is_none() || !types.is_empty() || severity == Severity::Healthy,
             Field::Entities,
             &|| "an unhealthy event names nobody".to_owned(),
         );
@@ -114,9 +142,11 @@ impl Contract<'_> {
             || !event.custom_recommended_action.is_empty()
             || event.quarantine_overrides.is_some()
             || event.drain_overrides.is_some();
-        must(!extras, Field::Extra, &|| {
-            "it sets a field that a monitor leaves empty".to_owned()
-        });
+        must(
+            !extras || wire.extra_fields != Some(false),
+            Field::Extra,
+            &|| "it sets a field that a monitor leaves empty".to_owned(),
+        );
         must(observation.stamped_ns.is_some(), Field::Timestamp, &|| {
             "it has no generatedTimestamp".to_owned()
         });
@@ -130,8 +160,17 @@ impl Contract<'_> {
     }
 }
 
+/// Whether the types of an event's entities are those of a way to name ports.
+fn is_named(types: &[&str], naming: PortNaming) -> bool {
+    match (types, naming) {
+        ([] | ["NIC"], _) => true,
+        (["NIC", "NICPort"], naming) => naming == PortNaming::NicThenPort,
+        _ => false,
+    }
+}
+
 /// Violations of a call as a whole, or between its events.
-fn batch(call: &Call) -> Vec<Breach<'_>> {
+fn batch<'c>(call: &'c Call, wire: &Wire) -> Vec<Breach<'c>> {
     let mut breaches = Vec::new();
     let mut found = |field, what: String, observation| {
         breaches.push(Breach {
@@ -153,7 +192,8 @@ fn batch(call: &Call) -> Vec<Breach<'_>> {
         found(Field::Batch, "a call without events".to_owned(), None);
         return breaches;
     };
-    for pair in call.observations.windows(2) {
+    let rising = wire.stamps == Some(Stamps::Rising);
+    for pair in call.observations.windows(2).filter(|_| rising) {
         if let (Some(before), Some(after)) = (pair[0].stamped_ns, pair[1].stamped_ns)
             && before >= after
         {
@@ -162,7 +202,8 @@ fn batch(call: &Call) -> Vec<Breach<'_>> {
         }
     }
     let name = |observation: &Observation| observation.check.clone().unwrap_or_default();
-    let observations = call.observations.iter();
+    let apart = wire.calls == Some(Calls::PerCheck);
+    let observations = call.observations.iter().filter(|_| apart);
     for other in observations.filter(|other| other.check != first.check) {
         let what = format!("one call carries `{}` and `{}`", name(first), name(other));
         found(Field::Batch, what, Some(other));

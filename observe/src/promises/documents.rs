@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::Span;
 
-use super::{Clears, Compared, Kind, Lasting, Named, Restates, Row, Says, Verdict};
+use super::{Clears, Compared, Kind, Lasting, Meanwhile, Named, Restates, Row, Says, Verdict};
 
 /// The default patience (`--escalate-after`; docs/decisions.md, 2).
 const PATIENCE: Lasting = Lasting::Time(Span(Duration::from_secs(30)));
@@ -40,7 +40,11 @@ pub fn row(kind: &Kind) -> Row {
         // `lsd 4.4`.
         Named::Slow => Row::Silent,
         // docs/decisions.md, 5.
-        Named::GonePort | Named::GoneDevice | Named::CharDevice => says(verdict(Verdict::Fatal)),
+        Named::GonePort | Named::CharDevice => says(verdict(Verdict::Fatal)),
+        Named::GoneDevice => says(Says {
+            ports: Some(Meanwhile::Silent),
+            ..verdict(Verdict::Fatal)
+        }),
         // docs/decisions.md, 6.
         Named::Unreadable | Named::Hang => says(Says {
             after: Some(PATIENCE),
@@ -54,15 +58,15 @@ pub fn row(kind: &Kind) -> Row {
         // docs/decisions.md, 5.
         Named::MovedLayer => Row::Usual,
         // docs/decisions.md, 3: the first poll waits for ports on their way up.
-        Named::FirstPoll => says(Says {
+        Named::FirstPoll => Row::Says(Box::new(Says {
             after: Some(PATIENCE),
             ..Says::default()
-        }),
+        })),
         // docs/decisions.md, 9.
-        Named::Reboot => says(Says {
+        Named::Reboot => Row::Says(Box::new(Says {
             restates: Some(Restates::All),
             ..Says::default()
-        }),
+        })),
         Named::Flap
         | Named::SmGone
         | Named::DriverReload
@@ -78,6 +82,7 @@ pub fn row(kind: &Kind) -> Row {
     }
 }
 
+/// The row of a condition.
 fn says(says: Says) -> Row {
     Row::Says(Box::new(Says {
         after: says.after.or(Some(Lasting::NOTHING)),

@@ -40,6 +40,8 @@ pub struct Says {
     pub when: Option<Compared>,
     /// For episodes after which faults still stand: which of them it says again.
     pub restates: Option<Restates>,
+    /// For `gone_device`: what becomes of the faults of its ports while it comes back.
+    pub ports: Option<Meanwhile>,
     /// What is different for InfiniBand ports.
     pub infiniband: Option<Row>,
     /// What is different for Ethernet (RoCE) ports.
@@ -107,6 +109,16 @@ pub enum Restates {
     Nothing,
 }
 
+/// What becomes of faults of ports while a report about their device stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Meanwhile {
+    /// They are not reported, as the documents ask.
+    Silent,
+    /// They are reported beside it.
+    Reported,
+}
+
 impl Row {
     /// The row for one link layer: what it states for this layer, over what it states for both.
     #[must_use]
@@ -152,6 +164,7 @@ impl Says {
             clears: self.clears.or(base.clears),
             when: self.when.or(base.when),
             restates: self.restates.or(base.restates),
+            ports: self.ports.or(base.ports),
             infiniband: layer(&self.infiniband, &base.infiniband),
             ethernet: layer(&self.ethernet, &base.ethernet),
         }

@@ -131,6 +131,24 @@ pub enum ClearedBy {
 }
 
 impl Wire {
+    /// The documents' name of a check of the monitor.
+    #[must_use]
+    pub fn documents_check<'n>(&'n self, own: &'n str) -> &'n str {
+        let mut renamed = self.checks.iter().flatten();
+        let found = renamed.find(|(_, name)| name.as_str() == own);
+        found.map_or(own, |(documents, _)| documents)
+    }
+
+    /// The monitor's name of a check of the documents.
+    #[must_use]
+    pub fn own_check<'n>(&'n self, documents: &'n str) -> &'n str {
+        let renamed = self
+            .checks
+            .as_ref()
+            .and_then(|renamed| renamed.get(documents));
+        renamed.map_or(documents, String::as_str)
+    }
+
     /// These promises with what they leave out taken from others.
     #[must_use]
     pub fn over(&self, base: &Wire) -> Wire {

@@ -1,0 +1,292 @@
+//! The episodes of a story: what happens to its nodes and devices that changes how faults are reported.
+//! Start at [`Episodes`].
+
+use fabric::{Action, DeviceAction, NodeAction, PortAction, PortsAction};
+use observe::promises::{Kind, Named};
+use platforms::{NodeName, PciAddress, PhysState, PortState};
+use scenarios::{FileRef, MonitorAction, RuleAction, RuleEffect, StepAction, Story};
+use simfs::SimTime;
+
+use crate::readings::of_states;
+
+/// The file with the node's boot id, below the root.
+const BOOT_ID: &str = "proc/sys/kernel/random/boot_id";
+
+/// The episodes of a story, in its order.
+#[derive(Debug, Default)]
+pub(crate) struct Episodes(Vec<Episode>);
+
+/// One of them, or a step that is in none.
+#[derive(Debug)]
+struct Episode {
+    /// `None` for a step that makes a fault of a port or device by itself, or mends it.
+    kind: Option<Named>,
+    /// The first tick that can show it.
+    from: u64,
+    whom: Whom,
+}
+
+#[derive(Debug)]
+enum Whom {
+    /// All nodes.
+    All,
+    Node(NodeName),
+    /// The functions of a card.
+    Card(NodeName, String),
+    Function(NodeName, PciAddress),
+}
+
+impl Episodes {
+    /// Those of a story.
+    pub(crate) fn of(story: &Story) -> Self {
+        let mut episodes = Vec::new();
+        let given = story.given.iter().map(|step| (SimTime::ZERO, step));
+        let steps = story.steps.iter().map(|step| (step.at, step));
+        for (at, step) in given.chain(steps) {
+            let from = at.div_ceil(story.tick);
+            for action in &step.actions {
+                for (kind, whom) in of_action(action) {
+                    let kind = Some(kind);
+                    episodes.push(Episode { kind, from, whom });
+                }
+                if let Some(whom) = touches(action) {
+                    let kind = None;
+                    episodes.push(Episode { kind, from, whom });
+                }
+            }
+        }
+        Self(episodes)
+    }
+
+    /// The latest that concerns a function of a node, or the node, and began in these ticks.
+    pub(crate) fn latest(
+        &self,
+        node: &NodeName,
+        pci: Option<PciAddress>,
+        from: u64,
+        to: u64,
+    ) -> Option<Named> {
+        let mut episodes = self.0.iter().rev();
+        episodes.find_map(|episode| {
+            let is_meant = (from..=to).contains(&episode.from) && episode.whom.includes(node, pci);
+            episode.kind.filter(|_| is_meant)
+        })
+    }
+
+    /// The latest that began in these ticks and concerns the monitor of a node: what it remembers, reads once, or
+    /// can deliver.
+    pub(crate) fn latest_of_monitor(&self, node: &NodeName, from: u64, to: u64) -> Option<Named> {
+        let mut episodes = self.0.iter().rev();
+        episodes.find_map(|episode| {
+            let is_meant = (from..=to).contains(&episode.from) && episode.whom.includes(node, None);
+            episode.kind.filter(|kind| is_meant && is_of_monitor(*kind))
+        })
+    }
+
+    /// The episode of the last step until this tick that can have changed a port or device.
+    pub(crate) fn cause(&self, node: &NodeName, pci: PciAddress, until: u64) -> Option<Named> {
+        let mut steps = self.0.iter().rev();
+        let last = steps.find(|step| {
+            step.from <= until
+                && step.whom.includes(node, Some(pci))
+                && step.kind.is_none_or(|kind| !is_of_monitor(kind))
+        });
+        last.and_then(|step| step.kind)
+    }
+}
+
+/// Whether an episode is about the monitor and what it is given, and not about a port or device.
+fn is_of_monitor(kind: Named) -> bool {
+    matches!(
+        kind,
+        Named::Rename
+            | Named::Reboot
+            | Named::MonitorRestart
+            | Named::ScopeChange
+            | Named::Metadata
+            | Named::StateFile
+            | Named::Connector
+    )
+}
+
+/// Whom an action touches that belongs to no episode.
+fn touches(action: &StepAction) -> Option<Whom> {
+    let of = |node: &NodeName, pci: PciAddress| Some(Whom::Function(node.clone(), pci));
+    match action {
+        StepAction::World(Action::Port(slot, _)) => of(&slot.node, slot.pci),
+        StepAction::World(Action::Device(function, action)) => match action {
+            DeviceAction::Remove
+            | DeviceAction::Restore
+            | DeviceAction::LeaveNamespace
+            | DeviceAction::ReturnToNamespace => of(&function.node, function.pci),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl Whom {
+    fn includes(&self, node: &NodeName, pci: Option<PciAddress>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Node(of) => of == node,
+            Self::Card(of, card) => of == node && pci.is_some_and(|pci| pci.card() == *card),
+            Self::Function(of, function) => of == node && pci == Some(*function),
+        }
+    }
+}
+
+/// The kinds of an action: of a fault, or of an episode. Empty for what is no fault: a repair, traffic, a step of
+/// the wall clock, what a workload meets.
+#[must_use]
+pub fn kinds_of(action: &StepAction) -> Vec<Kind> {
+    let episodes = of_action(action).into_iter().map(|(kind, _)| kind.into());
+    episodes.chain(condition_of(action)).collect()
+}
+
+/// The episodes of an action.
+fn of_action(action: &StepAction) -> Vec<(Named, Whom)> {
+    let node = |node: &NodeName| Whom::Node(node.clone());
+    match action {
+        StepAction::World(Action::Device(function, action)) => {
+            let of = || Whom::Function(function.node.clone(), function.pci);
+            match action {
+                DeviceAction::Rename { .. } => vec![(Named::Rename, node(&function.node))],
+                DeviceAction::Replace => vec![(Named::Replaced, of())],
+                DeviceAction::FirmwareReset { .. } => {
+                    let card = Whom::Card(function.node.clone(), function.pci.card());
+                    vec![(Named::FirmwareReset, card)]
+                }
+                DeviceAction::PciError { .. } => vec![(Named::DriverReload, of())],
+                DeviceAction::HotAdd { at, .. } => {
+                    let at = Whom::Function(function.node.clone(), *at);
+                    vec![(Named::HotAdded, at)]
+                }
+                DeviceAction::CreateVfs { .. } => vec![(Named::HotAdded, of())],
+                _ => Vec::new(),
+            }
+        }
+        StepAction::World(Action::Node(of, action)) => match action {
+            NodeAction::DriverUnload | NodeAction::DriverLoad { .. } => {
+                vec![(Named::DriverReload, node(of))]
+            }
+            NodeAction::Reboot { .. } => vec![(Named::Reboot, node(of))],
+            NodeAction::Metadata { .. } | NodeAction::Routes { .. } => {
+                vec![(Named::Metadata, node(of))]
+            }
+            NodeAction::ClockStep { .. } => Vec::new(),
+        },
+        StepAction::World(Action::Ports(slots, PortsAction::Flap { .. })) => {
+            let flaps = slots.iter();
+            let of = flaps.map(|slot| Whom::Function(slot.node.clone(), slot.pci));
+            of.map(|whom| (Named::Flap, whom)).collect()
+        }
+        StepAction::World(Action::SubnetManager { .. }) => vec![(Named::SmGone, Whom::All)],
+        StepAction::World(Action::Ports(..) | Action::Port(..))
+        | StepAction::Unrule(_)
+        | StepAction::Load(_) => Vec::new(),
+        StepAction::Rule(rule) => {
+            let kind = episode_of_rule(rule);
+            kind.map(|kind| (kind, node(&rule.node)))
+                .into_iter()
+                .collect()
+        }
+        StepAction::Connector(of, _) => vec![(Named::Connector, node(of))],
+        StepAction::Monitor(of, action) => {
+            let kind = match action {
+                MonitorAction::Restart { flags, config, .. } => {
+                    if config.is_some() || !flags.is_empty() {
+                        Named::ScopeChange
+                    } else {
+                        Named::MonitorRestart
+                    }
+                }
+                MonitorAction::Start { .. } | MonitorAction::Stop { .. } => Named::MonitorRestart,
+                MonitorAction::Pause { .. } => return Vec::new(),
+            };
+            vec![(kind, node(of))]
+        }
+        StepAction::StateFile(of, _) => vec![(Named::StateFile, node(of))],
+        StepAction::Reboot { node: of, .. } => vec![(Named::Reboot, node(of))],
+    }
+}
+
+/// The episode of a rule on files that are not those of a port's state.
+fn episode_of_rule(rule: &RuleAction) -> Option<Named> {
+    match &rule.file {
+        FileRef::StateFile => Some(Named::StateFile),
+        FileRef::Path(path) if path == BOOT_ID => Some(Named::Reboot),
+        FileRef::Path(path) if path.starts_with("proc/net/") || path.contains("gpu_metadata") => {
+            Some(Named::Metadata)
+        }
+        FileRef::Device(_, _, below)
+            if below.ends_with("numa_node") || below.ends_with("hca_type") =>
+        {
+            Some(Named::Metadata)
+        }
+        _ => None,
+    }
+}
+
+/// The condition that an action makes, where the action alone decides it.
+fn condition_of(action: &StepAction) -> Option<Kind> {
+    let kind = match action {
+        StepAction::World(Action::Port(_, action)) => return of_port_action(action),
+        StepAction::World(Action::Ports(_, PortsAction::SwitchPower { on: false })) => {
+            Named::Polling
+        }
+        StepAction::World(Action::Device(_, action)) => match action {
+            DeviceAction::Remove
+            | DeviceAction::LeaveNamespace
+            | DeviceAction::ReleaseVf
+            | DeviceAction::DestroyVfs => Named::GoneDevice,
+            _ => return None,
+        },
+        StepAction::Rule(rule) if episode_of_rule(rule).is_none() => match rule.effect {
+            RuleEffect::Hang { .. } => Named::Hang,
+            RuleEffect::Vanish => Named::GoneDevice,
+            _ => Named::Unreadable,
+        },
+        _ => return None,
+    };
+    Some(kind.into())
+}
+
+fn of_port_action(action: &PortAction) -> Option<Kind> {
+    let kind = match action {
+        PortAction::Cut
+        | PortAction::TakeDown { .. }
+        | PortAction::BothTakeDown { .. }
+        | PortAction::Quarantine { .. }
+        | PortAction::NeighbourReboot { .. }
+        | PortAction::Interface { up: false }
+        | PortAction::Module { there: false, .. } => Named::Polling,
+        PortAction::Disable => Named::Disabled,
+        PortAction::Set { state, phys_state } => of_states(
+            state.unwrap_or(PortState::ACTIVE),
+            phys_state.unwrap_or(PhysState::LINK_UP),
+        )?,
+        PortAction::TrainSlowly { .. } => Named::Training,
+        PortAction::Stick { .. } => Named::Init,
+        PortAction::Speed { .. } => Named::Slow,
+        PortAction::RemovePort => Named::GonePort,
+        PortAction::ChangeLayer { .. } => Named::MovedLayer,
+        PortAction::PacketError { .. } | PortAction::BufferOverrun { .. } => {
+            return Some(Kind::Counter("excessive_buffer_overrun_errors".to_owned()));
+        }
+        PortAction::Counter { name, .. } => return Some(Kind::Counter(name.clone())),
+        PortAction::Traffic { .. } => return Some(Kind::Counter("port_xmit_wait".to_owned())),
+        PortAction::CharDevice { there: false, .. } => Named::CharDevice,
+        PortAction::Mend
+        | PortAction::Release { .. }
+        | PortAction::Hear { .. }
+        | PortAction::ErrorRegisters { .. }
+        | PortAction::ErrorAction { .. }
+        | PortAction::Operstate { .. }
+        | PortAction::Interface { up: true }
+        | PortAction::Module { there: true, .. }
+        | PortAction::RestorePort
+        | PortAction::CharDevice { there: true, .. } => return None,
+    };
+    Some(kind.into())
+}

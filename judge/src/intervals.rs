@@ -1,0 +1,206 @@
+//! The truth of a drill as intervals: which kind of fault stood of which subject, from when to when. Start at
+//! [`intervals`].
+
+use std::collections::BTreeMap;
+
+use fabric::{Action, PortAction};
+use observe::{
+    Recording,
+    promises::{Kind, Named},
+};
+use platforms::{LinkLayer, NodeName, PciAddress, PortNumber};
+use scenarios::{StepAction, Tone};
+
+use director::{FunctionView, NodeView};
+
+use crate::{
+    demands::polled,
+    episodes,
+    fits::JudgeContext,
+    kinds::Whom,
+    readings::{Reading, Readings},
+};
+
+/// A fault that stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Interval {
+    /// The node.
+    pub(crate) node: NodeName,
+    /// The subject.
+    pub(crate) whom: Whom,
+    /// The kind.
+    pub(crate) kind: Kind,
+    /// The link layer of the subject, if it is one.
+    pub(crate) layer: Option<LinkLayer>,
+    /// The severity by the documents where their row distinguishes cases; `None` if they ask for no event.
+    pub(crate) tone: Option<Tone>,
+    /// The first poll that reads it.
+    pub(crate) from: u64,
+    /// The first poll that does not any more.
+    pub(crate) to: u64,
+}
+
+/// The faults of the monitored functions, as the polls of a recording could read them, by node and time.
+pub(crate) fn intervals(
+    context: &JudgeContext<'_>,
+    readings: &Readings<'_>,
+    recording: &Recording,
+) -> Vec<Interval> {
+    let mut all = Vec::new();
+    for node in &context.story.monitors {
+        let mut open: BTreeMap<Whom, Interval> = BTreeMap::new();
+        for tick in polled(recording, node) {
+            let Some([views, _]) = readings.views(node, tick) else {
+                continue;
+            };
+            let now = standing(readings, node, views, tick);
+            open.retain(|whom, was| {
+                let goes_on = now.get(whom).is_some_and(|now| now.kind == was.kind);
+                if !goes_on {
+                    all.push(Interval {
+                        to: tick,
+                        ..was.clone()
+                    });
+                }
+                goes_on
+            });
+            for (whom, interval) in now {
+                open.entry(whom).or_insert(interval);
+            }
+        }
+        all.extend(open.into_values());
+        all.extend(by_steps(context, node, recording.settled_at));
+    }
+    all.sort_by(|one, other| (&one.node, one.from).cmp(&(&other.node, other.from)));
+    all
+}
+
+/// What a poll reads that is not healthy.
+fn standing(
+    readings: &Readings<'_>,
+    node: &NodeName,
+    views: &NodeView,
+    tick: u64,
+) -> BTreeMap<Whom, Interval> {
+    let mut standing = BTreeMap::new();
+    let mut stands = |whom: Whom, kind: Named, layer, tone| {
+        let interval = Interval {
+            node: node.clone(),
+            whom: whom.clone(),
+            kind: kind.into(),
+            layer,
+            tone,
+            from: tick,
+            to: u64::MAX,
+        };
+        standing.insert(whom, interval);
+    };
+    for (pci, function) in views.0.iter().filter(|(_, view)| view.monitored) {
+        if !function.listed {
+            let tone = Some(Tone::Fatal);
+            stands(
+                Whom::Device(*pci),
+                Named::GoneDevice,
+                of_all(function),
+                tone,
+            );
+            continue;
+        }
+        for port in function.ports.keys() {
+            let reading = readings.port(node, (*pci, *port), views, tick);
+            let layer = function.ports.get(port).map(|view| view.layer);
+            if let Some(kind) = reading.kind() {
+                stands(
+                    Whom::Port(*pci, *port),
+                    kind,
+                    layer,
+                    tone_of(reading, layer),
+                );
+            }
+        }
+    }
+    for card in views.cards() {
+        if views.falls_behind(&card) {
+            let (whom, layer) = (Whom::Card(card.pci.card()), Some(card.layer));
+            stands(whom, Named::Card, layer, Some(Tone::Fatal));
+        }
+    }
+    standing
+}
+
+/// What the steps of a story alone decide: counters, character devices, speeds.
+fn by_steps(context: &JudgeContext<'_>, node: &NodeName, settled_at: Option<u64>) -> Vec<Interval> {
+    let story = context.story;
+    let mut found: Vec<Interval> = Vec::new();
+    let given = story.given.iter().map(|step| (0, step));
+    let steps = story
+        .steps
+        .iter()
+        .map(|step| (step.at.div_ceil(story.tick), step));
+    for (from, step) in given.chain(steps) {
+        for action in &step.actions {
+            let StepAction::World(Action::Port(slot, of)) = action else {
+                continue;
+            };
+            if slot.node != *node {
+                continue;
+            }
+            let whom = Whom::Port(slot.pci, slot.port);
+            let ends = matches!(
+                of,
+                PortAction::Mend
+                    | PortAction::CharDevice { there: true, .. }
+                    | PortAction::Counter {
+                        change: fabric::CounterChange::Reset,
+                        ..
+                    }
+            );
+            if ends {
+                let of_it = found.iter_mut().filter(|it| it.whom == whom);
+                of_it.for_each(|it| it.to = it.to.min(from));
+                continue;
+            }
+            for kind in episodes::kinds_of(action) {
+                let is_read = matches!(kind, Kind::Named(kind) if kind != Named::CharDevice && kind != Named::Slow);
+                if !is_read {
+                    found.push(Interval {
+                        node: node.clone(),
+                        whom: whom.clone(),
+                        kind,
+                        layer: layer_of(context, node, slot.pci, slot.port),
+                        tone: None,
+                        from,
+                        to: settled_at.unwrap_or(u64::MAX),
+                    });
+                }
+            }
+        }
+    }
+    found
+}
+
+fn layer_of(
+    context: &JudgeContext<'_>,
+    node: &NodeName,
+    pci: PciAddress,
+    port: PortNumber,
+) -> Option<LinkLayer> {
+    let first = context.truth.ticks.first()?.nodes.get(node)?;
+    Some(first.views.0.get(&pci)?.ports.get(&port)?.layer)
+}
+
+/// The layer of all ports of a function, if it is one.
+fn of_all(function: &FunctionView) -> Option<LinkLayer> {
+    let mut layers = function.ports.values().map(|view| view.layer);
+    let first = layers.next()?;
+    layers.all(|layer| layer == first).then_some(first)
+}
+
+/// The severity of a reading by docs/decisions.md, 1.
+fn tone_of(reading: Reading, layer: Option<LinkLayer>) -> Option<Tone> {
+    match layer {
+        _ if reading.is_fatal => Some(Tone::Fatal),
+        Some(LinkLayer::InfiniBand) => Some(Tone::NonFatal),
+        _ => None,
+    }
+}

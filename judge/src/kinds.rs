@@ -1,0 +1,447 @@
+//! Of which kinds a demand is: the condition that it is about, and the episode in which it is made.
+//!
+//! The condition of an unhealthy demand is what a poll reads of its subject in its time; a healthy demand has that
+//! of the demand that it clears. What an edge of the truth explains belongs to the episode whose step caused the
+//! edge; what no edge explains, such as a fault that is reported again or a clear without a healing, belongs to
+//! the latest episode. Start at [`Kinds`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use director::{NodeView, Truth};
+use observe::{
+    Descriptor, Recording,
+    promises::{Kind, Named},
+};
+use platforms::{LinkLayer, NodeName, PciAddress, PortNumber};
+use proto::{Check, CheckKind};
+use scenarios::{About, EventPattern, Story, Tone, What};
+
+use crate::{
+    demands::{self, Demand},
+    episodes::Episodes,
+    fits::{JudgeContext, layer_of_check},
+    readings::{Reading, Readings},
+};
+
+/// How many ticks after a demand's window begins its condition is looked for. Chosen: more than any walk of a
+/// link takes between two states.
+const LOOKED_AHEAD: u64 = 60;
+
+/// The kinds of a demand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kinds {
+    /// The condition; `None` for a healthy demand about what was never otherwise.
+    pub(crate) condition: Option<Kind>,
+    /// The episode.
+    pub(crate) episode: Option<Named>,
+    /// The layer of its subject, if it is one.
+    pub(crate) layer: Option<LinkLayer>,
+    /// The unhealthy demand that a healthy one clears, by its index.
+    pub(crate) clears: Option<usize>,
+    /// The first tick of the condition.
+    pub(crate) begins: Option<u64>,
+    /// Whether the fault stood before the episode began: it is reported again, or cleared without a healing.
+    pub(crate) is_older: bool,
+}
+
+/// A demand of the documents in words, with its kinds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The place of the expectation in its file.
+    pub place: String,
+    /// The demand.
+    pub line: String,
+    /// The condition that it is about; `None` for a healthy event about what was never otherwise.
+    pub condition: Option<Kind>,
+    /// The episode in which it is made, if it is in one.
+    pub episode: Option<Named>,
+}
+
+/// What the documents ask of a monitor in a drill, demand by demand, with its kinds. A promise about these kinds
+/// decides what the monitor owes.
+#[must_use]
+pub fn asked(
+    story: &Story,
+    truth: &Truth,
+    recording: &Recording,
+    descriptor: &Descriptor,
+) -> Vec<Asked> {
+    let context = JudgeContext {
+        story,
+        truth,
+        descriptor,
+    };
+    let (demands, _) = demands::demands(story, &context, recording);
+    let readings = Readings::of(context, recording.healing_from);
+    let kinds = kinds(
+        &demands,
+        &context,
+        &readings,
+        &Episodes::of(story),
+        recording,
+    );
+    let asked = demands.iter().zip(kinds).map(|(demand, kinds)| Asked {
+        place: demand
+            .expectation
+            .map_or_else(String::new, |of| of.place.to_string()),
+        line: demand.line(&context),
+        condition: kinds.condition,
+        episode: kinds.episode,
+    });
+    asked.collect()
+}
+
+/// A subject, and what distinguishes its faults.
+pub(crate) type Key = (NodeName, Whom, String);
+
+/// A subject by its place on the bus.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Whom {
+    /// A port.
+    Port(PciAddress, PortNumber),
+    /// A device.
+    Device(PciAddress),
+    /// A card.
+    Card(String),
+    /// A name that no device ever had.
+    Name(String),
+    /// All that a check monitors.
+    Check,
+}
+
+impl Whom {
+    fn pci(&self) -> Option<PciAddress> {
+        match self {
+            Self::Port(pci, _) | Self::Device(pci) => Some(*pci),
+            _ => None,
+        }
+    }
+}
+
+/// The kinds of all demands, in their order.
+pub(crate) fn kinds(
+    demands: &[Demand<'_>],
+    context: &JudgeContext<'_>,
+    readings: &Readings<'_>,
+    episodes: &Episodes,
+    recording: &Recording,
+) -> Vec<Kinds> {
+    let mut kinds = vec![Kinds::default(); demands.len()];
+    let mut in_time: Vec<usize> = (0..demands.len()).collect();
+    let is_healthy = |demand: &Demand<'_>| demand.pattern.tone == Tone::Healthy;
+    in_time.sort_by_key(|at| (demands[*at].window.from, !is_healthy(&demands[*at])));
+    let finder = Finder {
+        context,
+        readings,
+        episodes,
+        recording,
+    };
+    let mut pending: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut cleared: BTreeMap<Key, (usize, u64)> = BTreeMap::new();
+    for at in in_time {
+        let demand = &demands[at];
+        let whom = finder.whoms(demand);
+        let code = code_of(&demand.pattern);
+        let key = |whom: &Whom| (demand.node.clone(), whom.clone(), code.clone());
+        if !is_healthy(demand) {
+            let Some(first) = whom.first() else { continue };
+            kinds[at] = finder.of_fault(demand, first);
+            pending.insert(key(first), at);
+            continue;
+        }
+        let with_device = whom.iter().flat_map(|whom| {
+            let device = whom.pci().filter(|_| code.is_empty()).map(Whom::Device);
+            std::iter::once(whom.clone()).chain(device)
+        });
+        let found = with_device.into_iter().find_map(|whom| {
+            let key = key(&whom);
+            if let Some(fault) = pending.remove(&key) {
+                cleared.insert(key, (fault, demand.window.from));
+                return Some(fault);
+            }
+            let (fault, since) = cleared.get(&key)?;
+            (*since >= demand.window.from).then_some(*fault)
+        });
+        kinds[at] = finder.of_clear(
+            demand,
+            whom.first(),
+            found.map(|fault| (fault, &kinds[fault])),
+        );
+    }
+    kinds
+}
+
+struct Finder<'f, 'a> {
+    context: &'f JudgeContext<'a>,
+    readings: &'f Readings<'a>,
+    episodes: &'f Episodes,
+    recording: &'f Recording,
+}
+
+impl Finder<'_, '_> {
+    /// The subjects that a demand can mean, the likeliest first.
+    fn whoms(&self, demand: &Demand<'_>) -> Vec<Whom> {
+        let bearers = |name: &str| -> Vec<PciAddress> {
+            let mut seen = BTreeSet::new();
+            let past = self.context.past(&demand.node, demand.window.to);
+            let of_name = past.flat_map(|views| {
+                let bearers = views
+                    .0
+                    .iter()
+                    .filter(|(_, view)| view.name.as_str() == name);
+                bearers.map(|(pci, _)| *pci).collect::<Vec<_>>()
+            });
+            of_name.filter(|pci| seen.insert(*pci)).collect()
+        };
+        match &demand.pattern.about {
+            About::Port(slot) => vec![Whom::Port(slot.pci, slot.port)],
+            About::Device(_, pci) => vec![Whom::Device(*pci)],
+            About::Card(_, pci) => vec![Whom::Card(pci.card())],
+            About::Check => vec![Whom::Check],
+            About::NamedPort(name, port) => {
+                let bearers = bearers(name.as_str()).into_iter();
+                let ports = bearers.map(|pci| Whom::Port(pci, *port));
+                ports.chain([Whom::Name(name.to_string())]).collect()
+            }
+            About::NamedDevice(name) if name.as_str().contains(':') => {
+                vec![Whom::Card(name.to_string())]
+            }
+            About::NamedDevice(name) => {
+                let bearers = bearers(name.as_str()).into_iter().map(Whom::Device);
+                bearers.chain([Whom::Name(name.to_string())]).collect()
+            }
+        }
+    }
+
+    fn of_fault(&self, demand: &Demand<'_>, whom: &Whom) -> Kinds {
+        let (condition, begins) = self.fault(demand, whom);
+        let (node, to) = (&demand.node, demand.window.from);
+        let since = begins.unwrap_or(to);
+        let of_monitor = self
+            .episodes
+            .latest_of_monitor(node, self.unseen_from(node, since), to);
+        let cause = whom
+            .pci()
+            .and_then(|pci| self.episodes.cause(node, pci, since));
+        let what = demand.expectation.map(|of| &of.what);
+        let is_flap = matches!(what, Some(What::FollowEdges { .. }));
+        let episode = of_monitor
+            .or(cause)
+            .or(is_flap.then_some(Named::Flap))
+            .or((since == 0).then_some(Named::FirstPoll));
+        Kinds {
+            condition,
+            episode,
+            layer: self.layer(demand),
+            clears: None,
+            begins,
+            is_older: of_monitor.is_some() && since < to,
+        }
+    }
+
+    /// The condition of an unhealthy demand, and its first tick.
+    fn fault(&self, demand: &Demand<'_>, whom: &Whom) -> (Option<Kind>, Option<u64>) {
+        let pattern = &demand.pattern;
+        let check = pattern.check.as_deref().and_then(Check::parse);
+        let kind = check.map(Check::kind);
+        if pattern.counter.is_some() || kind == Some(CheckKind::Degradation) {
+            return (Some(Kind::Counter(code_of(pattern))), None);
+        }
+        if kind == Some(CheckKind::CharDevice) {
+            return (Some(Named::CharDevice.into()), None);
+        }
+        let node = &demand.node;
+        let since = |from, holds: &dyn Fn(&NodeView) -> bool| {
+            let first = (0..from).rev().take_while(|tick| {
+                let views = self.readings.views(node, *tick);
+                views.is_some_and(|views| holds(views[0]))
+            });
+            Some(first.last().unwrap_or(from))
+        };
+        let from = demand.window.from.min(self.readings.ticks());
+        match whom {
+            Whom::Port(pci, port) => {
+                let found = self.of_port(demand, *pci, *port);
+                (
+                    found.map(|(kind, _)| kind.into()),
+                    found.map(|(_, since)| since),
+                )
+            }
+            Whom::Device(pci) if pattern.tone == Tone::Fatal => {
+                let is_gone = |views: &NodeView| views.0.get(pci).is_some_and(|view| !view.listed);
+                (Some(Named::GoneDevice.into()), since(from, &is_gone))
+            }
+            Whom::Device(_) => (Some(Named::Unreadable.into()), None),
+            Whom::Card(card) => {
+                let is_behind = |views: &NodeView| {
+                    let cards = views.cards();
+                    let mut of_it = cards.iter().filter(|one| one.pci.card() == *card);
+                    of_it.any(|card| views.falls_behind(card))
+                };
+                (Some(Named::Card.into()), since(from, &is_behind))
+            }
+            Whom::Name(_) | Whom::Check => (None, None),
+        }
+    }
+
+    /// The condition of a port that a fault is about, and its first tick.
+    fn of_port(
+        &self,
+        demand: &Demand<'_>,
+        pci: PciAddress,
+        port: PortNumber,
+    ) -> Option<(Named, u64)> {
+        let (node, slot) = (&demand.node, (pci, port));
+        let (from, last) = (demand.window.from, self.readings.ticks());
+        let to = demand.window.to.min(from.saturating_add(LOOKED_AHEAD));
+        let ahead = (from..=to).take_while(|tick| *tick < last);
+        let before = (0..from.min(last)).rev();
+        let (tick, kind) = ahead.chain(before).find_map(|tick| {
+            let views = self.readings.views(node, tick)?;
+            let reading = views.map(|views| self.readings.port(node, slot, views, tick));
+            let mut kinds = reading
+                .into_iter()
+                .map(|it| cause_of(demand.pattern.tone, it));
+            Some((tick, kinds.find_map(|kind| kind)?))
+        })?;
+        let stands = |tick: &u64| {
+            self.readings.views(node, *tick).is_some_and(|views| {
+                let reading = self.readings.port(node, slot, views[0], *tick);
+                match kind {
+                    Named::Persists => reading.kind().is_some(),
+                    kind => reading.state == Some(kind) || reading.blind == Some(kind),
+                }
+            })
+        };
+        let first = (0..tick).rev().take_while(stands).last();
+        Some((kind, first.unwrap_or(tick)))
+    }
+
+    fn of_clear(
+        &self,
+        demand: &Demand<'_>,
+        whom: Option<&Whom>,
+        fault: Option<(usize, &Kinds)>,
+    ) -> Kinds {
+        let (node, to) = (&demand.node, demand.window.from);
+        let pci = whom.and_then(Whom::pci);
+        let layer = self.layer(demand);
+        let Some((fault, of)) = fault else {
+            return self.of_baseline(demand, whom);
+        };
+        let is_counter = matches!(of.condition, Some(Kind::Counter(_)));
+        let healed = whom.and_then(|whom| self.healed_at(demand, whom));
+        let unhealed = healed.is_none() && !is_counter && pci.is_some();
+        let episode = if unhealed {
+            self.episodes.latest(node, pci, 0, to)
+        } else {
+            let since = healed.unwrap_or(to);
+            let from = self.unseen_from(node, since);
+            self.episodes.latest_of_monitor(node, from, to)
+        };
+        Kinds {
+            condition: of.condition.clone(),
+            episode: episode.or(of.episode),
+            layer: layer.or(of.layer),
+            clears: Some(fault),
+            begins: of.begins,
+            is_older: unhealed,
+        }
+    }
+
+    /// The kinds of a healthy demand that clears no demand.
+    fn of_baseline(&self, demand: &Demand<'_>, whom: Option<&Whom>) -> Kinds {
+        let (node, to) = (&demand.node, demand.window.from);
+        // A fault that was not reported is remembered, and so is its end.
+        let remembered = match whom {
+            Some(Whom::Port(pci, port)) if demand.pattern.counter.is_none() => {
+                self.last_of_port(demand, *pci, *port)
+            }
+            _ => None,
+        };
+        let episode = self.episodes.latest(node, whom.and_then(Whom::pci), 0, to);
+        let what = demand.expectation.map(|of| &of.what);
+        let is_baseline = matches!(what, Some(What::Baseline { .. }));
+        let condition = remembered.filter(|_| !is_baseline).map(Kind::from);
+        Kinds {
+            episode: episode.or(Some(Named::FirstPoll).filter(|_| condition.is_none())),
+            condition,
+            layer: self.layer(demand),
+            ..Kinds::default()
+        }
+    }
+
+    /// The kind of a port's last unhealthy reading before a demand.
+    fn last_of_port(
+        &self,
+        demand: &Demand<'_>,
+        pci: PciAddress,
+        port: PortNumber,
+    ) -> Option<Named> {
+        let to = demand.window.to.min(self.readings.ticks());
+        (0..to).rev().find_map(|tick| {
+            let [start, _] = self.readings.views(&demand.node, tick)?;
+            let reading = self.readings.port(&demand.node, (pci, port), start, tick);
+            reading.kind()
+        })
+    }
+
+    /// The tick in which a subject became healthy for the last time until a demand's end.
+    fn healed_at(&self, demand: &Demand<'_>, whom: &Whom) -> Option<u64> {
+        let node = &demand.node;
+        let is_well = |tick: u64| {
+            let [start, _] = self.readings.views(node, tick)?;
+            Some(match whom {
+                Whom::Port(pci, port) => {
+                    let reading = self.readings.port(node, (*pci, *port), start, tick);
+                    start.0.contains_key(pci) && reading.kind().is_none()
+                }
+                Whom::Device(pci) => start.0.get(pci).is_some_and(|view| view.listed),
+                Whom::Card(card) => {
+                    let cards = start.cards();
+                    let mut of_it = cards.iter().filter(|one| one.pci.card() == *card);
+                    !of_it.any(|card| start.falls_behind(card))
+                }
+                Whom::Name(_) | Whom::Check => false,
+            })
+        };
+        let last = self.readings.ticks().saturating_sub(1);
+        let to = demand.window.to.min(last);
+        let healed = (0..=to).rev().find(|tick| {
+            let before = tick.checked_sub(1).and_then(is_well);
+            is_well(*tick) == Some(true) && before != Some(true)
+        })?;
+        (healed > 0 && is_well(to) == Some(true)).then_some(healed)
+    }
+
+    /// From when on an episode comes between what happened in a tick and its report: after the last poll before it.
+    fn unseen_from(&self, node: &NodeName, since: u64) -> u64 {
+        let before = demands::polled(self.recording, node).take_while(|tick| *tick < since);
+        before.last().map_or(0, |last| last + 1)
+    }
+
+    fn layer(&self, demand: &Demand<'_>) -> Option<LinkLayer> {
+        let by_check = demand.pattern.check.as_deref().and_then(layer_of_check);
+        by_check.or_else(|| {
+            let (about, tick) = (&demand.pattern.about, demand.window.from);
+            let layers = self.context.layers(about, &demand.node, tick);
+            layers.first().copied().filter(|_| layers.len() == 1)
+        })
+    }
+}
+
+/// The kind of a reading that can be the cause of a fault of this tone.
+fn cause_of(tone: Tone, reading: Reading) -> Option<Named> {
+    match (tone, reading.state, reading.blind) {
+        (Tone::Fatal, Some(_), _) if !reading.is_fatal => Some(Named::Persists),
+        (Tone::Fatal, Some(state), _) => Some(state),
+        (_, state, blind) => blind.or(state),
+    }
+}
+
+/// What distinguishes the faults of a subject: the counter, or the kind of character device.
+fn code_of(pattern: &EventPattern) -> String {
+    let codes = pattern.error_codes.iter().flatten();
+    let mut codes = pattern.counter.iter().chain(codes);
+    codes.next().cloned().unwrap_or_default()
+}

@@ -1,0 +1,107 @@
+//! What this monitor owes: the documents' demands, translated by the difference between its rows and the
+//! documents' rows.
+//!
+//! This is the only place that reads the rows of a descriptor. Where they are equal, a demand stays as it is.
+//! Start at [`Owed`].
+
+mod baselines;
+mod beyond;
+mod consequences;
+mod from_truth;
+mod rows;
+mod translator;
+
+use observe::Recording;
+use platforms::NodeName;
+use scenarios::{Expectation, Tone};
+
+use crate::{
+    demands::Demand, episodes::Episodes, fits::JudgeContext, kinds, kinds::Kinds,
+    readings::Readings,
+};
+
+pub(crate) use consequences::{Instead, moved};
+pub(crate) use rows::Rows;
+
+/// What a monitor owes in a drill.
+#[derive(Debug)]
+pub(crate) struct Owed<'a> {
+    /// What must come, in no order.
+    pub(crate) demands: Vec<Demand<'a>>,
+    /// What the documents ask, and what became of it.
+    pub(crate) documents: Vec<Translated<'a>>,
+}
+
+/// A demand of the documents, and what became of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Translated<'a> {
+    /// The demand.
+    pub(crate) demand: Demand<'a>,
+    /// Its kinds.
+    pub(crate) kinds: Kinds,
+    /// What became of it.
+    pub(crate) fate: Fate,
+}
+
+/// What became of a demand of the documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is owed, so much later and in this tone.
+    Owed {
+        /// In ticks.
+        later: i64,
+        /// Its severity.
+        tone: Tone,
+    },
+    /// It is not owed, and must not come.
+    Silent,
+    /// It is not owed, and may come.
+    Free,
+    /// Nothing is promised about it.
+    NotJudged(String),
+}
+
+impl<'a> Owed<'a> {
+    /// What a monitor owes where the documents make these demands.
+    pub(crate) fn of(
+        documents: Vec<Demand<'a>>,
+        context: &JudgeContext<'a>,
+        recording: &Recording,
+    ) -> Self {
+        let readings = Readings::of(*context, recording.healing_from);
+        let episodes = Episodes::of(context.story);
+        let kinds = kinds::kinds(&documents, context, &readings, &episodes, recording);
+        let translator = translator::Translator {
+            context,
+            rows: Rows::of(context),
+            readings: &readings,
+            episodes: &episodes,
+            recording,
+        };
+        let (translated, mut demands) = translator.translate(documents, kinds);
+        translator.beyond(&translated, &mut demands);
+        Self {
+            demands,
+            documents: translated,
+        }
+    }
+
+    /// Why nothing about an expectation is judged on a node; `None` if something is.
+    pub(crate) fn not_judged(&self, expectation: &Expectation, node: &NodeName) -> Option<&str> {
+        let of_it = || {
+            let all = self.documents.iter();
+            all.filter(|it| {
+                let same = |of: &Expectation| std::ptr::eq(of, expectation);
+                it.demand.node == *node && it.demand.expectation.is_some_and(same)
+            })
+        };
+        let reason = |it: &'_ Translated<'a>| matches!(it.fate, Fate::NotJudged(_));
+        if !of_it().all(reason) {
+            return None;
+        }
+        of_it().find_map(|it| match &it.fate {
+            Fate::NotJudged(reason) => Some(reason.as_str()),
+            _ => None,
+        })
+    }
+}

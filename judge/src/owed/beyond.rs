@@ -1,0 +1,154 @@
+//! What a monitor owes beyond the documents' demands. Start at [`Translator::beyond`].
+
+use std::borrow::Cow;
+
+use observe::promises::Named;
+use platforms::{NodeName, SlotRef};
+use scenarios::{About, Tone, What, Window};
+
+use super::{Fate, Translated, translator::Translator};
+use crate::{
+    assign::Bounds,
+    demands::{Demand, is_healthy, polled},
+    fits::state_check,
+};
+
+/// How many polls after its first one a monitor may wait for devices that cannot be read (docs/decisions.md, 6).
+const FIRST_POLLS: u64 = 3;
+
+impl<'a> Translator<'_, 'a> {
+    /// Adds what is owed beyond the documents' demands.
+    pub(super) fn beyond(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
+        self.whole_checks(documents, owed);
+        self.baseline_runs(owed);
+        self.from_truth(documents, owed);
+    }
+
+    /// A monitor that clears what stands by an event of the whole check tells anew what is healthy, where the
+    /// documents ask for the clears alone.
+    fn baseline_runs(&self, owed: &mut Vec<Demand<'a>>) {
+        if self.rows.wire().clears != Some(observe::promises::ClearedBy::Check) {
+            return;
+        }
+        for node in &self.context.story.monitors {
+            let mut unseen_from = 0;
+            for tick in polled(self.recording, node) {
+                let episode = self.episodes.latest_of_monitor(node, unseen_from, tick);
+                unseen_from = tick + 1;
+                if tick > 0 && episode.is_some_and(begins_anew) {
+                    self.baseline_run(node, tick, owed);
+                }
+            }
+        }
+    }
+
+    fn baseline_run(&self, node: &NodeName, tick: u64, owed: &mut Vec<Demand<'a>>) {
+        let Some([views, _]) = self.readings.views(node, tick) else {
+            return;
+        };
+        let mut may = |about, check: Option<&str>| {
+            owed.push(Demand {
+                expectation: None,
+                node: node.clone(),
+                window: Window {
+                    from: tick,
+                    to: tick.saturating_add(FIRST_POLLS),
+                },
+                pattern: Cow::Owned(is_healthy(about, check)),
+                bounds: Bounds {
+                    at_least: 0,
+                    at_most: 1,
+                },
+                attempts: 0,
+                in_order: None,
+                stays: false,
+            });
+        };
+        for check in self.context.story.checks.names() {
+            may(About::Check, Some(check));
+        }
+        for (pci, function) in views.watched() {
+            for (port, _) in function.ports.iter().filter(|(_, port)| port.healthy()) {
+                let slot = SlotRef {
+                    node: node.clone(),
+                    pci,
+                    port: *port,
+                };
+                may(About::Port(slot), None);
+            }
+        }
+        for card in views.cards() {
+            if views.meets_peers(&card) {
+                may(
+                    About::Card(node.clone(), card.pci),
+                    Some(state_check(card.layer)),
+                );
+            }
+        }
+    }
+
+    /// The healthy events about a check as a whole: one may come with each first poll, and one must where it clears
+    /// what stands.
+    fn whole_checks(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
+        let wire = self.rows.wire();
+        let has_check = wire.baselines.is_some_and(|baselines| baselines.check);
+        let by_check = wire.clears == Some(observe::promises::ClearedBy::Check);
+        if !has_check && !by_check {
+            return;
+        }
+        let whole = |of: &Translated<'a>, check: &str, at_least| Demand {
+            pattern: Cow::Owned(is_healthy(About::Check, Some(check))),
+            bounds: Bounds {
+                at_least,
+                at_most: 1,
+            },
+            attempts: 0,
+            in_order: None,
+            ..of.demand.clone()
+        };
+        let mut seen: Vec<(*const scenarios::Expectation, String)> = Vec::new();
+        for it in documents {
+            let Some(expectation) = it.demand.expectation else {
+                continue;
+            };
+            if matches!(expectation.what, What::Baseline { .. }) {
+                for check in self.context.story.checks.names() {
+                    let key = (
+                        std::ptr::from_ref(expectation),
+                        format!("{}/{check}", it.demand.node),
+                    );
+                    if !seen.contains(&key) {
+                        seen.push(key);
+                        owed.push(whole(it, check, 0));
+                    }
+                }
+            }
+            let is_cleared = it.demand.pattern.tone == Tone::Healthy
+                && it.fate == Fate::Free
+                && it.kinds.is_older
+                && self.clears_by_check(&it.kinds);
+            if let (true, Some(layer)) = (is_cleared, it.kinds.layer) {
+                let check = state_check(layer);
+                let same = |one: &Demand<'_>| {
+                    one.node == it.demand.node
+                        && one.pattern.about == About::Check
+                        && one.pattern.check.as_deref() == Some(check)
+                        && one.window.from <= it.demand.window.to
+                        && it.demand.window.from <= one.window.to
+                };
+                match owed.iter_mut().find(|one| same(one)) {
+                    Some(one) => one.bounds.at_least = 1,
+                    None => owed.push(whole(it, check, 1)),
+                }
+            }
+        }
+    }
+}
+
+/// Whether a monitor begins a baseline anew after an episode.
+fn begins_anew(episode: Named) -> bool {
+    matches!(
+        episode,
+        Named::Reboot | Named::ScopeChange | Named::Metadata | Named::StateFile
+    )
+}

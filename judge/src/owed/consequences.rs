@@ -1,0 +1,207 @@
+//! What follows from the documents' faults follows from what is owed instead of them. Start at
+//! [`Owed::instead`].
+
+use platforms::NodeName;
+use scenarios::{About, ConditionIs, ConditionOf, Expectation, Stands, Tone, What, Window};
+use simfs::SimTime;
+
+use super::{Fate, Owed, Translated};
+
+/// What is expected of a consequence instead of what the documents ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Instead {
+    /// The same, this many ticks later.
+    Later(i64),
+    /// The opposite, or nothing: it follows from a fault that is not owed in this severity.
+    NotOwed,
+    /// It is not judged.
+    NotJudged(String),
+}
+
+/// Rules count events, so that they are judged where all events are those of the documents.
+const OTHER_EVENTS: &str = "it counts events, which differ from the documents' by promise";
+
+impl Owed<'_> {
+    /// What is expected instead of this consequence; `None` if it is as the documents ask.
+    pub(crate) fn instead(&self, expectation: &Expectation, node: &NodeName) -> Option<Instead> {
+        let window = expectation.window;
+        match &expectation.what {
+            What::Condition(is) => {
+                let of_counters = match &is.of {
+                    ConditionOf::State => Some(false),
+                    ConditionOf::Counters => Some(true),
+                    ConditionOf::Named(_) => None,
+                };
+                let of_rule = matches!(&is.of, ConditionOf::Named(name) if proto::Check::parse(name).is_none());
+                if of_rule {
+                    return self.of_rule(None, window);
+                }
+                let meant = |it: &Translated<'_>| {
+                    let pattern = &it.demand.pattern;
+                    let same = |about: &About| *about == pattern.about;
+                    let counts = pattern.counter.is_some();
+                    is.about.as_ref().is_none_or(same)
+                        && of_counters.is_none_or(|wanted| wanted == counts)
+                        && is
+                            .counter
+                            .as_ref()
+                            .is_none_or(|code| pattern.counter.as_ref() == Some(code))
+                };
+                self.of_faults(node, window, is.stands, meant)
+            }
+            What::Cordoned(stands) => {
+                let is_fatal = |it: &Translated<'_>| it.demand.pattern.tone == Tone::Fatal;
+                self.of_faults(node, window, *stands, is_fatal)
+            }
+            What::Uncordoned(true) => {
+                let stands = Stands {
+                    is: true,
+                    throughout: false,
+                };
+                let is_fatal = |it: &Translated<'_>| it.demand.pattern.tone == Tone::Fatal;
+                match self.of_faults(node, window, stands, is_fatal) {
+                    Some(Instead::Later(_)) => None,
+                    other => other,
+                }
+            }
+            What::Rule(_) => self.of_rule(expectation.node.as_ref(), window),
+            What::RulesSilent => self.of_rule(None, window),
+            What::Calls { .. } => self.of_rule(Some(node), window),
+            What::Verdict { .. } => self.of_verdict(expectation.node.as_ref(), window),
+            _ => None,
+        }
+    }
+
+    /// What stands because of faults of a node.
+    fn of_faults(
+        &self,
+        node: &NodeName,
+        window: Window,
+        stands: Stands,
+        meant: impl Fn(&Translated<'_>) -> bool,
+    ) -> Option<Instead> {
+        let faults: Vec<&Translated<'_>> = self
+            .documents
+            .iter()
+            .filter(|it| {
+                let is_fault = it.demand.pattern.tone != Tone::Healthy;
+                is_fault
+                    && it.demand.node == *node
+                    && it.demand.window.from <= window.to
+                    && meant(it)
+            })
+            .collect();
+        let is_as_asked = |it: &&&Translated<'_>| it.is_as_asked();
+        let changed: Vec<&&Translated<'_>> = faults.iter().filter(|it| !is_as_asked(it)).collect();
+        let last = changed.last()?;
+        // One fault of several is enough to hold a node.
+        if stands.is
+            && faults
+                .iter()
+                .any(|it| it.is_as_asked() && it.demand.pattern.tone == Tone::Fatal)
+        {
+            return None;
+        }
+        let reason = changed.iter().find_map(|it| match &it.fate {
+            Fate::NotJudged(reason) => Some(reason.clone()),
+            _ => None,
+        });
+        if let Some(reason) = reason {
+            return Some(Instead::NotJudged(reason));
+        }
+        match (&last.fate, stands.is) {
+            (Fate::Owed { later, tone }, true) if *tone == Tone::Fatal => {
+                Some(Instead::Later(*later))
+            }
+            (Fate::Owed { tone, .. }, false)
+                if *tone == Tone::Fatal && last.demand.pattern.tone == Tone::NonFatal =>
+            {
+                Some(Instead::NotOwed)
+            }
+            (_, true) => Some(Instead::NotOwed),
+            (_, false) => None,
+        }
+    }
+
+    /// What rules and numbers of calls follow from: all events of a node, or of all nodes.
+    fn of_rule(&self, node: Option<&NodeName>, window: Window) -> Option<Instead> {
+        let changed = self.documents.iter().any(|it| {
+            node.is_none_or(|node| it.demand.node == *node)
+                && it.demand.window.from <= window.to
+                && !it.is_as_asked()
+        });
+        changed.then(|| Instead::NotJudged(OTHER_EVENTS.to_owned()))
+    }
+
+    /// The first fatal event of a node, or of any.
+    fn of_verdict(&self, node: Option<&NodeName>, window: Window) -> Option<Instead> {
+        let mut faults: Vec<&Translated<'_>> = self
+            .documents
+            .iter()
+            .filter(|it| {
+                it.demand.pattern.tone != Tone::Healthy
+                    && node.is_none_or(|node| it.demand.node == *node)
+                    && it.demand.window.from <= window.to
+            })
+            .collect();
+        faults.sort_by_key(|it| it.demand.window.from);
+        let is_fatal = |it: &&&Translated<'_>| it.demand.pattern.tone == Tone::Fatal;
+        let first = faults.iter().find(is_fatal);
+        let owed = faults.iter().filter_map(|it| match &it.fate {
+            Fate::Owed { later, tone } if *tone == Tone::Fatal => {
+                Some(it.demand.window.from.saturating_add_signed(*later))
+            }
+            _ => None,
+        });
+        let owed = owed.min();
+        if first.is_some_and(|it| it.is_as_asked()) {
+            return None;
+        }
+        if let Some(reason) = faults.iter().find_map(|it| match &it.fate {
+            Fate::NotJudged(reason) => Some(reason.clone()),
+            _ => None,
+        }) {
+            return Some(Instead::NotJudged(reason));
+        }
+        match (first, owed) {
+            (Some(first), Some(owed)) => {
+                let asked = i64::try_from(first.demand.window.from).unwrap_or(i64::MAX);
+                let later = i64::try_from(owed).unwrap_or(i64::MAX) - asked;
+                (later != 0).then_some(Instead::Later(later))
+            }
+            (None, None) => None,
+            _ => Some(Instead::NotOwed),
+        }
+    }
+}
+
+/// An expectation of a consequence that comes so many ticks later.
+pub(crate) fn moved(expectation: &Expectation, later: i64, tick: SimTime) -> Expectation {
+    let mut moved = expectation.clone();
+    let window = &mut moved.window;
+    match &mut moved.what {
+        What::Verdict { lead, .. } => {
+            let tick = i64::try_from(tick.as_ns()).unwrap_or(i64::MAX);
+            let by = tick.saturating_mul(later);
+            *lead = lead.map(|(from, to)| (from.saturating_sub(by), to.saturating_sub(by)));
+        }
+        What::Condition(ConditionIs { stands, .. }) | What::Cordoned(stands) => {
+            window.from = window.from.saturating_add_signed(later);
+            // What stands throughout ends as before.
+            if !stands.throughout {
+                window.to = window.to.saturating_add_signed(later);
+            }
+            window.to = window.to.max(window.from);
+        }
+        _ => {}
+    }
+    moved
+}
+
+impl Translated<'_> {
+    /// Whether it is owed as the documents ask.
+    pub(crate) fn is_as_asked(&self) -> bool {
+        let tone = self.demand.pattern.tone;
+        self.fate == Fate::Owed { later: 0, tone }
+    }
+}

@@ -1,0 +1,356 @@
+//! What a monitor owes where the documents ask for nothing: it reports a kind that they leave silent, earlier than
+//! they do, in a severity that rises where theirs does not, or cards in every poll. It follows from the truth.
+//! Start at [`Translator::from_truth`].
+
+use std::borrow::Cow;
+
+use observe::promises::{Clears, Compared, Kind, Lasting, Meanwhile, Named, Row, Says, Verdict};
+use platforms::{NodeName, PciAddress, PortNumber, SlotRef};
+use scenarios::{About, EventPattern, Tone, Window};
+
+use super::{
+    Translated,
+    rows::{self, Rows},
+    translator::Translator,
+};
+use crate::{
+    assign::Bounds,
+    demands::{self, Demand, is_healthy},
+    fits::state_check,
+    intervals::{Interval, intervals},
+    kinds::Whom,
+};
+
+/// How many polls after its time a report that only the truth asks for may come. Chosen: as scenarios allow where
+/// they state `within: 1 poll`.
+const GRACE: u64 = 1;
+
+impl<'a> Translator<'_, 'a> {
+    /// Adds what follows from the truth alone.
+    pub(super) fn from_truth(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
+        if !self.rows.differ() {
+            return;
+        }
+        let all = intervals(self.context, self.readings, self.recording);
+        for (at, interval) in all.iter().enumerate() {
+            match &interval.whom {
+                Whom::Card(_) => self.card(interval, documents, owed),
+                Whom::Port(pci, port) => {
+                    let begins_run = !all[..at].iter().any(|before| goes_on(before, interval));
+                    if begins_run && interval.is_of_reading() {
+                        let run = run(&all[at..], interval);
+                        let follows = all.iter().any(|gone| {
+                            gone.node == interval.node
+                                && gone.whom == Whom::Device(*pci)
+                                && gone.to == interval.from
+                        });
+                        self.run_of_port((*pci, *port), &run, follows, documents, owed);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A card that falls behind its peers.
+    fn card(&self, interval: &Interval, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
+        let Some((_, Row::Says(promised))) = self.rows.pair(&interval.kind, interval.layer) else {
+            return;
+        };
+        let is_asked = |it: &Translated<'_>| {
+            let window = it.demand.window;
+            it.demand.pattern.tone != Tone::Healthy
+                && it.demand.node == interval.node
+                && matches!(&it.demand.pattern.about, About::Card(_, pci) if Whom::Card(pci.card()) == interval.whom)
+                && window.to >= interval.from
+                && window.from < interval.to
+        };
+        let Some(pci) = self.function_of(interval) else {
+            return;
+        };
+        if promised.when != Some(Compared::EveryPoll) || documents.iter().any(is_asked) {
+            return;
+        }
+        if self.is_first_sight(&interval.node, interval.from) && !self.is_judged_at_once(interval) {
+            return;
+        }
+        let about = About::Card(interval.node.clone(), pci);
+        let check = interval.layer.map(state_check);
+        self.owe(
+            interval,
+            &promised,
+            (about, check),
+            tone_of(&promised),
+            owed,
+        );
+        self.owe_clear(interval, &promised, (pci, None), interval.to, owed);
+    }
+
+    /// The unhealthy readings of a port from a healthy one to the next.
+    fn run_of_port(
+        &self,
+        (pci, port): (PciAddress, PortNumber),
+        run: &[&Interval],
+        follows_absence: bool,
+        documents: &[Translated<'a>],
+        owed: &mut Vec<Demand<'a>>,
+    ) {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else {
+            return;
+        };
+        let node = &first.node;
+        let slot = SlotRef {
+            node: node.clone(),
+            pci,
+            port,
+        };
+        if follows_absence && !self.ports_speak(first) {
+            return;
+        }
+        if self.is_first_sight(node, first.from) {
+            let is_asked = |it: &Translated<'_>| {
+                it.demand.pattern.tone != Tone::Healthy
+                    && it.demand.node == *node
+                    && it.demand.pattern.about == About::Port(slot.clone())
+                    && it.demand.window.to >= first.from
+                    && it.demand.window.from < last.to
+            };
+            let decides =
+                self.is_judged_at_once(first) && self.has_peers_against(node, pci, first.from);
+            if !decides || documents.iter().any(is_asked) {
+                return;
+            }
+        }
+        let (mut asked, mut said) = (None, None);
+        let mut clears: Option<Box<Says>> = None;
+        for interval in run {
+            let Some((documents, promised)) = self.rows.pair(&interval.kind, interval.layer) else {
+                return;
+            };
+            let long = interval.to - interval.from;
+            let theirs = severity(&documents, interval).filter(|_| long > self.after(&documents));
+            let own = match (&documents, &promised) {
+                _ if documents == promised => severity(&promised, interval),
+                (Row::Says(documents), Row::Says(promised))
+                    if documents.verdict == promised.verdict =>
+                {
+                    severity(&Row::Says(promised.clone()), interval)
+                }
+                (_, Row::Says(promised)) => Some(tone_of(promised)),
+                _ => None,
+            };
+            let own = own.filter(|_| long > self.after(&promised));
+            let is_asked = rises(asked, theirs) && !follows_absence;
+            if is_asked {
+                asked = theirs;
+            }
+            if rises(said, own) {
+                said = own;
+                if let (false, Row::Says(promised), Some(tone)) = (is_asked, &promised, own) {
+                    let about = About::Port(slot.clone());
+                    self.owe(interval, promised, (about, None), tone, owed);
+                    clears = Some(promised.clone());
+                }
+            }
+        }
+        let is_clear_asked = documents.iter().any(|it| {
+            it.demand.pattern.tone == Tone::Healthy
+                && it.demand.pattern.about == About::Port(slot.clone())
+                && it.demand.pattern.counter.is_none()
+                && (it.demand.window.from..=it.demand.window.to).contains(&last.to)
+        });
+        if let (Some(promised), false) = (clears, is_clear_asked) {
+            self.owe_clear(first, &promised, (pci, Some(port)), last.to, owed);
+        }
+    }
+
+    /// Whether ports of a device are reported while it comes back.
+    fn ports_speak(&self, of: &Interval) -> bool {
+        let pair = self.rows.pair(&Named::GoneDevice.into(), of.layer);
+        matches!(pair, Some((_, Row::Says(says))) if says.ports == Some(Meanwhile::Reported))
+    }
+
+    /// Whether a reading is of the first poll of a monitor, of its first one after a restart or reboot, or after an
+    /// outage: the documents' demands state these.
+    fn is_first_sight(&self, node: &NodeName, tick: u64) -> bool {
+        let mut polled = demands::polled(self.recording, node);
+        if polled.next().is_none_or(|first| tick <= first) {
+            return true;
+        }
+        let before = demands::polled(self.recording, node).take_while(|poll| *poll < tick);
+        let from = before.last().map_or(0, |last| last + 1);
+        self.episodes.latest_of_monitor(node, from, tick).is_some()
+    }
+
+    /// Whether a first poll does not wait for ports on their way up, as the documents ask.
+    fn is_judged_at_once(&self, interval: &Interval) -> bool {
+        let pair = self.rows.pair(&Named::FirstPoll.into(), interval.layer);
+        pair.is_some_and(|(documents, own)| self.after(&own) < self.after(&documents))
+    }
+
+    /// Whether the peers of a function's card are evidence against it in a tick.
+    fn has_peers_against(&self, node: &NodeName, pci: PciAddress, tick: u64) -> bool {
+        let Some([views, _]) = self.readings.views(node, tick) else {
+            return false;
+        };
+        let cards = views.cards();
+        let mut of_it = cards.iter().filter(|card| card.pci.card() == pci.card());
+        of_it.any(|card| views.falls_behind(card))
+    }
+
+    fn function_of(&self, interval: &Interval) -> Option<PciAddress> {
+        let [views, _] = self.readings.views(&interval.node, interval.from)?;
+        let cards = views.cards();
+        let mut of_it = cards.iter();
+        let card = of_it.find(|card| {
+            Whom::Card(card.pci.card()) == interval.whom && Some(card.layer) == interval.layer
+        });
+        card.map(|card| card.pci)
+    }
+
+    fn after(&self, row: &Row) -> u64 {
+        let Row::Says(says) = row else { return 0 };
+        self.rows.ticks(says.after.unwrap_or(Lasting::NOTHING))
+    }
+
+    /// Demands the report of a fault.
+    fn owe(
+        &self,
+        interval: &Interval,
+        promised: &Says,
+        (about, check): (About, Option<&str>),
+        tone: Tone,
+        owed: &mut Vec<Demand<'a>>,
+    ) {
+        let after = self.rows.ticks(promised.after.unwrap_or(Lasting::NOTHING));
+        if interval.to.saturating_sub(interval.from) <= after {
+            return;
+        }
+        let from = interval.from + after;
+        let within = promised
+            .within
+            .map_or(GRACE, |within| self.rows.ticks(within));
+        let pattern = EventPattern {
+            tone,
+            ..is_healthy(about, check)
+        };
+        owed.push(self.once(interval, pattern, from, from.saturating_add(within)));
+    }
+
+    /// Demands its clear.
+    fn owe_clear(
+        &self,
+        interval: &Interval,
+        promised: &Says,
+        (pci, port): (PciAddress, Option<PortNumber>),
+        healed: u64,
+        owed: &mut Vec<Demand<'a>>,
+    ) {
+        let after = self.rows.ticks(promised.after.unwrap_or(Lasting::NOTHING));
+        let is_told = healed.saturating_sub(interval.from) > after;
+        if healed == u64::MAX || !is_told {
+            return;
+        }
+        let within = match rows::clears(promised) {
+            Clears::Healed(within) => within.map_or(GRACE, |within| self.rows.ticks(within)),
+            _ => return,
+        };
+        let (about, check) = match port {
+            Some(port) => {
+                let node = interval.node.clone();
+                (About::Port(SlotRef { node, pci, port }), None)
+            }
+            None => (
+                About::Card(interval.node.clone(), pci),
+                interval.layer.map(state_check),
+            ),
+        };
+        let pattern = is_healthy(about, check);
+        owed.push(self.once(interval, pattern, healed, healed.saturating_add(within)));
+    }
+
+    fn once(&self, interval: &Interval, pattern: EventPattern, from: u64, to: u64) -> Demand<'a> {
+        Demand {
+            expectation: None,
+            node: interval.node.clone(),
+            window: Window { from, to },
+            pattern: Cow::Owned(pattern),
+            bounds: Bounds {
+                at_least: 1,
+                at_most: 1,
+            },
+            attempts: 0,
+            in_order: None,
+            stays: false,
+        }
+    }
+}
+
+impl Interval {
+    /// Whether it is read from the port's own files.
+    fn is_of_reading(&self) -> bool {
+        matches!(&self.kind, Kind::Named(kind) if !matches!(kind, Named::CharDevice | Named::Slow))
+    }
+}
+
+impl Rows<'_> {
+    /// Whether any row is not that of the documents.
+    fn differ(&self) -> bool {
+        Kind::words().any(|(word, ..)| {
+            let kind = Kind::parse(word).expect("it is of the table");
+            self.pair(&kind, None)
+                .is_some_and(|(documents, promised)| documents != promised)
+        })
+    }
+}
+
+/// Whether an interval of a port goes on in another one without a healthy reading between.
+fn goes_on(before: &Interval, after: &Interval) -> bool {
+    before.node == after.node
+        && before.whom == after.whom
+        && before.to == after.from
+        && before.is_of_reading()
+}
+
+/// The intervals of a port from the first one to its next healthy reading.
+fn run<'i>(later: &'i [Interval], first: &'i Interval) -> Vec<&'i Interval> {
+    let mut run = vec![first];
+    for interval in later {
+        if run.last().is_some_and(|last| goes_on(last, interval)) {
+            run.push(interval);
+        }
+    }
+    run
+}
+
+/// The severity of an interval by a row; `None` if nothing is said.
+fn severity(row: &Row, interval: &Interval) -> Option<Tone> {
+    match row {
+        Row::Says(says) => {
+            let natural = interval.tone?;
+            Some(says.verdict.map_or(natural, tone))
+        }
+        Row::Silent | Row::Usual => None,
+    }
+}
+
+/// The severity that a row states; nonfatal if it states none.
+fn tone_of(says: &Says) -> Tone {
+    says.verdict.map_or(Tone::NonFatal, tone)
+}
+
+fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Fatal => Tone::Fatal,
+        Verdict::NonFatal => Tone::NonFatal,
+    }
+}
+
+/// Whether a severity is worse than the one that was reported. [`Tone`] begins with the worst.
+fn rises(said: Option<Tone>, now: Option<Tone>) -> bool {
+    match (said, now) {
+        (_, None) => false,
+        (None, Some(_)) => true,
+        (Some(said), Some(now)) => now < said,
+    }
+}

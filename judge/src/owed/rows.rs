@@ -1,0 +1,168 @@
+//! The rows of a monitor beside those of the documents. Start at [`Rows`].
+
+use std::time::Duration;
+
+use observe::promises::{
+    Clears, Kind, Lasting, Named, Promises, Restates, Row, Says, Wire, documents_row,
+};
+use platforms::LinkLayer;
+use proto::Layer;
+
+use crate::{fits::JudgeContext, kinds::Kinds};
+
+/// The rows of a monitor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    promises: &'a Promises,
+    tick: Duration,
+}
+
+/// What holds for the kinds of a demand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// What the documents ask.
+    AsAsked,
+    /// Nothing may be said.
+    Silent,
+    /// This instead of what the documents ask.
+    Instead {
+        /// The documents' row.
+        documents: Box<Says>,
+        /// The monitor's.
+        promised: Box<Says>,
+    },
+    /// Nothing, because there is no row.
+    Unpromised(String),
+}
+
+impl<'a> Rows<'a> {
+    /// The rows of the monitor under test.
+    pub(crate) fn of(context: &JudgeContext<'a>) -> Self {
+        Self {
+            promises: &context.descriptor.promises,
+            tick: Duration::from_nanos(context.story.tick.as_ns()),
+        }
+    }
+
+    /// What it promises about the wire.
+    pub(crate) fn wire(&self) -> Wire {
+        self.promises.wire.clone().unwrap_or_default()
+    }
+
+    /// Whether it promises nothing about any kind.
+    pub(crate) fn are_none(&self) -> bool {
+        self.promises.is_empty()
+    }
+
+    /// The documents' row of a kind on a layer, and the monitor's with what it leaves out; `None` if it has none.
+    pub(crate) fn pair(&self, kind: &Kind, layer: Option<LinkLayer>) -> Option<(Row, Row)> {
+        let documents = documents_row(kind);
+        let promised = match self.promises.row(kind, None)? {
+            Row::Usual => documents.clone(),
+            row => row.over(&documents),
+        };
+        let on = |row: Row| match layer {
+            Some(LinkLayer::InfiniBand) => row.on(Layer::InfiniBand),
+            Some(LinkLayer::Ethernet) => row.on(Layer::Ethernet),
+            None => row,
+        };
+        Some((on(documents), on(promised)))
+    }
+
+    /// Why nothing about a kind is judged; `None` if it has a row.
+    pub(crate) fn unpromised(&self, kind: &Kind) -> Option<String> {
+        let has_row = self.promises.row(kind, None).is_some();
+        (!has_row).then(|| format!("no promise about `{kind}`"))
+    }
+
+    /// What holds for a condition in an episode.
+    pub(crate) fn hold(&self, kinds: &Kinds) -> Holds {
+        let episode = kinds.episode.map(Kind::from);
+        let mut pairs = [None, None];
+        for (pair, kind) in pairs.iter_mut().zip([&kinds.condition, &episode]) {
+            let Some(kind) = kind else { continue };
+            let Some(found) = self.pair(kind, kinds.layer) else {
+                return Holds::Unpromised(format!("no promise about `{kind}`"));
+            };
+            *pair = Some(found);
+        }
+        let equal = |(documents, promised): &(Row, Row)| documents == promised;
+        if pairs.iter().flatten().all(equal) {
+            return Holds::AsAsked;
+        }
+        if pairs
+            .iter()
+            .flatten()
+            .any(|(documents, promised)| *promised == Row::Silent && *documents != Row::Silent)
+        {
+            return Holds::Silent;
+        }
+        let waits = kinds.condition.as_ref().is_some_and(is_on_its_way);
+        let [condition, episode] = pairs;
+        let says = |pair: &Option<(Row, Row)>, promised: bool| match pair {
+            Some((documents, own)) => match if promised { own } else { documents } {
+                Row::Says(says) => (**says).clone(),
+                Row::Silent | Row::Usual => Says::default(),
+            },
+            None => Says::default(),
+        };
+        let both = |promised| {
+            let (under, mut over) = (says(&condition, promised), says(&episode, promised));
+            if kinds.episode == Some(Named::FirstPoll) && !waits {
+                over.after = None;
+            }
+            Box::new(Says {
+                verdict: over.verdict.or(under.verdict),
+                subject: over.subject.or(under.subject),
+                after: over.after.or(under.after),
+                within: over.within.or(under.within),
+                clears: over.clears.or(under.clears),
+                when: over.when.or(under.when),
+                restates: over.restates.or(under.restates),
+                ports: over.ports.or(under.ports),
+                infiniband: None,
+                ethernet: None,
+            })
+        };
+        Holds::Instead {
+            documents: both(false),
+            promised: both(true),
+        }
+    }
+
+    /// A length of time in ticks.
+    pub(crate) fn ticks(&self, lasting: Lasting) -> u64 {
+        lasting.ticks(self.tick)
+    }
+
+    /// How much later than the documents ask a fault is due, in ticks.
+    pub(crate) fn later(&self, documents: &Says, promised: &Says) -> i64 {
+        let ticks = |says: &Says| {
+            let ticks = self.ticks(says.after.unwrap_or(Lasting::NOTHING));
+            i64::try_from(ticks).unwrap_or(i64::MAX)
+        };
+        ticks(promised).saturating_sub(ticks(documents))
+    }
+}
+
+/// How a fault is taken back.
+pub(crate) fn clears(says: &Says) -> Clears {
+    says.clears.unwrap_or(Clears::Healed(None))
+}
+
+/// Which faults that stand are reported again.
+pub(crate) fn restates(says: &Says) -> Restates {
+    says.restates.unwrap_or(Restates::All)
+}
+
+/// Whether a first poll may wait for what is of this kind.
+fn is_on_its_way(kind: &Kind) -> bool {
+    let waits = [
+        Named::Polling,
+        Named::Training,
+        Named::Init,
+        Named::Armed,
+        Named::Card,
+    ];
+    matches!(kind, Kind::Named(named) if waits.contains(named))
+}

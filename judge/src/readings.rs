@@ -1,0 +1,276 @@
+//! What a poll can read of a port: the true state, under the story's rules on files. Start at [`Readings`].
+
+use platforms::{
+    CLASS_INFINIBAND, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState,
+};
+use scenarios::{FileRef, RuleAction, RuleEffect, RuleLasting, StepAction, Story};
+use simfs::SimTime;
+
+use director::{FunctionView, NodeView};
+use observe::promises::Named;
+
+use crate::fits::JudgeContext;
+
+/// The files of a port that its state is read from.
+const OF_STATE: [&str; 3] = ["state", "phys_state", "link_layer"];
+
+/// The true state of all ports, and when which rule is in effect.
+#[derive(Debug)]
+pub(crate) struct Readings<'a> {
+    context: JudgeContext<'a>,
+    rules: Vec<RuleSpan<'a>>,
+}
+
+/// A rule, and the ticks in which it is in effect; the last one is excluded.
+#[derive(Debug)]
+struct RuleSpan<'a> {
+    rule: &'a RuleAction,
+    from: u64,
+    to: u64,
+}
+
+/// What a poll reads of a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// The kind of its state, if it is not healthy.
+    pub(crate) state: Option<Named>,
+    /// Why it cannot be read.
+    pub(crate) blind: Option<Named>,
+    /// Whether the documents call its state fatal at once.
+    pub(crate) is_fatal: bool,
+}
+
+impl Reading {
+    /// The kind of what is read; what cannot be read is of no other kind.
+    pub(crate) fn kind(self) -> Option<Named> {
+        self.blind.or(self.state)
+    }
+}
+
+impl<'a> Readings<'a> {
+    /// The readings of a drill.
+    pub(crate) fn of(context: JudgeContext<'a>, healing_from: Option<u64>) -> Self {
+        Self {
+            context,
+            rules: spans(context.story, healing_from.unwrap_or(u64::MAX)),
+        }
+    }
+
+    /// The views of a node at a tick's start and at its end.
+    pub(crate) fn views(&self, node: &NodeName, tick: u64) -> Option<[&'a NodeView; 2]> {
+        let tick = usize::try_from(tick).ok()?;
+        let truth = self.context.truth.ticks.get(tick)?.nodes.get(node)?;
+        Some([&*truth.views, &*truth.after])
+    }
+
+    /// The number of ticks of the drill.
+    pub(crate) fn ticks(&self) -> u64 {
+        self.context.truth.ticks.len() as u64
+    }
+
+    /// What a poll reads of a port in these views of a tick.
+    pub(crate) fn port(
+        &self,
+        node: &NodeName,
+        (pci, port): (PciAddress, PortNumber),
+        views: &NodeView,
+        tick: u64,
+    ) -> Reading {
+        let Some(function) = views.0.get(&pci) else {
+            return Reading::default();
+        };
+        let mut reading = of_state(function, port, None);
+        if matches!(reading.state, Some(Named::GoneDevice | Named::GonePort)) {
+            return reading;
+        }
+        for rule in self.in_effect(node, tick) {
+            let Some(below) = below_port(&rule.file, function, pci, port) else {
+                continue;
+            };
+            match read_as(&rule.effect, below) {
+                Read::Nothing(kind) => reading.blind = Some(kind),
+                Read::As(instead) => {
+                    reading = Reading {
+                        blind: reading.blind,
+                        ..of_state(function, port, Some(instead))
+                    };
+                }
+            }
+        }
+        reading
+    }
+
+    /// Whether a file of a function, or of its ports, is under a rule in a tick.
+    pub(crate) fn is_ruled(&self, node: &NodeName, pci: PciAddress, tick: u64) -> Option<Named> {
+        let views = self.views(node, tick)?;
+        let function = views[0].0.get(&pci).or(views[1].0.get(&pci))?;
+        let ports = || function.ports.keys().copied().chain([PortNumber(1)]);
+        let mut rules = self.in_effect(node, tick).filter(|rule| {
+            ports().any(|port| {
+                below_port(&rule.file, function, pci, port).is_some()
+                    || matches!(&rule.file, FileRef::Port(slot, _) if slot.pci == pci)
+            })
+        });
+        rules.next().map(|rule| match rule.effect {
+            RuleEffect::Hang { .. } => Named::Hang,
+            _ => Named::Unreadable,
+        })
+    }
+
+    /// Whether any file of a node is under a rule in a tick.
+    pub(crate) fn is_any_ruled(&self, node: &NodeName, tick: u64) -> bool {
+        self.in_effect(node, tick).next().is_some()
+    }
+
+    fn in_effect(&self, node: &NodeName, tick: u64) -> impl Iterator<Item = &'a RuleAction> {
+        let rules = self.rules.iter();
+        rules
+            .filter(move |span| (span.from..span.to).contains(&tick) && span.rule.node == *node)
+            .map(|span| span.rule)
+    }
+}
+
+/// The kind of a pair of states; `None` if it is healthy.
+pub(crate) fn of_states(state: PortState, phys_state: PhysState) -> Option<Named> {
+    Some(match (state, phys_state) {
+        (PortState::ACTIVE, PhysState::LINK_UP) => return None,
+        (_, PhysState::DISABLED) => Named::Disabled,
+        (_, PhysState::RECOVERY) => Named::LinkErrorRecovery,
+        (PortState::DOWN, PhysState::POLLING) => Named::Polling,
+        (PortState::DOWN, PhysState::TRAINING) => Named::Training,
+        (PortState::DOWN, _) => Named::Down,
+        (PortState::INIT, _) => Named::Init,
+        (PortState::ARMED, _) => Named::Armed,
+        _ => Named::OddState,
+    })
+}
+
+fn of_state(
+    function: &FunctionView,
+    port: PortNumber,
+    instead: Option<(Option<PortState>, Option<PhysState>)>,
+) -> Reading {
+    let gone = |kind| Reading {
+        state: Some(kind),
+        blind: None,
+        is_fatal: true,
+    };
+    if !function.listed {
+        return gone(Named::GoneDevice);
+    }
+    let Some(view) = function.ports.get(&port).filter(|view| view.listed) else {
+        return gone(Named::GonePort);
+    };
+    let (state, phys_state) = instead.unwrap_or_default();
+    let (state, phys_state) = (
+        state.unwrap_or(view.state),
+        phys_state.unwrap_or(view.phys_state),
+    );
+    let is_disabled = phys_state == PhysState::DISABLED && view.layer == LinkLayer::InfiniBand;
+    Reading {
+        state: of_states(state, phys_state),
+        blind: None,
+        is_fatal: state == PortState::DOWN || is_disabled,
+    }
+}
+
+/// What a rule makes of a read.
+enum Read {
+    /// There is no value.
+    Nothing(Named),
+    /// Another one.
+    As((Option<PortState>, Option<PhysState>)),
+}
+
+fn read_as(effect: &RuleEffect, below: &str) -> Read {
+    match effect {
+        RuleEffect::Hang { .. } => Read::Nothing(Named::Hang),
+        RuleEffect::Content(text) => {
+            let text = String::from_utf8_lossy(text);
+            let word = text.trim().split_once(": ").map_or("", |(_, word)| word);
+            let number = text.split(':').next().and_then(|n| n.trim().parse().ok());
+            let state = PortState::by_word(word).filter(|state| number == Some(state.0));
+            let phys_state = PhysState::by_word(word).filter(|state| number == Some(state.0));
+            match below {
+                "state" if state.is_some() => Read::As((state, None)),
+                "phys_state" if phys_state.is_some() => Read::As((None, phys_state)),
+                _ => Read::Nothing(Named::Unreadable),
+            }
+        }
+        _ => Read::Nothing(Named::Unreadable),
+    }
+}
+
+/// Which of a port's state files a rule is on: its path below the port's folder, or empty for a folder above it.
+fn below_port<'f>(
+    file: &'f FileRef,
+    function: &FunctionView,
+    pci: PciAddress,
+    port: PortNumber,
+) -> Option<&'f str> {
+    match file {
+        FileRef::Port(slot, below) => {
+            let is_read = below.is_empty() || OF_STATE.contains(&below.as_str());
+            (slot.pci == pci && slot.port == port && is_read).then_some(below)
+        }
+        FileRef::Device(_, of, below) => {
+            let of_role = below.ends_with("numa_node") || below.ends_with("hca_type");
+            (*of == pci && !of_role).then_some("")
+        }
+        FileRef::Path(path) => {
+            let pattern = simfs::Pattern::new(path);
+            let device = format!("{CLASS_INFINIBAND}/{}", function.name);
+            let mut above = [CLASS_INFINIBAND, &device].into_iter();
+            if above.any(|folder| pattern.matches(folder)) {
+                return Some("");
+            }
+            let of_port = |below: &&str| pattern.matches(&format!("{device}/ports/{port}/{below}"));
+            OF_STATE.into_iter().find(of_port)
+        }
+        FileRef::StateFile => None,
+    }
+}
+
+/// When which rule is in effect.
+fn spans(story: &Story, healing_from: u64) -> Vec<RuleSpan<'_>> {
+    let mut spans: Vec<RuleSpan<'_>> = Vec::new();
+    let ticks = |at: SimTime| at.div_ceil(story.tick);
+    let given = story.given.iter().map(|step| (0, SimTime::ZERO, step));
+    let steps = story
+        .steps
+        .iter()
+        .map(|step| (ticks(step.at), step.at, step));
+    for (tick, at, step) in given.chain(steps) {
+        for action in &step.actions {
+            match action {
+                StepAction::Rule(rule) => {
+                    let to = match (rule.lasting, &rule.effect) {
+                        (RuleLasting::For(long), _) => ticks(at + long),
+                        (RuleLasting::Nth(n) | RuleLasting::First(n), effect)
+                            if !matches!(effect, RuleEffect::Hang { .. }) =>
+                        {
+                            tick.saturating_add(n)
+                        }
+                        _ => u64::MAX,
+                    };
+                    let to = to.min(healing_from);
+                    spans.push(RuleSpan {
+                        rule,
+                        from: tick,
+                        to,
+                    });
+                }
+                StepAction::Unrule(file) => {
+                    let meant = |span: &RuleSpan<'_>| {
+                        file.as_ref().is_none_or(|file| span.rule.file == *file)
+                    };
+                    for span in spans.iter_mut().filter(|span| meant(span)) {
+                        span.to = span.to.min(tick);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    spans
+}

@@ -1,0 +1,294 @@
+//! A monitor is held to its own rows: what it says otherwise than the reference monitor is right where it promises
+//! so, and what the reference monitor says is then wrong.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "a drill is played once for the many promises that judge it"
+)]
+
+use std::sync::LazyLock;
+
+use director::{Trees, Truth};
+use judge::judge;
+use memory::{Played, play_in_memory};
+use observe::{ClockKind, Descriptor, Promises, Recording, promises::Kind};
+use platforms::{NodeName, Platforms};
+use proto::HealthEvent;
+use reports::FindingKind::{self, Missing, Outstanding, Unexpected};
+use rstest::rstest;
+use scenarios::Story;
+
+use crate::wire::{calls, monitor, reference};
+
+const CUT: &str = "
+scenario: a cable is pulled and plugged in again
+why: an example
+platforms: all
+let: { victim: { role: compute, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 10s
+    do: [ { cut: victim } ]
+    expect:
+      - { fatal: victim }
+      - { condition: state, of: victim, from: 14s, to: 18s, throughout: true }
+      - { cordoned: true, from: 14s, to: 18s, throughout: true }
+  - at: 20s
+    do: [ { mend: victim } ]
+    expect: [ { healthy: victim, within: 3 polls } ]
+until: 30s
+";
+
+const GONE: &str = "
+scenario: a device falls off the bus and returns
+why: an example
+platforms: all
+let: { victim: { role: compute, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 10s
+    do: [ { remove: device of victim } ]
+    expect: [ { fatal: device of victim } ]
+  - at: 20s
+    do: [ { restore: device of victim } ]
+    expect:
+      - { healthy: device of victim, within: 2 polls }
+      - { each: ports of device of victim, healthy: it, within: 2 polls }
+until: 30s
+";
+
+/// A drill that the reference monitor played.
+pub(crate) struct Case {
+    pub(crate) story: Story,
+    pub(crate) truth: Truth,
+    pub(crate) recording: Recording,
+}
+
+impl Case {
+    pub(crate) fn played(text: &str) -> Self {
+        let platforms = Platforms::shipped();
+        let scenario =
+            scenarios::read("port/example.yaml", text).unwrap_or_else(|error| panic!("{error}"));
+        let platform = platforms.get("dgx-h100").expect("the platform ships");
+        let story = scenario
+            .in_world(&NodeName::from("node-a"), platform)
+            .unwrap_or_else(|unfit| panic!("{unfit}"));
+        let Played {
+            recording, truth, ..
+        } = play_in_memory(&story, &reference(), None, &mut Trees::default());
+        Self {
+            story,
+            truth,
+            recording,
+        }
+    }
+}
+
+static CUT_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(CUT));
+static GONE_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(GONE));
+
+/// The reference monitor with other promises over its own.
+fn promising(promises: &str) -> Descriptor {
+    let reference = reference();
+    let own: Promises =
+        platforms::yaml::read("promises.yaml", promises).unwrap_or_else(|error| panic!("{error}"));
+    Descriptor {
+        promises: own.over(&reference.promises),
+        clock: ClockKind::Own,
+        ..reference
+    }
+}
+
+/// What a monitor does otherwise than the reference monitor.
+#[derive(Clone, Copy)]
+enum Otherwise {
+    /// Nothing.
+    Same,
+    /// Its fatal events are nonfatal.
+    Milder,
+    /// It has no fatal events, and none that clear them.
+    Silent,
+    /// Its fatal events come so many polls later.
+    Later(usize),
+    /// It takes nothing back.
+    ClearsNothing,
+    /// Its first poll has no events about devices.
+    NoDevicesAtFirst,
+}
+
+fn otherwise(case: &Case, how: Otherwise) -> Recording {
+    let mut recording = case.recording.clone();
+    let is_at = |tick: usize, changed: &mut Recording, keep: &dyn Fn(&HealthEvent) -> bool| {
+        let calls = std::mem::take(&mut monitor(changed, tick, "node-a").calls);
+        monitor(changed, tick, "node-a").calls = calls;
+        let mut single = Recording {
+            ticks: vec![changed.ticks[tick].clone()],
+            ..Recording::default()
+        };
+        for mut call in self::calls(&mut single) {
+            call.events.retain(|event| keep(event));
+        }
+        changed.ticks[tick] = single.ticks.remove(0);
+        let calls = &mut monitor(changed, tick, "node-a").calls;
+        calls.retain(|call| !call.observations.is_empty());
+    };
+    let last = recording.ticks.len();
+    match how {
+        Otherwise::Same => {}
+        Otherwise::Milder => {
+            for event in calls(&mut recording)
+                .iter_mut()
+                .flat_map(|call| &mut call.events)
+            {
+                if event.is_fatal {
+                    event.is_fatal = false;
+                    event.recommended_action = proto::RecommendedAction::None as i32;
+                }
+            }
+        }
+        Otherwise::Silent => {
+            for tick in 1..last {
+                is_at(tick, &mut recording, &|_| false);
+            }
+        }
+        Otherwise::ClearsNothing => {
+            for tick in 1..last {
+                is_at(tick, &mut recording, &|event| !event.is_healthy);
+            }
+        }
+        Otherwise::NoDevicesAtFirst => {
+            is_at(0, &mut recording, &|event| {
+                !event.message.starts_with("Device ")
+            });
+        }
+        Otherwise::Later(by) => {
+            for tick in (1..last - by).rev() {
+                let is_fatal = |call: &observe::Call| {
+                    let mut events = call.observations.iter();
+                    events.any(|event| event.severity == observe::Severity::Fatal)
+                };
+                let calls = std::mem::take(&mut monitor(&mut recording, tick, "node-a").calls);
+                let (late, now) = calls.into_iter().partition(is_fatal);
+                monitor(&mut recording, tick, "node-a").calls = now;
+                let later: Vec<observe::Call> = late;
+                monitor(&mut recording, tick + by, "node-a")
+                    .calls
+                    .extend(later);
+            }
+        }
+    }
+    recording
+}
+
+#[track_caller]
+fn check(case: &Case, descriptor: &Descriptor, how: Otherwise, findings: &[FindingKind]) {
+    let judged = judge(&case.story, &case.truth, &otherwise(case, how), descriptor);
+    let kinds: Vec<FindingKind> = judged.findings.iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, findings, "{:#?}", judged.findings);
+}
+
+#[rstest]
+#[case::as_documented("{}", Otherwise::Same, &[])]
+#[case::milder("rows: { polling: { verdict: nonfatal } }", Otherwise::Milder, &[])]
+#[case::milder_by_layer("rows: { polling: { infiniband: { verdict: nonfatal } } }", Otherwise::Milder, &[])]
+#[case::milder_of_another_layer("rows: { polling: { ethernet: { verdict: nonfatal } } }", Otherwise::Same, &[])]
+#[case::milder_of_another_kind("rows: { disabled: { verdict: nonfatal } }", Otherwise::Same, &[])]
+#[case::silent("rows: { polling: silent }", Otherwise::Silent, &[])]
+#[case::debounced("rows: { polling: { after: 3 polls } }", Otherwise::Later(3), &[])]
+#[case::debounced_in_time("rows: { polling: { after: 3s } }", Otherwise::Later(3), &[])]
+#[case::too_early("rows: { polling: { after: 4 polls } }", Otherwise::Later(3), &[Unexpected, Missing])]
+#[case::within("rows: { polling: { after: 1 poll, within: 2 polls } }", Otherwise::Later(3), &[])]
+#[case::too_short_for_it("rows: { polling: { after: 15 polls } }", Otherwise::Silent, &[])]
+#[case::by_a_person("rows: { polling: { clears: by_operator } }", Otherwise::ClearsNothing, &[])]
+#[case::never("rows: { polling: { clears: never } }", Otherwise::ClearsNothing, &[])]
+fn a_port_is_reported_as_its_row_says(
+    #[case] promises: &str,
+    #[case] how: Otherwise,
+    #[case] findings: &[FindingKind],
+) {
+    check(&CUT_CASE, &promising(promises), how, findings);
+}
+
+/// Each row of the reference monitor decides what it owes.
+#[rstest]
+#[case::milder("rows: { polling: { verdict: nonfatal } }", Otherwise::Same)]
+#[case::silent("rows: { polling: silent }", Otherwise::Same)]
+#[case::debounced("rows: { polling: { after: 3 polls } }", Otherwise::Same)]
+#[case::never("rows: { polling: { clears: never } }", Otherwise::Same)]
+#[case::not_milder("{}", Otherwise::Milder)]
+#[case::not_silent("{}", Otherwise::Silent)]
+#[case::not_late("{}", Otherwise::Later(3))]
+#[case::not_forgetting("{}", Otherwise::ClearsNothing)]
+fn another_row_asks_for_other_events(#[case] promises: &str, #[case] how: Otherwise) {
+    let descriptor = promising(promises);
+    let recording = otherwise(&CUT_CASE, how);
+    let (story, truth) = (&CUT_CASE.story, &CUT_CASE.truth);
+    let judged = judge(story, truth, &recording, &descriptor);
+    assert_ne!(judged.findings, []);
+}
+
+#[rstest]
+#[case(Otherwise::Same)]
+#[case(Otherwise::Milder)]
+#[case(Otherwise::Silent)]
+#[case(Otherwise::Later(3))]
+fn a_kind_without_a_row_is_not_judged(#[case] how: Otherwise) {
+    let mut descriptor = promising("{}");
+    descriptor
+        .promises
+        .rows
+        .remove(&Kind::parse("polling").expect("a kind"));
+    check(&CUT_CASE, &descriptor, how, &[]);
+    let judged = judge(
+        &CUT_CASE.story,
+        &CUT_CASE.truth,
+        &CUT_CASE.recording,
+        &descriptor,
+    )
+    .judged;
+    // The fault, its clear, the condition and the cordon; the baseline is judged.
+    assert_eq!(judged.not_judged["no promise about `polling`"], 4);
+    assert_eq!(judged.judged, 1);
+}
+
+#[rstest]
+#[case::at_once("{}", Otherwise::Same, &[])]
+#[case::debounced("rows: { gone_device: { after: 2 polls } }", Otherwise::Later(2), &[])]
+#[case::not_debounced("rows: { gone_device: { after: 2 polls } }", Otherwise::Same, &[Unexpected, Missing])]
+#[case::too_short_for_it("rows: { gone_device: { after: 12 polls } }", Otherwise::Silent, &[])]
+#[case::silent("rows: { gone_device: silent }", Otherwise::Silent, &[])]
+#[case::without_devices("wire: { baselines: { devices: false } }", Otherwise::NoDevicesAtFirst, &[])]
+#[case::forgotten("{}", Otherwise::ClearsNothing, &[Missing, Missing, Outstanding, FindingKind::LeftStanding, FindingKind::LeftStanding])]
+fn a_device_is_reported_as_its_row_says(
+    #[case] promises: &str,
+    #[case] how: Otherwise,
+    #[case] findings: &[FindingKind],
+) {
+    check(&GONE_CASE, &promising(promises), how, findings);
+}
+
+/// Nothing is promised, and no law is broken.
+#[rstest]
+#[case(&CUT_CASE, Otherwise::Same)]
+#[case(&CUT_CASE, Otherwise::Milder)]
+#[case(&CUT_CASE, Otherwise::Silent)]
+#[case(&CUT_CASE, Otherwise::Later(3))]
+#[case(&GONE_CASE, Otherwise::Same)]
+#[case(&GONE_CASE, Otherwise::Later(2))]
+fn a_program_without_promises_is_judged_by_the_laws_alone(
+    #[case] case: &Case,
+    #[case] how: Otherwise,
+) {
+    check(case, &Descriptor::of_program("m"), how, &[]);
+}
+
+#[test]
+fn a_program_without_promises_takes_back_what_it_reported() {
+    let bare = Descriptor::of_program("m");
+    let recording = otherwise(&CUT_CASE, Otherwise::ClearsNothing);
+    let judged = judge(&CUT_CASE.story, &CUT_CASE.truth, &recording, &bare);
+    let kinds: Vec<FindingKind> = judged.findings.iter().map(|finding| finding.kind).collect();
+    assert!(kinds.contains(&Outstanding), "{kinds:?}");
+}
