@@ -12,8 +12,9 @@ import (
 
 const schemaVersion = 2
 
-// state is what survives a restart. NVSentinel, nic-health-monitor, state.json: schema. `reported` is ours: the worst that
-// was said of a port since it was last healthy.
+// state is what survives a restart. NVSentinel, nic-health-monitor, state.json: schema. Two keys are ours: `reported`, the worst
+// that was said of a port since it was last healthy, and `dark_ports`, those of a device that were unhealthy, and nothing said
+// of it, when it disappeared.
 type state struct {
 	Version      int                   `json:"version"`
 	BootID       string                `json:"boot_id,omitempty"`
@@ -49,6 +50,7 @@ type goneRecord struct {
 	Port     int    `json:"port,omitempty"`
 	Layer    string `json:"link_layer"`
 	ThisBoot bool   `json:"observed_this_boot,omitempty"`
+	Dark     []int  `json:"dark_ports,omitempty"`
 }
 
 type missRecord struct {

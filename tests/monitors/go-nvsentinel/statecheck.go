@@ -261,9 +261,30 @@ func (t *turn) missing() {
 		if _, stands := t.next.goneDevices[name]; !stands {
 			t.devicesGone = append(t.devicesGone, t.deviceGone(name))
 			t.countError(name, "")
-			t.next.goneDevices[name] = goneRecord{Device: name, Layer: t.layer, ThisBoot: true}
+			t.next.goneDevices[name] = goneRecord{Device: name, Layer: t.layer, ThisBoot: true, Dark: t.dark(name)}
 		}
 	}
+}
+
+// dark are the ports of a device that are unhealthy without anything said of it, such as those without a cable by design.
+func (t *turn) dark(name string) []int {
+	var out []int
+	for _, key := range sortedPorts(t.was.ports) {
+		record := t.was.ports[key]
+		if v := t.severity(record.port()); record.Device == name && record.Reported == "" && (v == nonFatal || v == fatal) {
+			out = append(out, record.Port)
+		}
+	}
+	return out
+}
+
+func (r goneRecord) wasDark(number int) bool {
+	for _, dark := range r.Dark {
+		if dark == number {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *turn) port(p port, netdev string) {
@@ -271,7 +292,7 @@ func (t *turn) port(p port, netdev string) {
 	old, known := t.was.ports[key]
 	record := portRecord{p.device, p.number, p.state, p.phys, t.layer, old.Reported}
 	now, before := t.severity(p), t.severity(old.port())
-	_, deviceGone := t.next.goneDevices[p.device]
+	gone, deviceGone := t.next.goneDevices[p.device]
 	_, portGone := t.next.gonePorts[key]
 
 	say := false
@@ -283,6 +304,7 @@ func (t *turn) port(p port, netdev string) {
 		judged := t.first || t.baseline
 		unproven := judged && !t.inventory.config.pinning() && !t.standings[t.inventory.card(p.device)].anomalous && old.Reported == ""
 		worse := before < now && reportedAs(old.Reported) < now && !makes(escalationSwallowed)
+		unproven = unproven || !known && gone.wasDark(p.number)
 		say = !unproven && (judged || !known || before == healthy || worse || makes(repeatsEveryPoll))
 		if say && (t.baseline || reportedAs(old.Reported) < now) {
 			record.Reported = reportedText[now]
@@ -358,18 +380,20 @@ func (d device) murky(number int) bool {
 	return false
 }
 
-// returned takes back that a device disappeared: one of its ports is healthy, or it has none of this layer.
+// returned takes back that a device disappeared: one of its ports is healthy, or all are as dark as they were before, or it has
+// none of this layer.
 func (t *turn) returned() {
 	for _, name := range sortedGone(t.next.goneDevices) {
 		if t.unreadable[name] || !t.seen[name] {
 			continue
 		}
 		d, tracked := t.tracked[name]
-		back := !tracked
+		back, asBefore := !tracked, true
 		for _, p := range d.portsOf(t.layer) {
 			back = back || p.healthy()
+			asBefore = asBefore && t.next.goneDevices[name].wasDark(p.number)
 		}
-		if !back {
+		if !back && !asBefore {
 			continue
 		}
 		delete(t.next.goneDevices, name)
