@@ -56,7 +56,7 @@ func (c *charCheck) prepare() (outcome, error) {
 		return outcome{}, nil
 	}
 	expected := c.expected(found)
-	there, held, err := c.there(len(expected) > 0)
+	there, blind, held, err := c.there(len(expected) > 0)
 	if err != nil || held {
 		return outcome{}, err
 	}
@@ -73,6 +73,8 @@ func (c *charCheck) prepare() (outcome, error) {
 		case there[key]:
 		case stood && !baseline:
 			latched[key] = true
+		case blind[key.kind] && !stood:
+			misses[key] = c.misses[key]
 		case stood || c.misses[key]+1 >= missThreshold:
 			latched[key] = true
 			events = append(events, c.gone(key))
@@ -143,39 +145,53 @@ func (c *charCheck) expected(found listing) []charKey {
 	return keys
 }
 
-// there reads which character devices exist. Without a class folder that is needed the poll is held.
-func (c *charCheck) there(needed bool) (map[charKey]bool, bool, error) {
-	out := map[charKey]bool{}
+// there reads which character devices exist, and of which kinds an entry could not be read: it may be any of those that are
+// missing. Without a class folder that is needed the poll is held.
+func (c *charCheck) there(needed bool) (out map[charKey]bool, blind map[string]bool, held bool, err error) {
+	out, blind = map[charKey]bool{}, map[string]bool{}
 	for _, class := range []string{"_mad", "_verbs"} {
 		folder := c.inventory.config.ClassPath + class
 		names, err := entries(folder)
 		if errors.Is(err, os.ErrNotExist) {
 			if needed {
 				log.warnOnce(folder, "Holding InfiniBand char-device poll: class directory unavailable", "path", folder)
-				return nil, true, nil
+				return nil, nil, true, nil
 			}
 			continue
 		}
 		if err != nil {
-			return nil, false, fmt.Errorf("failed to list %s: %w", folder, err)
+			return nil, nil, false, fmt.Errorf("failed to list %s: %w", folder, err)
 		}
 		log.again(folder)
 		for _, name := range names {
 			kind := strings.TrimRight(name, "0123456789")
-			device, err := readText(folder, name, "ibdev")
-			switch {
-			case err != nil || kind == "abi_version":
-			case kind == "uverbs" && class == "_verbs":
-				out[charKey{kind, device, 0}] = true
-			case (kind == "umad" || kind == "issm") && class == "_mad":
-				text, err := readText(folder, name, "port")
-				if number, malformed := strconv.Atoi(text); err == nil && malformed == nil {
-					out[charKey{kind, device, number}] = true
-				}
+			if kind != "uverbs" && kind != "umad" && kind != "issm" {
+				continue
+			}
+			if key, err := readCharDevice(kind, folder, name); err == nil {
+				out[key] = true
+			} else {
+				blind[kind] = true
 			}
 		}
 	}
-	return out, false, nil
+	return out, blind, false, nil
+}
+
+func readCharDevice(kind, folder, name string) (charKey, error) {
+	device, err := readText(folder, name, "ibdev")
+	if err == nil && device == "" {
+		err = errors.New("empty")
+	}
+	if err != nil || kind == "uverbs" {
+		return charKey{kind, device, 0}, err
+	}
+	text, err := readText(folder, name, "port")
+	if err != nil {
+		return charKey{}, err
+	}
+	number, err := strconv.Atoi(text)
+	return charKey{kind, device, number}, err
 }
 
 func (c *charCheck) gone(k charKey) *datamodels.HealthEvent {
