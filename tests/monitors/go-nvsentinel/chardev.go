@@ -196,7 +196,8 @@ func readCharDevice(kind, folder, name string) (charKey, error) {
 
 func (c *charCheck) gone(k charKey) *datamodels.HealthEvent {
 	class := path.Join("/sys/class", "infiniband_mad")
-	message := fmt.Sprintf("Device %s port %d: umad character device missing from %s; pods cannot open /dev/infiniband/umad*", k.device, k.port, class)
+	message := fmt.Sprintf("Device %s port %d: umad character device missing from %s; pods cannot open /dev/infiniband/umad*",
+		k.device, k.port, class)
 	switch k.kind {
 	case "issm":
 		message = fmt.Sprintf("Device %s port %d: issm character device missing from %s (expected for an InfiniBand-mode port); "+

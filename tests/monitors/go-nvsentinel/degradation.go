@@ -50,7 +50,8 @@ func (c counterState) copy() counterState {
 }
 
 func newDegradation(layer string, r reporter, v *inventory, s *store, m *metrics) *degradation {
-	c := &degradation{reporter: r, layer: layer, stateName: layer + "StateCheck", inventory: v, store: s, metrics: m, enabled: v.config.enabled()}
+	c := &degradation{reporter: r, layer: layer, stateName: layer + "StateCheck", inventory: v, store: s, metrics: m}
+	c.enabled = v.config.enabled()
 	c.owed = s.owes(r.check, s.rebooted)
 	s.Lock()
 	defer s.Unlock()
@@ -276,8 +277,8 @@ func (w *watch) sweep() {
 			continue
 		}
 		delete(w.next.breaches, key)
-		w.say(sample{device: flag.Device, port: flag.Port, config: counterConfig{Name: counter}}, healthy, fmt.Sprintf(
-			"Counter %s on %s is no longer monitored (counter disabled or device out of monitoring scope); clearing stale breach", counter, flag.Device))
+		w.say(flag.sample(counter), healthy, fmt.Sprintf("Counter %s on %s is no longer monitored "+
+			"(counter disabled or device out of monitoring scope); clearing stale breach", counter, flag.Device))
 	}
 }
 
@@ -294,9 +295,14 @@ func (w *watch) replayUntouched() {
 			delete(w.next.breaches, key)
 			continue
 		}
-		w.say(sample{device: flag.Device, port: flag.Port, config: counterConfig{Name: counter}}, verdictOf(flag.Fatal), fmt.Sprintf(
-			"Counter %s on %s is not currently readable; re-asserting outstanding breach after baseline reconciliation", counter, flag.Device))
+		w.say(flag.sample(counter), verdictOf(flag.Fatal), fmt.Sprintf("Counter %s on %s is not currently readable; "+
+			"re-asserting outstanding breach after baseline reconciliation", counter, flag.Device))
 	}
+}
+
+// sample is the counter of a breach that this poll did not read.
+func (b breach) sample(counter string) sample {
+	return sample{device: b.Device, port: b.Port, config: counterConfig{Name: counter}}
 }
 
 func counterOf(key string) string {

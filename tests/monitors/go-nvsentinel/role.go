@@ -42,19 +42,31 @@ func (v *inventory) watches(d device) bool {
 	return !d.foreign && (v.role(d.name) != management || makes(monitorsManagement))
 }
 
-// role is found once for a name, and remembered while the name is listed.
+// role is found once for a name, and remembered while the name is listed. No lock is held while files are read, so that a read
+// that hangs in one loop does not stop the other.
 func (v *inventory) role(name string) string {
-	v.Lock()
-	defer v.Unlock()
-	if known, ok := v.roles[name]; ok {
+	if known, ok := v.remembered(v.roles, name); ok {
 		return known
 	}
 	role, sure := v.classify(name)
 	if sure {
-		v.roles[name] = role
+		v.remember(v.roles, name, role)
 		log.info("Classified", "device", name, "role", role)
 	}
 	return role
+}
+
+func (v *inventory) remembered(of map[string]string, name string) (string, bool) {
+	v.Lock()
+	defer v.Unlock()
+	known, ok := of[name]
+	return known, ok
+}
+
+func (v *inventory) remember(in map[string]string, name, value string) {
+	v.Lock()
+	defer v.Unlock()
+	in[name] = value
 }
 
 // classify asks in this order: default route, PIX and PXB, NUMA node, NODE and PHB, all SYS; the rest is storage.
@@ -107,17 +119,15 @@ func (v *inventory) classify(name string) (role string, sure bool) {
 
 // card is the PCI address of a device without its function: the same for both functions of a card.
 func (v *inventory) card(name string) string {
-	v.Lock()
-	defer v.Unlock()
-	if known, ok := v.cards[name]; ok {
+	if known, ok := v.remembered(v.cards, name); ok {
 		return known
 	}
 	text, _ := readText(v.config.ClassPath, name, "device/uevent")
 	for _, line := range strings.Split(text, "\n") {
 		address := strings.TrimPrefix(line, "PCI_SLOT_NAME=")
 		if dot := strings.LastIndex(address, "."); address != line && dot >= 0 {
-			v.cards[name] = address[:dot]
-			return v.cards[name]
+			v.remember(v.cards, name, address[:dot])
+			return address[:dot]
 		}
 	}
 	return name

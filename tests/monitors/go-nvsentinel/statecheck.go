@@ -50,7 +50,10 @@ type layerState struct {
 }
 
 func newLayerState() layerState {
-	return layerState{map[string]bool{}, map[string]portRecord{}, map[string]int{}, map[string]goneRecord{}, map[string]goneRecord{}, map[string]bool{}}
+	return layerState{
+		devices: map[string]bool{}, ports: map[string]portRecord{}, misses: map[string]int{},
+		goneDevices: map[string]goneRecord{}, gonePorts: map[string]goneRecord{}, cards: map[string]bool{},
+	}
 }
 
 func newStateCheck(layer string, r reporter, v *inventory, s *store, m *metrics) *stateCheck {
@@ -168,7 +171,9 @@ func (t *turn) play() []*datamodels.HealthEvent {
 	t.returned()
 	t.judgeCards()
 	var events []*datamodels.HealthEvent
-	for _, group := range [][]*datamodels.HealthEvent{t.clears, t.reasserted, t.ports, t.devicesGone, t.portsGone, t.devicesBack, t.cardEvents} {
+	for _, group := range [][]*datamodels.HealthEvent{
+		t.clears, t.reasserted, t.ports, t.devicesGone, t.portsGone, t.devicesBack, t.cardEvents,
+	} {
 		events = append(events, group...)
 	}
 	if t.baseline {
@@ -213,7 +218,8 @@ func (t *turn) hold(name string) {
 
 // reset begins a baseline: whatever this check has said is taken back; what this boot saw vanish is said again.
 func (t *turn) reset() {
-	t.clears = append(t.clears, t.clear("Baseline reset (host reboot or discovery-scope change): clearing all conditions previously reported by this check"))
+	t.clears = append(t.clears, t.clear("Baseline reset (host reboot or discovery-scope change): "+
+		"clearing all conditions previously reported by this check"))
 	t.next.cards = map[string]bool{}
 	for _, name := range sortedGone(t.next.goneDevices) {
 		if t.next.goneDevices[name].ThisBoot && !t.seen[name] && t.inventory.config.selects(name) {
@@ -225,7 +231,8 @@ func (t *turn) reset() {
 	for _, key := range sortedGone(t.next.gonePorts) {
 		record := t.next.gonePorts[key]
 		_, tracked := t.tracked[record.Device]
-		if record.ThisBoot && (tracked || !t.seen[record.Device]) && !t.has(record.Device, record.Port) && t.inventory.config.selects(record.Device) {
+		inScope := (tracked || !t.seen[record.Device]) && t.inventory.config.selects(record.Device)
+		if record.ThisBoot && inScope && !t.has(record.Device, record.Port) {
 			t.reasserted = append(t.reasserted, t.portGone(record.Device, record.Port))
 			continue
 		}
