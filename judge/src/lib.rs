@@ -317,8 +317,8 @@ impl<'a> Judging<'a> {
                 }
                 let moved = match owed.instead(expectation, node) {
                     None => None,
-                    Some(Instead::Later(later)) => {
-                        Some(owed::moved(expectation, later, self.story.tick))
+                    Some(Instead::Moved(later, about)) => {
+                        Some(owed::moved(expectation, (later, about), self.story.tick))
                     }
                     Some(Instead::NotOwed) => {
                         self.judged.judge();

@@ -65,6 +65,13 @@ struct Piece {
     tone: Tone,
 }
 
+/// What belongs to a subject.
+#[derive(Default)]
+struct Owing {
+    pieces: Vec<Piece>,
+    unpromised: Vec<(u64, u64)>,
+}
+
 impl Group {
     /// Whether it may alarm in a tick.
     pub(super) fn may_alarm(&self, tick: u64) -> bool {
@@ -88,12 +95,12 @@ pub(super) fn groups(
     let (rows, episodes) = (Rows::of(context), Episodes::of(context.story));
     let all = intervals(context, &readings, recording);
     let of_node = all.iter().filter(|interval| interval.node == *node);
-    let mut groups: BTreeMap<Option<Whom>, (Vec<Piece>, Vec<(u64, u64)>)> = BTreeMap::new();
+    let mut groups: BTreeMap<Option<Whom>, Owing> = BTreeMap::new();
     for whom in subjects(&readings, node, granularity) {
         groups.entry(whom).or_default();
     }
     for interval in of_node {
-        let Some((pieces, unpromised)) = groups.get_mut(&subject_of(interval, granularity)) else {
+        let Some(owing) = groups.get_mut(&subject_of(interval, granularity)) else {
             continue;
         };
         let episode = episode_of(&episodes, interval).map(Kind::from);
@@ -103,20 +110,21 @@ pub(super) fn groups(
             continue;
         }
         if !has_row(&interval.kind) || episode.as_ref().is_some_and(|kind| !has_row(kind)) {
-            unpromised.push((interval.from, clock.after(interval.to, GRACE)));
+            let until = clock.after(interval.to, GRACE);
+            owing.unpromised.push((interval.from, until));
             continue;
         }
         if episode.is_some_and(|kind| is_silent(&rows, &kind, interval)) {
             continue;
         }
-        pieces.extend(piece(&rows, interval, &clock));
+        owing.pieces.extend(piece(&rows, interval, &clock));
     }
-    let named = |(whom, (pieces, unpromised))| Group {
+    let named = |(whom, owing): (Option<Whom>, Owing)| Group {
         name: name_of(&readings, node, &whom),
         names: names_of(&readings, node, &whom),
-        alarms: alarms(pieces),
+        alarms: alarms(owing.pieces),
         whom,
-        unpromised,
+        unpromised: owing.unpromised,
     };
     groups.into_iter().map(named).collect()
 }
