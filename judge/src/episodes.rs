@@ -73,6 +73,29 @@ impl Episodes {
         })
     }
 
+    /// The last step until this tick that concerns a function of a node, or the node: the episode that it begins, if
+    /// it begins one, and the first tick that can show it.
+    pub(crate) fn last_step(
+        &self,
+        node: &NodeName,
+        pci: Option<PciAddress>,
+        until: u64,
+    ) -> Option<(Option<Named>, u64)> {
+        let mut steps = self.0.iter().rev();
+        let last = steps.find(|step| step.from <= until && step.whom.includes(node, pci))?;
+        Some((last.kind, last.from))
+    }
+
+    /// The episodes that concern a node or a part of it, with the first tick that can show each.
+    pub(crate) fn on_node(&self, node: &NodeName) -> impl Iterator<Item = (Named, u64)> {
+        let of_node = |episode: &&Episode| match &episode.whom {
+            Whom::All => true,
+            Whom::Node(of) | Whom::Card(of, _) | Whom::Function(of, _) => of == node,
+        };
+        let of_node = self.0.iter().filter(of_node);
+        of_node.filter_map(|episode| Some((episode.kind?, episode.from)))
+    }
+
     /// The latest that began in these ticks and concerns the monitor of a node: what it remembers, reads once, or
     /// can deliver.
     pub(crate) fn latest_of_monitor(&self, node: &NodeName, from: u64, to: u64) -> Option<Named> {
@@ -114,13 +137,13 @@ fn touches(action: &StepAction) -> Option<Whom> {
     let of = |node: &NodeName, pci: PciAddress| Some(Whom::Function(node.clone(), pci));
     match action {
         StepAction::World(Action::Port(slot, _)) => of(&slot.node, slot.pci),
-        StepAction::World(Action::Device(function, action)) => match action {
+        StepAction::World(Action::Device(
+            function,
             DeviceAction::Remove
             | DeviceAction::Restore
             | DeviceAction::LeaveNamespace
-            | DeviceAction::ReturnToNamespace => of(&function.node, function.pci),
-            _ => None,
-        },
+            | DeviceAction::ReturnToNamespace,
+        )) => of(&function.node, function.pci),
         _ => None,
     }
 }
@@ -235,13 +258,13 @@ fn condition_of(action: &StepAction) -> Option<Kind> {
         StepAction::World(Action::Ports(_, PortsAction::SwitchPower { on: false })) => {
             Named::Polling
         }
-        StepAction::World(Action::Device(_, action)) => match action {
+        StepAction::World(Action::Device(
+            _,
             DeviceAction::Remove
             | DeviceAction::LeaveNamespace
             | DeviceAction::ReleaseVf
-            | DeviceAction::DestroyVfs => Named::GoneDevice,
-            _ => return None,
-        },
+            | DeviceAction::DestroyVfs,
+        )) => Named::GoneDevice,
         StepAction::Rule(rule) if episode_of_rule(rule).is_none() => match rule.effect {
             RuleEffect::Hang { .. } => Named::Hang,
             RuleEffect::Vanish => Named::GoneDevice,

@@ -19,6 +19,7 @@ use scenarios::{Expectation, Story, What};
 mod alarms;
 mod assign;
 mod causes;
+mod clock;
 mod cluster_facts;
 mod compare;
 mod consequences;
@@ -34,6 +35,7 @@ mod kinds;
 mod laws;
 mod links;
 mod loads;
+mod needs;
 mod normal;
 mod order;
 mod outstanding;
@@ -50,6 +52,7 @@ pub use consequences::{Consequences, Fault, Standing, TickMade, cabling};
 pub use episodes::kinds_of;
 pub use kinds::{Asked, asked};
 pub use loads::{WorkloadVerdict, verdict_on};
+pub use needs::judge_needs;
 pub use trace::{GoldenDifference, golden_difference, trace};
 
 use director::Truth;
@@ -314,8 +317,8 @@ impl<'a> Judging<'a> {
                 }
                 let moved = match owed.instead(expectation, node) {
                     None => None,
-                    Some(Instead::Later(later)) => {
-                        Some(owed::moved(expectation, later, self.story.tick))
+                    Some(Instead::Moved(later, about)) => {
+                        Some(owed::moved(expectation, (later, about), self.story.tick))
                     }
                     Some(Instead::NotOwed) => {
                         self.judged.judge();

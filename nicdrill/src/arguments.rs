@@ -65,7 +65,7 @@ pub(crate) enum Command {
     /// The JSON Schema of a file, for an editor: profile, driver, descriptor, scenario or world
     Schema {
         /// The kind of file
-        #[arg(value_name = "profile|driver|descriptor|scenario|world|known")]
+        #[arg(value_name = "profile|driver|descriptor|scenario|world|known|needs")]
         of: SchemaOf,
     },
     /// Print the platform connector's `.proto`, from which a monitor's messages are generated
@@ -107,6 +107,8 @@ pub(crate) enum SchemaOf {
     World,
     /// Known deviations
     Known,
+    /// What a site needs
+    Needs,
 }
 
 /// All remaining arguments.
@@ -194,6 +196,10 @@ pub(crate) struct HowArguments {
     /// Fail if this arm is not available
     #[arg(long, value_name = "process")]
     pub(crate) require: Option<Required>,
+    /// Judge by what a site needs, as this file states it, instead of what the monitor promises; `example` is
+    /// the one of the docs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) needs: Option<String>,
     /// The order of the drills: 0 as listed, otherwise shuffled with this seed
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,

@@ -3,8 +3,18 @@
 use observe::{Descriptor, promises::LostPublish};
 use reports::{ExitCode, JudgedBy, Summary};
 
+use crate::needs::SiteNeeds;
+
 /// What a monitor is judged by; `again` are the words of the command line that name it.
-pub(super) fn judged_by(descriptor: &Descriptor, again: &[String]) -> JudgedBy {
+pub(super) fn judged_by(
+    descriptor: &Descriptor,
+    needs: Option<&SiteNeeds>,
+    again: &[String],
+) -> JudgedBy {
+    if let Some(SiteNeeds { file, .. }) = needs {
+        let file = file.clone();
+        return JudgedBy::Needs { file };
+    }
     if !descriptor.promises.is_empty() {
         return JudgedBy::Promises;
     }
@@ -41,12 +51,12 @@ mod tests {
     fn a_bare_program_is_judged_by_the_laws_and_never_found_right() {
         let program = Descriptor::of_program("/opt/mine");
         let again = ["--monitor", "./mine"].map(str::to_owned);
-        let by = judged_by(&program, &again);
+        let by = judged_by(&program, None, &again);
         let monitor = "./mine".to_owned();
         assert_eq!(by, JudgedBy::Laws { monitor });
         assert_eq!(exit_code(&by, &Summary::default()), ExitCode::NothingJudged);
         assert_eq!(
-            judged_by(&program, &[]),
+            judged_by(&program, None, &[]),
             JudgedBy::Laws {
                 monitor: program.name.clone()
             }

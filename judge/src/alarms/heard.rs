@@ -54,12 +54,11 @@ impl<'r> Heard<'r> {
     /// The alarms that nothing explains: the tick in which each begins to lack a reason, and its lines.
     pub(super) fn unfounded(&self, group: &Group) -> Vec<(u64, Vec<String>)> {
         let last = self.recording.ticks.len() as u64;
+        // How long a founded one stands is judged with its reason.
         let alarms = self.alarms(group);
-        let found = alarms.filter_map(|alarm| {
-            // How long a founded one stands is judged with its reason.
-            (!group.may_alarm(alarm.from) && alarm.from < last)
-                .then(|| (alarm.from, vec![line(alarm)]))
-        });
+        let found = alarms
+            .filter(|alarm| !group.may_alarm(alarm.from) && alarm.from < last)
+            .map(|alarm| (alarm.from, vec![line(alarm)]));
         found.collect()
     }
 

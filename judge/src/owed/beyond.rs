@@ -21,7 +21,7 @@ impl<'a> Translator<'_, 'a> {
     pub(super) fn beyond(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
         self.whole_checks(documents, owed);
         self.baseline_runs(owed);
-        self.from_truth(documents, owed);
+        self.true_faults(documents, owed);
     }
 
     /// A monitor that clears what stands by an event of the whole check tells anew what is healthy, where the

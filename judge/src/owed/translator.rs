@@ -156,7 +156,11 @@ impl<'a> Translator<'_, 'a> {
         owed.stays = matches!(rows::clears(&promised), Clears::ByOperator | Clears::Never);
         self.rename(&mut owed, &documents, &promised);
         let tone = owed.pattern.tone;
-        (Fate::Owed { later, tone }, Some(owed))
+        let about = Some(&owed.pattern.about);
+        let about = about
+            .filter(|about| **about != demand.pattern.about)
+            .cloned();
+        (Fate::Owed { later, tone, about }, Some(owed))
     }
 
     /// A demand for a healthy event; `of` is what became of the fault that it clears.
@@ -181,6 +185,10 @@ impl<'a> Translator<'_, 'a> {
             Holds::Silent if kinds.clears.is_none() && kinds.condition.is_some() => {
                 return may(Fate::Free);
             }
+            // The row of first polls is about faults; the wire decides about the rest.
+            Holds::Silent if kinds.episode == Some(Named::FirstPoll) && kinds.clears.is_none() => {
+                (Box::default(), Box::default())
+            }
             Holds::Silent => return (Fate::Silent, None),
             Holds::Instead {
                 documents,
@@ -204,8 +212,12 @@ impl<'a> Translator<'_, 'a> {
             }
         }
         self.rename(&mut owed, &documents, &promised);
-        let tone = Tone::Healthy;
-        (Fate::Owed { later: 0, tone }, Some(owed))
+        let fate = Fate::Owed {
+            later: 0,
+            tone: Tone::Healthy,
+            about: None,
+        };
+        (fate, Some(owed))
     }
 
     /// When a fault is due, and how much later that is than the documents ask; `None` if it has ended before.
@@ -391,8 +403,12 @@ fn is_same(one: &Demand<'_>, other: &Demand<'_>) -> bool {
 
 /// The demand of the documents as it is.
 fn as_asked<'a>(demand: &Demand<'a>) -> Result<'a> {
-    let tone = demand.pattern.tone;
-    (Fate::Owed { later: 0, tone }, Some(demand.clone()))
+    let fate = Fate::Owed {
+        later: 0,
+        tone: demand.pattern.tone,
+        about: None,
+    };
+    (fate, Some(demand.clone()))
 }
 
 /// A demand that need not be met.

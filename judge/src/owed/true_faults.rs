@@ -1,6 +1,6 @@
 //! What a monitor owes where the documents ask for nothing: it reports a kind that they leave silent, earlier than
 //! they do, in a severity that rises where theirs does not, or cards in every poll. It follows from the truth.
-//! Start at [`Translator::from_truth`].
+//! Start at [`Translator::true_faults`].
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ const GRACE: u64 = 1;
 
 impl<'a> Translator<'_, 'a> {
     /// Adds what follows from the truth alone.
-    pub(super) fn from_truth(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
+    pub(super) fn true_faults(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
         if !self.rows.differ() {
             return;
         }
