@@ -17,6 +17,7 @@ mod output_page;
 mod page;
 mod postgres;
 mod processes;
+mod promises_page;
 mod protobuf;
 mod record;
 mod replay;
