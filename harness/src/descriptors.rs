@@ -16,7 +16,7 @@ use crate::outages::Outages;
 /// # Errors
 /// If the text is not a descriptor of version 1, with the place of the mistake.
 pub fn read(file: &str, text: &str) -> Result<Descriptor, YamlError> {
-    let descriptor: Descriptor = yaml::read(file, text)?;
+    let descriptor: Descriptor = yaml::read(file, text).map_err(|error| advised(error, text))?;
     let Some(problem) = descriptor.problem() else {
         return Ok(descriptor);
     };
@@ -27,6 +27,19 @@ pub fn read(file: &str, text: &str) -> Result<Descriptor, YamlError> {
         column: 1,
     };
     Err(YamlError::at(file, text, place, problem.what).hint(problem.hint))
+}
+
+/// Says what a descriptor needs at least, if it lacks that.
+fn advised(error: YamlError, text: &str) -> YamlError {
+    if text.trim().is_empty() {
+        return error.hint(
+            "a descriptor needs at least `descriptor_version: 1`, `name` and `command`; `nicdrill init` writes one",
+        );
+    }
+    if error.what == "key `descriptor_version` is missing" {
+        return error.hint("write `descriptor_version: 1`");
+    }
+    error
 }
 
 /// The shipped descriptor of this name; `None` if there is none.
@@ -115,6 +128,16 @@ mod tests {
             let descriptor = read(file, text).unwrap();
             assert_eq!(shipped(&descriptor.name), Some(descriptor));
         }
+    }
+
+    #[test]
+    fn a_descriptor_without_what_it_needs_at_least_is_told_so() {
+        let hint = |text| read("m.yaml", text).unwrap_err().hint.unwrap();
+        assert!(hint("").contains("`descriptor_version: 1`, `name` and `command`"));
+        assert_eq!(
+            hint("name: m\ntitle: a monitor\ncommand: [./m]\n"),
+            "write `descriptor_version: 1`"
+        );
     }
 
     #[test]
