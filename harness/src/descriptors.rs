@@ -24,7 +24,8 @@ pub fn read(file: &str, text: &str) -> Result<Descriptor, YamlError> {
 }
 
 fn read_with(file: &str, text: &str, imports: usize) -> Result<Descriptor, YamlError> {
-    let mut descriptor: Descriptor = yaml::read(file, text)?;
+    let mut descriptor: Descriptor =
+        yaml::read(file, text).map_err(|error| advised(error, text))?;
     if let Some(problem) = descriptor.problem() {
         return Err(at_key(file, text, problem.key, problem.what).hint(problem.hint));
     }
@@ -62,6 +63,19 @@ fn at_key(file: &str, text: &str, key: &str, what: Cow<'static, str>) -> YamlErr
         column: 1,
     };
     YamlError::at(file, text, place, what)
+}
+
+/// Says what a descriptor needs at least, if it lacks that.
+fn advised(error: YamlError, text: &str) -> YamlError {
+    if text.trim().is_empty() {
+        return error.hint(
+            "a descriptor needs at least `descriptor_version: 1`, `name` and `command`; `nicdrill init` writes one",
+        );
+    }
+    if error.what == "key `descriptor_version` is missing" {
+        return error.hint("write `descriptor_version: 1`");
+    }
+    error
 }
 
 /// The shipped descriptor of this name; `None` if there is none.
@@ -150,6 +164,16 @@ mod tests {
             let descriptor = read(file, text).unwrap();
             assert_eq!(shipped(&descriptor.name), Some(descriptor));
         }
+    }
+
+    #[test]
+    fn a_descriptor_without_what_it_needs_at_least_is_told_so() {
+        let hint = |text| read("m.yaml", text).unwrap_err().hint.unwrap();
+        assert!(hint("").contains("`descriptor_version: 1`, `name` and `command`"));
+        assert_eq!(
+            hint("name: m\ntitle: a monitor\ncommand: [./m]\n"),
+            "write `descriptor_version: 1`"
+        );
     }
 
     #[test]
