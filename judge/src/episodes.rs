@@ -88,7 +88,7 @@ impl Episodes {
 
     /// The episodes that concern a node or a part of it, with the first tick that can show each.
     pub(crate) fn on_node(&self, node: &NodeName) -> impl Iterator<Item = (Named, u64)> {
-        let of_node = |episode: &&Episode| match &episode.whom {
+        let of_node = move |episode: &&Episode| match &episode.whom {
             Whom::All => true,
             Whom::Node(of) | Whom::Card(of, _) | Whom::Function(of, _) => of == node,
         };
