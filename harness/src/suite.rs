@@ -9,6 +9,7 @@ mod coverage;
 mod estimate;
 mod filter;
 mod jobs;
+mod judged;
 mod keeping;
 mod pairs;
 mod processes;

@@ -7,7 +7,7 @@ use rstest::rstest;
 use crate::scratch::Scratch;
 
 /// Every flag of `nicdrill run`.
-const RUN_FLAGS: [&str; 26] = [
+const RUN_FLAGS: [&str; 28] = [
     "--allow-skips",
     "--arm",
     "--baseline",
@@ -23,7 +23,9 @@ const RUN_FLAGS: [&str; 26] = [
     "--keep",
     "--known",
     "--monitor",
+    "--needs",
     "--no-pin",
+    "--not-judged",
     "--out",
     "--platform",
     "--repeat",

@@ -11,6 +11,7 @@ mod host_root;
 mod init;
 mod isolation;
 mod known;
+mod leftovers;
 mod made_up_vendor;
 mod output_page;
 mod page;
