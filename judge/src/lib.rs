@@ -39,6 +39,7 @@ mod owed;
 mod readings;
 mod reasons;
 mod reported_event;
+mod stood;
 mod strays;
 mod trace;
 
@@ -47,6 +48,7 @@ pub use consequences::{Consequences, Fault, Standing, TickMade, cabling};
 pub use episodes::kinds_of;
 pub use kinds::{Asked, asked};
 pub use loads::{WorkloadVerdict, verdict_on};
+pub use stood::{Stood, StoodOf, stood};
 pub use trace::{GoldenDifference, golden_difference, trace};
 
 use director::Truth;

@@ -68,10 +68,32 @@ pub(crate) enum Command {
     Proto,
     /// Write a working monitor, its descriptor, the `.proto` and a CI file
     Init(InitArguments),
+    /// Interview a monitor, and write the promises that its runs are judged by
+    Fit(FitArguments),
     /// Accept the findings of the last run: writes entries to `known.toml`, after asking
     Accept(AcceptArguments),
     /// Record what happens to a node's NICs as a scenario that can be replayed
     Record(RecordArguments),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FitArguments {
+    /// The monitor: a descriptor's name or file, or a program
+    #[arg(value_name = "DESCRIPTOR|PROGRAM")]
+    pub(crate) monitor: String,
+    /// The file to write [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Overwrite the file
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+    /// The platforms to ask on: names, or folders or files of your own [default: dgx-h100, h100-oci and
+    /// dgx-a100:two-port]
+    #[arg(long, value_name = "P,..", value_delimiter = ',')]
+    pub(crate) platform: Vec<String>,
+    /// Drills at once [default: one for each allowed CPU]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
 }
 
 #[derive(Clone, Debug, Args)]
