@@ -37,6 +37,10 @@ const CONDITIONS: [Named; 14] = [
 /// How many polls the longest of the short faults of a drill stands. A fatal report after more is an escalation.
 const SHORT: u64 = 3;
 
+/// In how many polls in a row a character device must be missing before the documents ask for a report
+/// (docs/decisions.md, 13); their row counts from the last of them.
+const CHAR_DEVICE_POLLS: u64 = 3;
+
 /// How late a report or a clear may be without a promise about it: the next poll (docs/scenario.md, "Time").
 const NEXT_POLL: u64 = 1;
 
@@ -166,7 +170,7 @@ fn learned(kind: &Kind, layer: LinkLayer, answers: &[&Answer]) -> Learned {
     let says = Says {
         verdict: verdict(&asked, answers),
         subject: subject(kind, &reported),
-        after: Some(after(&asked, &reported)),
+        after: Some(after(kind, &asked, &reported)),
         within: within(&reported),
         clears: Some(clears(kind, &reported)),
         ports: (*kind == Named::GoneDevice.into()).then_some(Meanwhile::Silent),
@@ -236,9 +240,13 @@ fn subject(kind: &Kind, reported: &[&&Answer]) -> Option<PromisedSubject> {
 
 /// For how long a fault must have stood. The documents' patience counts from the poll after the first one that reads
 /// the fault ("for longer than 30 s").
-fn after(asked: &Says, reported: &[&&Answer]) -> Lasting {
+fn after(kind: &Kind, asked: &Says, reported: &[&&Answer]) -> Lasting {
     let first = reported.iter().filter_map(|it| Some(it.report.as_ref()?.after));
     let first = first.min().unwrap_or_default();
+    let first = match kind {
+        Kind::Named(Named::CharDevice) => first.saturating_sub(CHAR_DEVICE_POLLS - 1),
+        _ => first,
+    };
     let patience = asked.after.unwrap_or(Lasting::NOTHING);
     let Lasting::Time(span) = patience else {
         return in_polls(first);
