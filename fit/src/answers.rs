@@ -97,16 +97,16 @@ fn answer(drill: &Drill<'_>, heard: &[Heard<'_>], stood: Stood) -> Answer {
         .collect();
     let natural = natural(&stood.of);
     let first_poll = reports.iter().map(|report| report.poll).min();
-    let of_first = || {
-        reports
-            .iter()
-            .filter(|it| Some(it.poll) == first_poll)
-    };
+    let of_first = || reports.iter().filter(|it| Some(it.poll) == first_poll);
     let report = of_first()
         .find(|it| it.subject == natural)
         .or_else(|| of_first().next())
         .cloned();
-    let same = |it: &&Report| report.as_ref().is_some_and(|first| it.subject == first.subject);
+    let same = |it: &&Report| {
+        report
+            .as_ref()
+            .is_some_and(|first| it.subject == first.subject)
+    };
     let worse = report
         .as_ref()
         .filter(|first| first.verdict == Verdict::NonFatal)
@@ -117,7 +117,11 @@ fn answer(drill: &Drill<'_>, heard: &[Heard<'_>], stood: Stood) -> Answer {
     let repeats = reports
         .iter()
         .filter(same)
-        .filter(|it| report.as_ref().is_some_and(|first| it.verdict == first.verdict))
+        .filter(|it| {
+            report
+                .as_ref()
+                .is_some_and(|first| it.verdict == first.verdict)
+        })
         .count()
         .saturating_sub(1);
     let said_until = drill.recording.ticks.len() as u64;
@@ -133,7 +137,9 @@ fn answer(drill: &Drill<'_>, heard: &[Heard<'_>], stood: Stood) -> Answer {
             })
         })
     });
-    let is_over = stood.to.is_some_and(|to| to.saturating_add(LATE) < said_until);
+    let is_over = stood
+        .to
+        .is_some_and(|to| to.saturating_add(LATE) < said_until);
     Answer {
         drill: drill.name(),
         report,
@@ -176,9 +182,7 @@ fn subject(drill: &Drill<'_>, stood: &Stood, one: &Heard<'_>) -> Option<Promised
         (Said::Device(device), StoodOf::Port(pci, _) | StoodOf::Device(pci)) => {
             bears(*pci, device).then_some(PromisedSubject::Device)
         }
-        (Said::Card(card), StoodOf::Card(of)) => {
-            (card == of).then_some(PromisedSubject::Card)
-        }
+        (Said::Card(card), StoodOf::Card(of)) => (card == of).then_some(PromisedSubject::Card),
         _ => None,
     }
 }

@@ -154,7 +154,8 @@ fn learned(kind: &Kind, layer: LinkLayer, answers: &[&Answer]) -> Learned {
         return silent(kind, &documents, answers, evidence);
     }
     let is_read_error = matches!(kind, Kind::Named(Named::Unreadable | Named::Hang));
-    let is_fatal = |it: &&&Answer| it.report.as_ref().map(|report| report.verdict) == Some(Verdict::Fatal);
+    let is_fatal =
+        |it: &&&Answer| it.report.as_ref().map(|report| report.verdict) == Some(Verdict::Fatal);
     if is_read_error && reported.iter().any(is_fatal) {
         // A read error is no proof of a dead link (docs/decisions.md, 6): no promise.
         return Learned {
@@ -241,7 +242,9 @@ fn subject(kind: &Kind, reported: &[&&Answer]) -> Option<PromisedSubject> {
 /// For how long a fault must have stood. The documents' patience counts from the poll after the first one that reads
 /// the fault ("for longer than 30 s").
 fn after(kind: &Kind, asked: &Says, reported: &[&&Answer]) -> Lasting {
-    let first = reported.iter().filter_map(|it| Some(it.report.as_ref()?.after));
+    let first = reported
+        .iter()
+        .filter_map(|it| Some(it.report.as_ref()?.after));
     let first = first.min().unwrap_or_default();
     let first = match kind {
         Kind::Named(Named::CharDevice) => first.saturating_sub(CHAR_DEVICE_POLLS - 1),
@@ -260,7 +263,11 @@ fn after(kind: &Kind, asked: &Says, reported: &[&&Answer]) -> Lasting {
 
 /// How much later than that at the latest, if that is more than a poll.
 fn within(reported: &[&&Answer]) -> Option<Lasting> {
-    let after = || reported.iter().filter_map(|it| Some(it.report.as_ref()?.after));
+    let after = || {
+        reported
+            .iter()
+            .filter_map(|it| Some(it.report.as_ref()?.after))
+    };
     let apart = after().max()? - after().min()?;
     (apart > NEXT_POLL).then(|| in_polls(apart))
 }
@@ -275,7 +282,11 @@ fn clears(kind: &Kind, reported: &[&&Answer]) -> Clears {
         Kind::Named(Named::GoneDevice | Named::GonePort) => COMES_UP,
         _ => NEXT_POLL,
     };
-    let latest = clears.iter().map(|clear| clear.after).max().unwrap_or_default();
+    let latest = clears
+        .iter()
+        .map(|clear| clear.after)
+        .max()
+        .unwrap_or_default();
     Clears::Healed((latest > usual).then(|| in_polls(latest)))
 }
 
@@ -316,11 +327,7 @@ fn escalation(answer: &mut Answer) -> Option<crate::answers::Report> {
 }
 
 /// The row of a fault that goes on.
-fn persists(
-    drills: &[Drill<'_>],
-    found: &[(Answer, crate::answers::Report)],
-    fitted: &mut Fitted,
-) {
+fn persists(drills: &[Drill<'_>], found: &[(Answer, crate::answers::Report)], fitted: &mut Fitted) {
     let kind = Kind::from(Named::Persists);
     let asked = |drill: &&Drill<'_>| drill.asks("persists");
     let Some(drill) = drills.iter().find(asked) else {
@@ -381,7 +388,9 @@ fn by_drill(answers: &[&Answer]) -> Vec<Evidence> {
     }
     let line = |(drill, mut answers): (&str, Vec<&Answer>)| {
         answers.sort_by_key(|it| it.lasted());
-        let poll = answers.iter().filter_map(|it| Some(it.report.as_ref()?.poll));
+        let poll = answers
+            .iter()
+            .filter_map(|it| Some(it.report.as_ref()?.poll));
         let parts: Vec<String> = answers.iter().map(|it| came(it)).collect();
         Evidence {
             drill: drill.to_owned(),
@@ -404,7 +413,10 @@ fn came(answer: &Answer) -> String {
     let clear = match answer.clear {
         Some(clear) if clear.by_check => " and taken back by its check".to_owned(),
         Some(clear) if clear.after > NEXT_POLL => {
-            format!(" and taken back {} after its end", words::polls(clear.after))
+            format!(
+                " and taken back {} after its end",
+                words::polls(clear.after)
+            )
         }
         Some(_) => " and taken back".to_owned(),
         None if answer.is_over => " and never taken back".to_owned(),

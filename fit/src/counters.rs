@@ -17,10 +17,15 @@ use crate::{
 /// Finds the rows of counters.
 pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fitted) {
     let any = Kind::Counter(ANY_COUNTER.to_owned());
-    let asked: Vec<&Drill<'_>> = drills.iter().filter(|drill| drill.asks("counter.*")).collect();
+    let asked: Vec<&Drill<'_>> = drills
+        .iter()
+        .filter(|drill| drill.asks("counter.*"))
+        .collect();
     let names = |drill: &&Drill<'_>| {
         let faults = stood(drill.story, drill.truth, drill.recording, descriptor);
-        let counters = faults.into_iter().filter(|it| matches!(it.kind, Kind::Counter(_)));
+        let counters = faults
+            .into_iter()
+            .filter(|it| matches!(it.kind, Kind::Counter(_)));
         counters.map(|it| it.kind).collect::<Vec<_>>()
     };
     let mut kinds: Vec<Kind> = asked.iter().flat_map(names).collect();
@@ -29,7 +34,9 @@ pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fi
     let all: Vec<(Kind, Vec<Answer>)> = kinds
         .into_iter()
         .map(|kind| {
-            let of_it = asked.iter().flat_map(|drill| answers(descriptor, drill, &kind));
+            let of_it = asked
+                .iter()
+                .flat_map(|drill| answers(descriptor, drill, &kind));
             let of_it = of_it.collect();
             (kind, of_it)
         })
@@ -49,7 +56,10 @@ pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fi
         };
         answers.iter().map(line).collect()
     };
-    let everything: Vec<Answer> = all.iter().flat_map(|(_, answers)| answers.clone()).collect();
+    let everything: Vec<Answer> = all
+        .iter()
+        .flat_map(|(_, answers)| answers.clone())
+        .collect();
     if everything.iter().all(|it| it.report.is_none()) {
         let drill = asked.first().map(|drill| drill.name()).unwrap_or_default();
         let came = format!("{} counters grew: nothing", all.len());
@@ -91,8 +101,14 @@ pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fi
     }
     for (kind, answers) in all {
         let reported: Vec<&Answer> = answers.iter().filter(|it| it.report.is_some()).collect();
-        let verdict = reported.iter().filter_map(|it| Some(it.report.as_ref()?.verdict)).max();
-        let after = reported.iter().filter_map(|it| Some(it.report.as_ref()?.after)).min();
+        let verdict = reported
+            .iter()
+            .filter_map(|it| Some(it.report.as_ref()?.verdict))
+            .max();
+        let after = reported
+            .iter()
+            .filter_map(|it| Some(it.report.as_ref()?.after))
+            .min();
         let never = reported.iter().any(|it| it.clear.is_none());
         let row = match verdict {
             None => Row::Silent,

@@ -7,7 +7,7 @@ use judge::judge;
 use observe::{
     Descriptor, Promises,
     promises::{
-        Clears, ClearedBy, Compared, Kind, Lasting, Meanwhile, Named, Restates, Row, Says, Verdict,
+        ClearedBy, Clears, Compared, Kind, Lasting, Meanwhile, Named, Restates, Row, Says, Verdict,
         documents_row,
     },
 };
@@ -123,7 +123,10 @@ fn findings(
     let found = asked.iter().flat_map(|drill| {
         let judged = judge(drill.story, drill.truth, drill.recording, &tried);
         let name = drill.name();
-        let findings = judged.findings.into_iter().filter(|it| !suspects::is_of_the_wire(it));
+        let findings = judged
+            .findings
+            .into_iter()
+            .filter(|it| !suspects::is_of_the_wire(it));
         findings.map(move |finding| (name.clone(), finding))
     });
     found.collect()
@@ -162,9 +165,9 @@ fn choose(
     let Some((first, findings)) = tried.into_iter().next() else {
         return;
     };
-    let is_suspect = findings.iter().any(|(_, finding)| {
-        *kind == Named::Connector.into() || suspects::is_unwanted(finding)
-    });
+    let is_suspect = findings
+        .iter()
+        .any(|(_, finding)| *kind == Named::Connector.into() || suspects::is_unwanted(finding));
     let mut told: BTreeMap<&str, Evidence> = BTreeMap::new();
     for (drill, finding) in &findings {
         told.entry(drill).or_insert_with(|| Evidence {
@@ -195,7 +198,10 @@ fn spoken(drill: &Drill<'_>) -> Evidence {
             said.len() - faults,
             first.line()
         ),
-        None => format!("{} healthy events after the first poll, and no fault", said.len()),
+        None => format!(
+            "{} healthy events after the first poll, and no fault",
+            said.len()
+        ),
     };
     Evidence {
         drill: drill.name(),
@@ -213,9 +219,9 @@ fn card(drills: &[Drill<'_>], fitted: &mut Fitted) {
     }
     let fault_of_card = |drill: &Drill<'_>| {
         let said = heard(drill);
-        let found = said.iter().find(|it| {
-            it.verdict().is_some() && matches!(it.said(), Said::Card(_))
-        });
+        let found = said
+            .iter()
+            .find(|it| it.verdict().is_some() && matches!(it.said(), Said::Card(_)));
         found.map(|it| {
             let evidence = Evidence {
                 drill: drill.name(),
@@ -225,8 +231,10 @@ fn card(drills: &[Drill<'_>], fitted: &mut Fitted) {
             (it.verdict().unwrap_or(Verdict::NonFatal), evidence)
         })
     };
-    let at_start: Vec<(Verdict, Evidence)> =
-        asked.iter().filter_map(|drill| fault_of_card(drill)).collect();
+    let at_start: Vec<(Verdict, Evidence)> = asked
+        .iter()
+        .filter_map(|drill| fault_of_card(drill))
+        .collect();
     let later = drills
         .iter()
         .filter(|drill| drill.asks("disabled") || drill.asks("down"))
@@ -270,7 +278,10 @@ fn card(drills: &[Drill<'_>], fitted: &mut Fitted) {
 /// What becomes of the faults of ports while their device comes back: the choice under which less is wrong.
 fn gone_device(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fitted) {
     let kind = Kind::from(Named::GoneDevice);
-    let asked: Vec<&Drill<'_>> = drills.iter().filter(|drill| drill.asks("gone_device")).collect();
+    let asked: Vec<&Drill<'_>> = drills
+        .iter()
+        .filter(|drill| drill.asks("gone_device"))
+        .collect();
     let Some(Row::Says(says)) = fitted.rows.get(&kind).and_then(|it| it.row.clone()) else {
         return;
     };

@@ -70,7 +70,10 @@ fn scope(drill: &Drill<'_>, fitted: &mut Fitted) {
     let Some(rest) = first.and_then(|tick| tick.nodes.values().next()) else {
         return;
     };
-    let said: Vec<_> = heard(drill).into_iter().filter(|it| it.verdict().is_some()).collect();
+    let said: Vec<_> = heard(drill)
+        .into_iter()
+        .filter(|it| it.verdict().is_some())
+        .collect();
     let is_named = |name: &str, card: &str| {
         said.iter().any(|it| match it.said() {
             Said::Port(device, _) | Said::Device(device) => device == name,

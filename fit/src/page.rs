@@ -7,11 +7,7 @@ use observe::promises::{
     Names, PortNaming, Stamps, Style, Wire,
 };
 
-use crate::{
-    Evidence, Fitted, FittedRow, Wiring,
-    nature::role_word,
-    words,
-};
+use crate::{Evidence, Fitted, FittedRow, Wiring, nature::role_word, words};
 
 /// How many pieces of evidence are written above a row.
 const EVIDENCE_MAX: usize = 3;
@@ -61,7 +57,11 @@ pub fn head_without_promises(text: &str, keys: &[&str]) -> String {
 
 fn promises(text: &mut String, fitted: &Fitted) {
     let promised = &fitted.promises;
-    add(text, "", "# Found by `nicdrill fit` (docs/monitor.md): each promise stands under what was seen.");
+    add(
+        text,
+        "",
+        "# Found by `nicdrill fit` (docs/monitor.md): each promise stands under what was seen.",
+    );
     add(text, "", PROMISES);
     if let Some(style) = promised.style {
         keyed(text, fitted, "style");
@@ -96,10 +96,18 @@ fn promises(text: &mut String, fitted: &Fitted) {
             },
         );
     }
-    if let Some(roles) = promised.scope.as_ref().and_then(|scope| scope.roles.as_ref()) {
+    if let Some(roles) = promised
+        .scope
+        .as_ref()
+        .and_then(|scope| scope.roles.as_ref())
+    {
         keyed(text, fitted, "scope");
         let roles: Vec<&str> = roles.iter().map(|role| role_word(*role)).collect();
-        add(text, "  ", &format!("scope: {{ roles: [{}] }}", roles.join(", ")));
+        add(
+            text,
+            "  ",
+            &format!("scope: {{ roles: [{}] }}", roles.join(", ")),
+        );
     }
     if let Some(lost) = promised.lost_publish {
         add(
@@ -141,7 +149,10 @@ fn row(text: &mut String, kind: &Kind, found: &FittedRow) {
         None => add(
             text,
             "    ",
-            &format!("# {}: none of the rows that exist describes this; without one it is not judged", key(kind)),
+            &format!(
+                "# {}: none of the rows that exist describes this; without one it is not judged",
+                key(kind)
+            ),
         ),
     }
 }
@@ -166,38 +177,74 @@ fn wire_lines(wire: &Wire) -> Vec<String> {
     });
     line("checks", checks);
     line("agent", wire.agent.as_deref().map(quoted));
-    line("component_class", wire.component_class.as_deref().map(quoted));
-    line("port", wire.port.map(|it| word(match it {
-        PortNaming::NicThenPort => "nic_then_port",
-        PortNaming::Joined => "joined",
-        PortNaming::Device => "device",
-    })));
-    line("calls", wire.calls.map(|it| word(match it {
-        Calls::PerCheck => "per_check",
-        Calls::Mixed => "mixed",
-    })));
-    line("stamps", wire.stamps.map(|it| word(match it {
-        Stamps::Rising => "rising",
-        Stamps::Equal => "equal",
-    })));
+    line(
+        "component_class",
+        wire.component_class.as_deref().map(quoted),
+    );
+    line(
+        "port",
+        wire.port.map(|it| {
+            word(match it {
+                PortNaming::NicThenPort => "nic_then_port",
+                PortNaming::Joined => "joined",
+                PortNaming::Device => "device",
+            })
+        }),
+    );
+    line(
+        "calls",
+        wire.calls.map(|it| {
+            word(match it {
+                Calls::PerCheck => "per_check",
+                Calls::Mixed => "mixed",
+            })
+        }),
+    );
+    line(
+        "stamps",
+        wire.stamps.map(|it| {
+            word(match it {
+                Stamps::Rising => "rising",
+                Stamps::Equal => "equal",
+            })
+        }),
+    );
     line("extra_fields", wire.extra_fields.map(|it| it.to_string()));
-    line("documented_actions", wire.documented_actions.map(|it| it.to_string()));
-    line("error_codes", wire.error_codes.map(|it| word(match it {
-        ErrorCodes::Documented => "documented",
-        ErrorCodes::Own => "own",
-    })));
-    line("first_poll", wire.first_poll.map(|it| word(match it {
-        FirstPollEvents::Events => "events",
-        FirstPollEvents::None => "none",
-    })));
+    line(
+        "documented_actions",
+        wire.documented_actions.map(|it| it.to_string()),
+    );
+    line(
+        "error_codes",
+        wire.error_codes.map(|it| {
+            word(match it {
+                ErrorCodes::Documented => "documented",
+                ErrorCodes::Own => "own",
+            })
+        }),
+    );
+    line(
+        "first_poll",
+        wire.first_poll.map(|it| {
+            word(match it {
+                FirstPollEvents::Events => "events",
+                FirstPollEvents::None => "none",
+            })
+        }),
+    );
     line("baselines", wire.baselines.map(|it| {
         let Baselines { ports, devices, cards, counters, check } = it;
         format!("{{ ports: {ports}, devices: {devices}, cards: {cards}, counters: {counters}, check: {check} }}")
     }));
-    line("clears", wire.clears.map(|it| word(match it {
-        ClearedBy::Subject => "subject",
-        ClearedBy::Check => "check",
-    })));
+    line(
+        "clears",
+        wire.clears.map(|it| {
+            word(match it {
+                ClearedBy::Subject => "subject",
+                ClearedBy::Check => "check",
+            })
+        }),
+    );
     line("device_events", wire.device_events.map(|it| it.to_string()));
     lines
 }
@@ -216,7 +263,11 @@ fn unasked(text: &mut String, fitted: &Fitted) {
     if fitted.unasked.is_empty() {
         return;
     }
-    add(text, "", "\n# Not asked, so that these kinds are not judged:");
+    add(
+        text,
+        "",
+        "\n# Not asked, so that these kinds are not judged:",
+    );
     for reason in &fitted.unasked {
         add(text, "", &format!("# - {reason}"));
     }
@@ -236,7 +287,11 @@ fn suspects(text: &mut String, fitted: &Fitted) {
         comment(text, "", "suspect", &suspect.evidence);
         add(text, "", "# [[known]]");
         add(text, "", &format!("# id = \"{}\"", suspect.id));
-        add(text, "", &format!("# reason = \"it {}\"", suspect.what.replace('"', "'")));
+        add(
+            text,
+            "",
+            &format!("# reason = \"it {}\"", suspect.what.replace('"', "'")),
+        );
     }
 }
 

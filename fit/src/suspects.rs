@@ -94,7 +94,10 @@ pub(crate) fn is_unwanted(finding: &Finding) -> bool {
 
 /// A finding in one line.
 pub(crate) fn came(finding: &Finding) -> String {
-    let expected = finding.line.as_ref().map(|line| line.text.trim().to_owned());
+    let expected = finding
+        .line
+        .as_ref()
+        .map(|line| line.text.trim().to_owned());
     let expected = expected.or_else(|| finding.expected.first().cloned());
     let headline = finding.cause.headline();
     match expected {

@@ -215,7 +215,11 @@ fn first_poll(rests: &[&Drill<'_>], fitted: &mut Fitted) -> Option<Baselines> {
             poll: Some(0),
             came: format!("{count} healthy events"),
         };
-        fitted.keys.entry("wire.first_poll").or_default().push(evidence);
+        fitted
+            .keys
+            .entry("wire.first_poll")
+            .or_default()
+            .push(evidence);
     }
     any.then_some(found)
 }

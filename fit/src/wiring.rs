@@ -90,13 +90,22 @@ fn period(recording: &Recording) -> Option<usize> {
         .filter_map(|tick| tick.monitors.values().next())
         .map(|monitor| &monitor.reads)
         .collect();
-    let repeats = |period: &usize| reads.iter().zip(reads.iter().skip(*period)).all(|(a, b)| a == b);
+    let repeats = |period: &usize| {
+        reads
+            .iter()
+            .zip(reads.iter().skip(*period))
+            .all(|(a, b)| a == b)
+    };
     let limit = LISTINGS_MAX.min(reads.len() / 2);
     let period = (1..=limit).find(repeats)?;
     let states = |reads: &&Reads| reads.iter().filter(|line| line.contains("/state")).count();
     let counts: Vec<usize> = reads.iter().take(period).map(states).collect();
     let same = counts.windows(2).all(|pair| pair[0] == pair[1]);
-    Some(if same && period > 1 && !are_shares(&reads[..period]) { 1 } else { period })
+    Some(if same && period > 1 && !are_shares(&reads[..period]) {
+        1
+    } else {
+        period
+    })
 }
 
 /// Whether each listing is followed by reads of other files.

@@ -45,7 +45,9 @@ fn interviewed(wrong: Option<Variant>) -> Fitted {
     let descriptor = reference();
     let mut trees = Trees::default();
     let stories = stories();
-    let stories = stories.iter().filter(|story| story.arms.contains(&Arm::Memory));
+    let stories = stories
+        .iter()
+        .filter(|story| story.arms.contains(&Arm::Memory));
     let played: Vec<(&Story, Played)> = stories
         .map(|story| (story, play_in_memory(story, &descriptor, wrong, &mut trees)))
         .collect();
@@ -63,7 +65,12 @@ fn interviewed(wrong: Option<Variant>) -> Fitted {
 fn shown(fitted: &Fitted) -> String {
     let rows = fitted.rows.iter().map(|(kind, found)| {
         let evidence: Vec<String> = found.evidence.iter().map(ToString::to_string).collect();
-        format!("{kind}: {:?} {:?}\n    {}", found.row, found.mark, evidence.join("\n    "))
+        format!(
+            "{kind}: {:?} {:?}\n    {}",
+            found.row,
+            found.mark,
+            evidence.join("\n    ")
+        )
     });
     let suspects = fitted
         .suspects

@@ -200,6 +200,68 @@ mod tests {
         assert!(with("metrics: /m").metrics.unwrap().has("c"));
     }
 
+    #[test]
+    fn the_key_that_promises_replaced_is_refused_with_the_promises_to_write() {
+        let head = "descriptor_version: 1\nname: a\ncommand: [b]\n";
+        let refused = |more: &str| {
+            read("d.yaml", &format!("{head}{more}\n"))
+                .unwrap_err()
+                .to_string()
+        };
+        let debounced = refused("differences: { disappearance_polls: 3, baseline_devices: false }");
+        assert!(debounced.contains("d.yaml:4"), "{debounced}");
+        let promises = "write `promises: { like: reference, rows: { gone_device: { after: 2 polls } }, wire: { baselines: { devices: false } } }`";
+        assert!(debounced.contains(promises), "{debounced}");
+        let row = refused("promises: { rows: { down: { when: every_poll } } }");
+        assert!(
+            row.contains("the row of `down`: `when` is for `card` only"),
+            "{row}"
+        );
+    }
+
+    #[test]
+    fn promises_are_imported_from_a_shipped_descriptor_or_a_file_beside() {
+        use observe::promises::{Kind, Lasting, Row};
+        let folder = tempfile::tempdir().unwrap();
+        let head = "descriptor_version: 1\nname: a\ncommand: [b]\n";
+        let write = |name: &str, more: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, format!("{head}promises: {more}\n")).unwrap();
+            path.display().to_string()
+        };
+        let of = |path: &str| read(path, &std::fs::read_to_string(path).unwrap());
+        let row = |descriptor: &Descriptor, kind: &str| {
+            let kind = Kind::parse(kind).unwrap();
+            descriptor.promises.row(&kind, None)
+        };
+        write(
+            "base.yaml",
+            "{ like: reference, rows: { gone_device: { after: 2 polls } } }",
+        );
+        let own = of(&write(
+            "own.yaml",
+            "{ like: base.yaml, rows: { card: silent } }",
+        ))
+        .unwrap();
+        assert_eq!(row(&own, "card"), Some(Row::Silent));
+        assert_eq!(row(&own, "flap"), Some(Row::Usual));
+        let Some(Row::Says(gone)) = row(&own, "gone_device") else {
+            panic!("it is a map");
+        };
+        assert_eq!(gone.after, Some(Lasting::Polls(2)));
+        let error = of(&write("lost.yaml", "{ like: nowhere.yaml }"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("`nowhere.yaml`, which cannot be read"),
+            "{error}"
+        );
+        let circle = of(&write("circle.yaml", "{ like: circle.yaml }"))
+            .unwrap_err()
+            .to_string();
+        assert!(circle.contains("`like` leads in a circle"), "{circle}");
+    }
+
     fn check(drill: &str, change: impl FnOnce(&mut Descriptor), reason: Option<&str>) {
         let library = crate::read_files::Library::read(&[], &[]).unwrap();
         let (scenario, world) = drill.split_once('@').unwrap();

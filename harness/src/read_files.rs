@@ -285,7 +285,7 @@ impl Library {
     #[must_use]
     pub fn watched_by(self, descriptor: &Descriptor) -> Self {
         Self {
-            platforms: self.platforms.for_vendors(&descriptor.vendors),
+            platforms: self.platforms.for_vendors(descriptor.monitored_vendors()),
             at_rest: Arc::default(),
             ..self
         }

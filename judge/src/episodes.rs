@@ -114,13 +114,13 @@ fn touches(action: &StepAction) -> Option<Whom> {
     let of = |node: &NodeName, pci: PciAddress| Some(Whom::Function(node.clone(), pci));
     match action {
         StepAction::World(Action::Port(slot, _)) => of(&slot.node, slot.pci),
-        StepAction::World(Action::Device(function, action)) => match action {
+        StepAction::World(Action::Device(
+            function,
             DeviceAction::Remove
             | DeviceAction::Restore
             | DeviceAction::LeaveNamespace
-            | DeviceAction::ReturnToNamespace => of(&function.node, function.pci),
-            _ => None,
-        },
+            | DeviceAction::ReturnToNamespace,
+        )) => of(&function.node, function.pci),
         _ => None,
     }
 }
@@ -235,13 +235,13 @@ fn condition_of(action: &StepAction) -> Option<Kind> {
         StepAction::World(Action::Ports(_, PortsAction::SwitchPower { on: false })) => {
             Named::Polling
         }
-        StepAction::World(Action::Device(_, action)) => match action {
+        StepAction::World(Action::Device(
+            _,
             DeviceAction::Remove
             | DeviceAction::LeaveNamespace
             | DeviceAction::ReleaseVf
-            | DeviceAction::DestroyVfs => Named::GoneDevice,
-            _ => return None,
-        },
+            | DeviceAction::DestroyVfs,
+        )) => Named::GoneDevice,
         StepAction::Rule(rule) if episode_of_rule(rule).is_none() => match rule.effect {
             RuleEffect::Hang { .. } => Named::Hang,
             RuleEffect::Vanish => Named::GoneDevice,

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use observe::{Severity, promises::LostPublish};
 use platforms::NodeName;
 use reports::{Cause, CauseKind, FindingKind};
 use scenarios::{Heal, What};
@@ -15,7 +16,7 @@ use super::owed::Owed;
 use super::reported_event::{self, ReportedEvent};
 use super::strays::Strays;
 use super::{Judging, place};
-use crate::{causes::Likeness, consequences::Consequences};
+use crate::{causes::Likeness, consequences::Consequences, laws};
 
 /// How many events a failure shows as the nearest to a missing one. Chosen.
 const NEAREST_MAX: usize = 6;
@@ -78,19 +79,24 @@ impl<'a> Judging<'a> {
             context.truth,
         );
         let strays = Strays::of(&context, recording.healing_from);
+        let mut excused = BTreeSet::new();
         for (at, reported) in accepted.iter().enumerate() {
             if assignment.of_event[at].is_none() && !reckoning.allowed.contains(&at) {
                 let before = &accepted[..at];
                 if strays.excuse(reported).is_some() {
+                    excused.insert(at);
                     continue;
                 }
-                self.unexpected(reported, instead.get(&reported.position()).copied(), before);
+                let no_cause = !strays.has_cause(reported);
+                let instead = instead.get(&reported.position()).copied();
+                self.unexpected(reported, instead, before, no_cause);
             }
         }
+        self.laws(&accepted, &reported, &excused, &strays);
         if !matches!(self.story.heal, Heal::Never { .. }) {
             for at in reckoning.outstanding {
                 let stays = assignment.of_event[at].is_some_and(|demand| demands[demand].stays);
-                if !stays {
+                if !stays && !self.is_clear_lost(&accepted[at], &reported) {
                     self.outstanding(&accepted[at]);
                 }
             }
@@ -153,6 +159,12 @@ impl<'a> Judging<'a> {
                 if demand.attempts == 0 && reported.iter().any(refused) {
                     cause.kind = CauseKind::NotDelivered;
                 }
+            }
+            let is_lost = cause.kind == CauseKind::NotDelivered;
+            let promised = self.context.descriptor.promises.lost_publish;
+            if is_lost && promised == Some(LostPublish::Lost) {
+                self.judged.leave_out_part(laws::LOST);
+                continue;
             }
             let mut finding = self.finding(
                 FindingKind::Missing,
@@ -259,12 +271,14 @@ impl<'a> Judging<'a> {
     }
 
     /// Reports an event that nobody expects; `instead` is the cause that it shares with a demand that
-    /// was not met, `before` what was accepted before it.
+    /// was not met, `before` what was accepted before it. Without promises only a law can forbid it: `no_cause` is
+    /// one.
     fn unexpected(
         &mut self,
         reported: &ReportedEvent<'_>,
         instead: Option<Cause>,
         before: &[ReportedEvent<'_>],
+        no_cause: bool,
     ) {
         let silence = self.story.expectations.iter().find(|expectation| {
             let What::Nothing { about, .. } = &expectation.what else {
@@ -303,6 +317,9 @@ impl<'a> Judging<'a> {
                 place(&mut finding, expectation);
                 finding.expected.push("nothing".to_owned());
             }
+            None if no_cause && self.context.descriptor.promises.is_empty() => {
+                finding.expected.push(laws::NO_CAUSE.to_owned());
+            }
             None => finding
                 .expected
                 .push("nothing that the story does not name".to_owned()),
@@ -311,6 +328,20 @@ impl<'a> Judging<'a> {
         let names = subject_names(&reported.event.subject.to_string());
         finding.reads = self.reads(Some(reported.node), reported.tick, &names);
         self.findings.push(finding);
+    }
+
+    /// Whether the clear of a report was refused, and is lost by promise.
+    fn is_clear_lost(&self, fault: &ReportedEvent<'_>, reported: &[ReportedEvent<'_>]) -> bool {
+        let promised = self.context.descriptor.promises.lost_publish;
+        promised == Some(LostPublish::Lost)
+            && reported.iter().any(|clear| {
+                !clear.accepted
+                    && clear.node == fault.node
+                    && clear.position() > fault.position()
+                    && clear.event.subject == fault.event.subject
+                    && clear.event.check == fault.event.check
+                    && clear.event.severity == Severity::Healthy
+            })
     }
 
     fn outstanding(&mut self, reported: &ReportedEvent<'_>) {

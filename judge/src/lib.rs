@@ -16,6 +16,7 @@ use platforms::{CLASS_INFINIBAND, NodeName};
 use reports::{Cause, CauseKind, Finding, FindingKind, Judged, Read, StoryLine};
 use scenarios::{Expectation, Story, What};
 
+mod alarms;
 mod assign;
 mod causes;
 mod cluster_facts;
@@ -30,6 +31,7 @@ mod facts;
 mod fits;
 mod intervals;
 mod kinds;
+mod laws;
 mod links;
 mod loads;
 mod normal;
@@ -39,6 +41,7 @@ mod owed;
 mod readings;
 mod reasons;
 mod reported_event;
+mod scope;
 mod stood;
 mod strays;
 mod trace;
@@ -83,9 +86,10 @@ pub fn judge(
     recording: &Recording,
     descriptor: &Descriptor,
 ) -> Judgement {
+    let scoped = scope::scoped(story, truth, descriptor.promises.scope.as_ref());
     let context = JudgeContext {
         story,
-        truth,
+        truth: &scoped,
         descriptor,
     };
     let named = normal::normal(recording, descriptor.promises.wire.as_ref());
@@ -105,7 +109,11 @@ pub fn judge(
         judging.leave_out_all(reasons::BROKE_OFF);
     } else {
         judging.missed_moments();
-        judging.events();
+        if judging.has_alarms() {
+            judging.alarms();
+        } else {
+            judging.events();
+        }
     }
     let Judging {
         mut findings,
@@ -302,10 +310,14 @@ impl<'a> Judging<'a> {
     ) {
         for expectation in &self.story.expectations {
             for node in whom(expectation, self.story) {
+                if self.is_too_fine(&expectation.what) {
+                    self.judged.leave_out(Self::too_fine());
+                    continue;
+                }
                 let moved = match owed.instead(expectation, node) {
                     None => None,
-                    Some(Instead::Later(later)) => {
-                        Some(owed::moved(expectation, later, self.story.tick))
+                    Some(Instead::Moved(later, about)) => {
+                        Some(owed::moved(expectation, (later, about), self.story.tick))
                     }
                     Some(Instead::NotOwed) => {
                         self.judged.judge();

@@ -7,13 +7,14 @@
 mod baselines;
 mod beyond;
 mod consequences;
-mod from_truth;
+
 mod rows;
 mod translator;
+mod true_faults;
 
 use observe::Recording;
 use platforms::NodeName;
-use scenarios::{Expectation, Tone};
+use scenarios::{About, Expectation, Tone};
 
 use crate::{
     demands::Demand, episodes::Episodes, fits::JudgeContext, kinds, kinds::Kinds,
@@ -52,6 +53,8 @@ pub(crate) enum Fate {
         later: i64,
         /// Its severity.
         tone: Tone,
+        /// Whom it names, if that is another subject.
+        about: Option<About>,
     },
     /// It is not owed, and must not come.
     Silent,

@@ -60,6 +60,11 @@ impl<'a> Strays<'a> {
         !self.causes(reported).is_empty() || self.was_ever(reported)
     }
 
+    /// Whether a fault of the subject of an event stands in a tick.
+    pub(crate) fn stands(&self, reported: &ReportedEvent<'_>, tick: u64) -> bool {
+        !self.standing(reported, tick).is_empty()
+    }
+
     fn excuse_of_healthy(&self, reported: &ReportedEvent<'_>) -> Option<String> {
         if self.rows.wire().first_poll.is_none() {
             return Some(NO_FIRST_POLL.to_owned());

@@ -372,6 +372,14 @@ impl Descriptor {
         })
     }
 
+    /// The PCI vendors whose cards it monitors: those that it promises, or `vendors`.
+    #[must_use]
+    pub fn monitored_vendors(&self) -> &BTreeSet<u16> {
+        let scope = self.promises.scope.as_ref();
+        let promised = scope.and_then(|scope| scope.vendors.as_ref());
+        promised.unwrap_or(&self.vendors)
+    }
+
     /// Whether it has a configuration file, to which a story can add lines.
     #[must_use]
     pub fn has_config(&self) -> bool {

@@ -12,6 +12,7 @@ mod answers;
 mod descriptor;
 mod differences;
 mod filling;
+pub mod interval;
 mod isolation;
 mod loops;
 mod metrics_page;

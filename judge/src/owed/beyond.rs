@@ -2,20 +2,89 @@
 
 use std::borrow::Cow;
 
-use scenarios::{About, Tone, What};
+use observe::promises::Named;
+use platforms::{NodeName, SlotRef};
+use scenarios::{About, Tone, What, Window};
 
 use super::{Fate, Translated, translator::Translator};
 use crate::{
     assign::Bounds,
-    demands::{Demand, is_healthy},
+    demands::{Demand, is_healthy, polled},
     fits::state_check,
 };
+
+/// How many polls after its first one a monitor may wait for devices that cannot be read (docs/decisions.md, 6).
+const FIRST_POLLS: u64 = 3;
 
 impl<'a> Translator<'_, 'a> {
     /// Adds what is owed beyond the documents' demands.
     pub(super) fn beyond(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
         self.whole_checks(documents, owed);
-        self.from_truth(documents, owed);
+        self.baseline_runs(owed);
+        self.true_faults(documents, owed);
+    }
+
+    /// A monitor that clears what stands by an event of the whole check tells anew what is healthy, where the
+    /// documents ask for the clears alone.
+    fn baseline_runs(&self, owed: &mut Vec<Demand<'a>>) {
+        if self.rows.wire().clears != Some(observe::promises::ClearedBy::Check) {
+            return;
+        }
+        for node in &self.context.story.monitors {
+            let mut unseen_from = 0;
+            for tick in polled(self.recording, node) {
+                let episode = self.episodes.latest_of_monitor(node, unseen_from, tick);
+                unseen_from = tick + 1;
+                if tick > 0 && episode.is_some_and(begins_anew) {
+                    self.baseline_run(node, tick, owed);
+                }
+            }
+        }
+    }
+
+    fn baseline_run(&self, node: &NodeName, tick: u64, owed: &mut Vec<Demand<'a>>) {
+        let Some([views, _]) = self.readings.views(node, tick) else {
+            return;
+        };
+        let mut may = |about, check: Option<&str>| {
+            owed.push(Demand {
+                expectation: None,
+                node: node.clone(),
+                window: Window {
+                    from: tick,
+                    to: tick.saturating_add(FIRST_POLLS),
+                },
+                pattern: Cow::Owned(is_healthy(about, check)),
+                bounds: Bounds {
+                    at_least: 0,
+                    at_most: 1,
+                },
+                attempts: 0,
+                in_order: None,
+                stays: false,
+            });
+        };
+        for check in self.context.story.checks.names() {
+            may(About::Check, Some(check));
+        }
+        for (pci, function) in views.watched() {
+            for (port, _) in function.ports.iter().filter(|(_, port)| port.healthy()) {
+                let slot = SlotRef {
+                    node: node.clone(),
+                    pci,
+                    port: *port,
+                };
+                may(About::Port(slot), None);
+            }
+        }
+        for card in views.cards() {
+            if views.meets_peers(&card) {
+                may(
+                    About::Card(node.clone(), card.pci),
+                    Some(state_check(card.layer)),
+                );
+            }
+        }
     }
 
     /// The healthy events about a check as a whole: one may come with each first poll, and one must where it clears
@@ -74,4 +143,12 @@ impl<'a> Translator<'_, 'a> {
             }
         }
     }
+}
+
+/// Whether a monitor begins a baseline anew after an episode.
+fn begins_anew(episode: Named) -> bool {
+    matches!(
+        episode,
+        Named::Reboot | Named::ScopeChange | Named::Metadata | Named::StateFile
+    )
 }

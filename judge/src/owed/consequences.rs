@@ -10,8 +10,8 @@ use super::{Fate, Owed, Translated};
 /// What is expected of a consequence instead of what the documents ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Instead {
-    /// The same, this many ticks later.
-    Later(i64),
+    /// The same, so many ticks later, about another subject if it is stated.
+    Moved(i64, Option<About>),
     /// The opposite, or nothing: it follows from a fault that is not owed in this severity.
     NotOwed,
     /// It is not judged.
@@ -60,7 +60,7 @@ impl Owed<'_> {
                 };
                 let is_fatal = |it: &Translated<'_>| it.demand.pattern.tone == Tone::Fatal;
                 match self.of_faults(node, window, stands, is_fatal) {
-                    Some(Instead::Later(_)) => None,
+                    Some(Instead::Moved(..)) => None,
                     other => other,
                 }
             }
@@ -110,8 +110,8 @@ impl Owed<'_> {
             return Some(Instead::NotJudged(reason));
         }
         match (&last.fate, stands.is) {
-            (Fate::Owed { later, tone }, true) if *tone == Tone::Fatal => {
-                Some(Instead::Later(*later))
+            (Fate::Owed { later, tone, about }, true) if *tone == Tone::Fatal => {
+                Some(Instead::Moved(*later, about.clone()))
             }
             (Fate::Owed { tone, .. }, false)
                 if *tone == Tone::Fatal && last.demand.pattern.tone == Tone::NonFatal =>
@@ -148,7 +148,7 @@ impl Owed<'_> {
         let is_fatal = |it: &&&Translated<'_>| it.demand.pattern.tone == Tone::Fatal;
         let first = faults.iter().find(is_fatal);
         let owed = faults.iter().filter_map(|it| match &it.fate {
-            Fate::Owed { later, tone } if *tone == Tone::Fatal => {
+            Fate::Owed { later, tone, .. } if *tone == Tone::Fatal => {
                 Some(it.demand.window.from.saturating_add_signed(*later))
             }
             _ => None,
@@ -167,7 +167,7 @@ impl Owed<'_> {
             (Some(first), Some(owed)) => {
                 let asked = i64::try_from(first.demand.window.from).unwrap_or(i64::MAX);
                 let later = i64::try_from(owed).unwrap_or(i64::MAX) - asked;
-                (later != 0).then_some(Instead::Later(later))
+                (later != 0).then_some(Instead::Moved(later, None))
             }
             (None, None) => None,
             _ => Some(Instead::NotOwed),
@@ -175,9 +175,19 @@ impl Owed<'_> {
     }
 }
 
-/// An expectation of a consequence that comes so many ticks later.
-pub(crate) fn moved(expectation: &Expectation, later: i64, tick: SimTime) -> Expectation {
+/// An expectation of a consequence that comes so many ticks later, about another subject if it is stated.
+pub(crate) fn moved(
+    expectation: &Expectation,
+    (later, about): (i64, Option<About>),
+    tick: SimTime,
+) -> Expectation {
     let mut moved = expectation.clone();
+    if let What::Condition(is) = &mut moved.what
+        && is.about.is_some()
+        && about.is_some()
+    {
+        is.about = about;
+    }
     let window = &mut moved.window;
     match &mut moved.what {
         What::Verdict { lead, .. } => {
@@ -202,6 +212,12 @@ impl Translated<'_> {
     /// Whether it is owed as the documents ask.
     pub(crate) fn is_as_asked(&self) -> bool {
         let tone = self.demand.pattern.tone;
-        self.fate == Fate::Owed { later: 0, tone }
+        let about = None;
+        self.fate
+            == Fate::Owed {
+                later: 0,
+                tone,
+                about,
+            }
     }
 }

@@ -21,6 +21,7 @@ use crate::{
     fits::{JudgeContext, counter_check, state_check},
     kinds::Kinds,
     readings::Readings,
+    scope::decides,
 };
 
 /// Translates the demands of the documents.
@@ -49,11 +50,22 @@ impl<'a> Translator<'_, 'a> {
             .collect();
         let is_fault = |at: &usize| documents[*at].pattern.tone != Tone::Healthy;
         let (faults, clears): (Vec<usize>, Vec<usize>) = (0..documents.len()).partition(is_fault);
+        for (at, demand) in documents.iter().enumerate() {
+            if self.is_out_of_scope(demand) {
+                fates[at] = Some((Fate::Silent, None));
+            }
+        }
         for at in faults {
+            if fates[at].is_some() {
+                continue;
+            }
             let cleared = clear_of.get(&at).map(|clear| documents[*clear].window);
             fates[at] = Some(self.fault(&documents[at], &kinds[at], cleared));
         }
         for at in clears {
+            if fates[at].is_some() {
+                continue;
+            }
             let of = kinds[at].clears.and_then(|fault| fates[fault].clone());
             fates[at] = Some(self.clear(&documents[at], &kinds[at], of.as_ref()));
         }
@@ -75,6 +87,31 @@ impl<'a> Translator<'_, 'a> {
             });
         }
         (translated, owed)
+    }
+
+    /// Whether a monitor with a scope of its own does not monitor the port or device of a demand.
+    fn is_out_of_scope(&self, demand: &Demand<'a>) -> bool {
+        let scope = self.context.descriptor.promises.scope.as_ref();
+        if !scope.is_some_and(decides) {
+            return false;
+        }
+        let (about, node) = (&demand.pattern.about, &demand.node);
+        let past = || self.context.past(node, demand.window.from);
+        match about {
+            About::Port(slot) => past().all(|views| {
+                let function = views.0.get(&slot.pci).filter(|view| view.monitored);
+                function.is_none_or(|view| !view.ports.contains_key(&slot.port))
+            }),
+            About::Device(_, pci) => past().all(|views| {
+                let function = views.0.get(pci);
+                function.is_none_or(|view| !view.monitored)
+            }),
+            About::Card(_, pci) => past().all(|views| {
+                let mut of_it = views.0.iter().filter(|(of, _)| of.card() == pci.card());
+                !of_it.any(|(_, view)| view.monitored)
+            }),
+            _ => false,
+        }
     }
 
     /// A demand for a fault; `cleared` is when the documents ask for its clear.
@@ -119,7 +156,11 @@ impl<'a> Translator<'_, 'a> {
         owed.stays = matches!(rows::clears(&promised), Clears::ByOperator | Clears::Never);
         self.rename(&mut owed, &documents, &promised);
         let tone = owed.pattern.tone;
-        (Fate::Owed { later, tone }, Some(owed))
+        let about = Some(&owed.pattern.about);
+        let about = about
+            .filter(|about| **about != demand.pattern.about)
+            .cloned();
+        (Fate::Owed { later, tone, about }, Some(owed))
     }
 
     /// A demand for a healthy event; `of` is what became of the fault that it clears.
@@ -144,6 +185,10 @@ impl<'a> Translator<'_, 'a> {
             Holds::Silent if kinds.clears.is_none() && kinds.condition.is_some() => {
                 return may(Fate::Free);
             }
+            // The row of first polls is about faults; the wire decides about the rest.
+            Holds::Silent if kinds.episode == Some(Named::FirstPoll) && kinds.clears.is_none() => {
+                (Box::default(), Box::default())
+            }
             Holds::Silent => return (Fate::Silent, None),
             Holds::Instead {
                 documents,
@@ -167,8 +212,12 @@ impl<'a> Translator<'_, 'a> {
             }
         }
         self.rename(&mut owed, &documents, &promised);
-        let tone = Tone::Healthy;
-        (Fate::Owed { later: 0, tone }, Some(owed))
+        let fate = Fate::Owed {
+            later: 0,
+            tone: Tone::Healthy,
+            about: None,
+        };
+        (fate, Some(owed))
     }
 
     /// When a fault is due, and how much later that is than the documents ask; `None` if it has ended before.
@@ -255,7 +304,7 @@ impl<'a> Translator<'_, 'a> {
     }
 
     /// Whether the peers of a demand's card are evidence of its fault.
-    pub(super) fn has_evidence(&self, demand: &Demand<'a>) -> bool {
+    fn has_evidence(&self, demand: &Demand<'a>) -> bool {
         let pci = match &demand.pattern.about {
             About::Port(slot) => slot.pci,
             About::Device(_, pci) | About::Card(_, pci) => *pci,
@@ -354,8 +403,12 @@ fn is_same(one: &Demand<'_>, other: &Demand<'_>) -> bool {
 
 /// The demand of the documents as it is.
 fn as_asked<'a>(demand: &Demand<'a>) -> Result<'a> {
-    let tone = demand.pattern.tone;
-    (Fate::Owed { later: 0, tone }, Some(demand.clone()))
+    let fate = Fate::Owed {
+        later: 0,
+        tone: demand.pattern.tone,
+        about: None,
+    };
+    (fate, Some(demand.clone()))
 }
 
 /// A demand that need not be met.

@@ -1,5 +1,6 @@
 //! What the judge accepts and rejects, on recordings of the memory arm and on modified ones.
 
+mod alarms;
 mod consequences;
 mod events;
 mod links;

@@ -59,18 +59,23 @@ timeline:
 until: 30s
 ";
 
-struct Case {
-    story: Story,
-    truth: Truth,
-    recording: Recording,
+/// A drill that the reference monitor played.
+pub(crate) struct Case {
+    pub(crate) story: Story,
+    pub(crate) truth: Truth,
+    pub(crate) recording: Recording,
 }
 
 impl Case {
-    fn played(text: &str) -> Self {
+    pub(crate) fn played(text: &str) -> Self {
+        Self::played_on("dgx-h100", text)
+    }
+
+    fn played_on(platform: &str, text: &str) -> Self {
         let platforms = Platforms::shipped();
         let scenario =
             scenarios::read("port/example.yaml", text).unwrap_or_else(|error| panic!("{error}"));
-        let platform = platforms.get("dgx-h100").expect("the platform ships");
+        let platform = platforms.get(platform).expect("the platform ships");
         let story = scenario
             .in_world(&NodeName::from("node-a"), platform)
             .unwrap_or_else(|unfit| panic!("{unfit}"));
@@ -115,18 +120,18 @@ enum Otherwise {
     ClearsNothing,
     /// Its first poll has no events about devices.
     NoDevicesAtFirst,
+    /// After its first poll it names the devices of ports.
+    OfDevices,
 }
 
 fn otherwise(case: &Case, how: Otherwise) -> Recording {
     let mut recording = case.recording.clone();
     let is_at = |tick: usize, changed: &mut Recording, keep: &dyn Fn(&HealthEvent) -> bool| {
-        let calls = std::mem::take(&mut monitor(changed, tick, "node-a").calls);
-        monitor(changed, tick, "node-a").calls = calls;
         let mut single = Recording {
             ticks: vec![changed.ticks[tick].clone()],
             ..Recording::default()
         };
-        for mut call in self::calls(&mut single) {
+        for mut call in calls(&mut single) {
             call.events.retain(|event| keep(event));
         }
         changed.ticks[tick] = single.ticks.remove(0);
@@ -161,6 +166,20 @@ fn otherwise(case: &Case, how: Otherwise) -> Recording {
             is_at(0, &mut recording, &|event| {
                 !event.message.starts_with("Device ")
             });
+        }
+        Otherwise::OfDevices => {
+            for tick in 1..last {
+                let mut single = Recording {
+                    ticks: vec![recording.ticks[tick].clone()],
+                    ..Recording::default()
+                };
+                for call in &mut calls(&mut single) {
+                    for event in &mut call.events {
+                        event.entities_impacted.truncate(1);
+                    }
+                }
+                recording.ticks[tick] = single.ticks.remove(0);
+            }
         }
         Otherwise::Later(by) => {
             for tick in (1..last - by).rev() {
@@ -290,4 +309,99 @@ fn a_program_without_promises_takes_back_what_it_reported() {
     let judged = judge(&CUT_CASE.story, &CUT_CASE.truth, &recording, &bare);
     let kinds: Vec<FindingKind> = judged.findings.iter().map(|finding| finding.kind).collect();
     assert!(kinds.contains(&Outstanding), "{kinds:?}");
+}
+
+const SLOW: &str = "
+scenario: a port without a fault of the documents, and one with a fault that they leave silent
+why: an example
+platforms: all
+let:
+  office: { role: management, nth: 1 }
+  victim: { role: compute, nth: 1 }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 10s
+    do: [ { set: victim, state: INIT }, { disable: office } ]
+    expect: [ { nothing: [ victim, office ], from: 10s, to: 20s } ]
+  - at: 15s
+    do: [ { mend: victim }, { mend: office } ]
+until: 25s
+";
+
+static SLOW_CASE: LazyLock<Case> = LazyLock::new(|| Case::played_on("h100-oci", SLOW));
+
+/// What the documents leave silent, or out of scope, is owed where it is promised.
+#[rstest]
+#[case::as_documented("{}", &[])]
+#[case::a_state("rows: { init: { ethernet: { verdict: nonfatal } } }", &[Missing, Missing])]
+#[case::too_short("rows: { init: { ethernet: { verdict: nonfatal, after: 6 polls } } }", &[])]
+fn what_the_documents_leave_silent_is_owed_by_promise(
+    #[case] promises: &str,
+    #[case] findings: &[FindingKind],
+) {
+    check(&SLOW_CASE, &promising(promises), Otherwise::Same, findings);
+}
+
+/// A scope decides whose first poll is owed, and who must not be named.
+#[rstest]
+#[case::documented("scope: { roles: [ compute, storage ] }", &[])]
+#[case::without_compute("scope: { roles: [ storage ] }", &[Unexpected])]
+#[case::with_management("scope: { roles: [ compute, storage, management ] }", &[Missing])]
+#[case::one_device("scope: { devices: [ mlx5_0 ] }", &[Unexpected])]
+fn a_scope_of_its_own_decides_whose_ports_are_monitored(
+    #[case] promises: &str,
+    #[case] kinds: &[FindingKind],
+) {
+    let judged = judge(
+        &SLOW_CASE.story,
+        &SLOW_CASE.truth,
+        &SLOW_CASE.recording,
+        &promising(promises),
+    );
+    let found: std::collections::BTreeSet<FindingKind> =
+        judged.findings.iter().map(|finding| finding.kind).collect();
+    let wanted: std::collections::BTreeSet<FindingKind> = kinds.iter().copied().collect();
+    assert_eq!(found, wanted, "{:#?}", judged.findings);
+}
+
+/// A card that falls behind at run time is owed where cards are compared in every poll.
+#[test]
+fn a_card_is_owed_in_every_poll_by_promise() {
+    let every = promising("rows: { card: { when: every_poll } }");
+    check(&CUT_CASE, &every, Otherwise::Same, &[Missing, Missing]);
+}
+
+/// A monitor that names the device of a port is held to the device.
+#[test]
+fn a_port_is_reported_by_its_device_by_promise() {
+    let device = promising("rows: { polling: { subject: device } }");
+    check(&CUT_CASE, &device, Otherwise::OfDevices, &[]);
+    check(
+        &CUT_CASE,
+        &promising("{}"),
+        Otherwise::OfDevices,
+        &[Missing, Unexpected, Missing, Missing, Unexpected],
+    );
+}
+
+/// What a connector accepts and nobody promised is no violation.
+#[rstest]
+#[case::own_agent("wire: { agent: other }", 1)]
+#[case::documented("{}", 0)]
+fn the_wire_is_judged_as_promised(#[case] promises: &str, #[case] contracts: usize) {
+    let judged = judge(
+        &CUT_CASE.story,
+        &CUT_CASE.truth,
+        &CUT_CASE.recording,
+        &promising(promises),
+    );
+    let of = |kind| {
+        judged
+            .findings
+            .iter()
+            .filter(|finding| finding.kind == kind)
+            .count()
+    };
+    assert_eq!(of(FindingKind::Contract), contracts);
 }

@@ -73,7 +73,10 @@ fn asking(arguments: &FitArguments, descriptor: &Descriptor) -> Result<Asking, S
     if worlds.is_empty() {
         worlds = PLATFORMS.map(str::to_owned).into();
     }
-    if let Some(unknown) = worlds.iter().find(|name| library.platforms.get(name).is_none()) {
+    if let Some(unknown) = worlds
+        .iter()
+        .find(|name| library.platforms.get(name).is_none())
+    {
         return Err(Stop::usage(format!("there is no platform `{unknown}`"))
             .hint("`nicdrill platform list` lists them"));
     }
@@ -107,8 +110,10 @@ fn asking(arguments: &FitArguments, descriptor: &Descriptor) -> Result<Asking, S
         }
     }
     if stories.is_empty() {
-        return Err(Stop::usage("no drill of the interview fits these platforms")
-            .hint("leave `--platform` out, or name one with four cards of compute ports"));
+        return Err(
+            Stop::usage("no drill of the interview fits these platforms")
+                .hint("leave `--platform` out, or name one with four cards of compute ports"),
+        );
     }
     Ok(Asking {
         library,
@@ -150,7 +155,12 @@ fn asked(
     let number = stories.len();
     let told = |place: usize| {
         let story = stories[place];
-        log(&format!("{} of {number}: {}@{}", place + 1, story.name, story.world));
+        log(&format!(
+            "{} of {number}: {}@{}",
+            place + 1,
+            story.name,
+            story.world
+        ));
     };
     let played = interview(&stories, &wiring.descriptor, &how, told).map_err(stopped)?;
     let drills: Vec<Drill<'_>> = stories.iter().zip(&played).map(drill).collect();

@@ -108,7 +108,7 @@ impl Evidence<'_> {
                 self.checks.join(", ")
             ));
         } else if read("vendor") && !read("state") {
-            let vendors = self.descriptor.vendors.iter();
+            let vendors = self.descriptor.monitored_vendors().iter();
             let vendors: Vec<String> = vendors.map(|vendor| format!("{vendor:#06x}")).collect();
             hints.push(format!(
                 "it read the vendors of the cards and no port's state: does it monitor cards of {} (`vendors` of its descriptor)?",

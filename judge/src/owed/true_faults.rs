@@ -1,6 +1,6 @@
 //! What a monitor owes where the documents ask for nothing: it reports a kind that they leave silent, earlier than
 //! they do, in a severity that rises where theirs does not, or cards in every poll. It follows from the truth.
-//! Start at [`Translator::from_truth`].
+//! Start at [`Translator::true_faults`].
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ const GRACE: u64 = 1;
 
 impl<'a> Translator<'_, 'a> {
     /// Adds what follows from the truth alone.
-    pub(super) fn from_truth(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
+    pub(super) fn true_faults(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
         if !self.rows.differ() {
             return;
         }
@@ -71,6 +71,9 @@ impl<'a> Translator<'_, 'a> {
         if promised.when != Some(Compared::EveryPoll) || documents.iter().any(is_asked) {
             return;
         }
+        if self.is_first_sight(&interval.node, interval.from) && !self.is_judged_at_once(interval) {
+            return;
+        }
         let about = About::Card(interval.node.clone(), pci);
         let check = interval.layer.map(state_check);
         self.owe(
@@ -101,8 +104,22 @@ impl<'a> Translator<'_, 'a> {
             pci,
             port,
         };
-        if self.is_first_sight(node, first.from) || follows_absence && !self.ports_speak(first) {
+        if follows_absence && !self.ports_speak(first) {
             return;
+        }
+        if self.is_first_sight(node, first.from) {
+            let is_asked = |it: &Translated<'_>| {
+                it.demand.pattern.tone != Tone::Healthy
+                    && it.demand.node == *node
+                    && it.demand.pattern.about == About::Port(slot.clone())
+                    && it.demand.window.to >= first.from
+                    && it.demand.window.from < last.to
+            };
+            let decides =
+                self.is_judged_at_once(first) && self.has_peers_against(node, pci, first.from);
+            if !decides || documents.iter().any(is_asked) {
+                return;
+            }
         }
         let (mut asked, mut said) = (None, None);
         let mut clears: Option<Box<Says>> = None;
@@ -163,6 +180,22 @@ impl<'a> Translator<'_, 'a> {
         let before = demands::polled(self.recording, node).take_while(|poll| *poll < tick);
         let from = before.last().map_or(0, |last| last + 1);
         self.episodes.latest_of_monitor(node, from, tick).is_some()
+    }
+
+    /// Whether a first poll does not wait for ports on their way up, as the documents ask.
+    fn is_judged_at_once(&self, interval: &Interval) -> bool {
+        let pair = self.rows.pair(&Named::FirstPoll.into(), interval.layer);
+        pair.is_some_and(|(documents, own)| self.after(&own) < self.after(&documents))
+    }
+
+    /// Whether the peers of a function's card are evidence against it in a tick.
+    fn has_peers_against(&self, node: &NodeName, pci: PciAddress, tick: u64) -> bool {
+        let Some([views, _]) = self.readings.views(node, tick) else {
+            return false;
+        };
+        let cards = views.cards();
+        let mut of_it = cards.iter().filter(|card| card.pci.card() == pci.card());
+        of_it.any(|card| views.falls_behind(card))
     }
 
     fn function_of(&self, interval: &Interval) -> Option<PciAddress> {

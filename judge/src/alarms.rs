@@ -1,0 +1,227 @@
+//! Judges by intervals a monitor that reports devices or its node as a whole, or states what is instead of
+//! reporting what changes.
+//!
+//! The faults that a subject owes are one alarm: it opens within its time after the first of them, stands while
+//! one of them does, and closes within its time after the last. Nothing else alarms. Start at
+//! [`Judging::alarms`].
+
+mod due;
+mod heard;
+
+use std::collections::BTreeSet;
+
+use observe::{
+    Severity,
+    promises::{Granularity, Names, Style},
+};
+use platforms::NodeName;
+use reports::{Cause, CauseKind, CauseSeverity, CauseSubject, FindingKind};
+use scenarios::{About, ConditionIs, Heal, Tone, What};
+
+use crate::{
+    Judging,
+    consequences::Consequences,
+    demands, is_about_events, nodes,
+    owed::{Fate, Owed},
+    reported_event,
+};
+
+use due::{Alarm, Group};
+use heard::Heard;
+
+/// Why an expectation about a single port or event is not judged.
+const GRANULARITY: &str = "its reports are about more than one port, by promise";
+
+impl Judging<'_> {
+    /// Whether the monitor is judged by intervals.
+    pub(super) fn has_alarms(&self) -> bool {
+        let promises = &self.context.descriptor.promises;
+        let is_coarse = promises.granularity.unwrap_or_default() != Granularity::Port;
+        is_coarse || promises.style == Some(Style::Level)
+    }
+
+    /// Compares what was said with what is owed, interval by interval.
+    pub(super) fn alarms(&mut self) {
+        let (context, recording) = (self.context, self.recording);
+        let (documents, _) = demands::demands(self.story, &context, recording);
+        let owed = Owed::of(documents, &context, recording);
+        let promises = &context.descriptor.promises;
+        let granularity = promises.granularity.unwrap_or_default();
+        let mut openings: BTreeSet<(NodeName, u64)> = BTreeSet::new();
+        for node in &self.story.monitors {
+            let heard = Heard::of(recording, node);
+            for group in due::groups(&context, recording, node, granularity) {
+                openings.extend(group.alarms.iter().flat_map(|alarm| {
+                    [alarm.opens, alarm.closes].map(|tick| (node.clone(), tick))
+                }));
+                self.group(node, &group, &heard, promises.names.unwrap_or_default());
+            }
+        }
+        let made = Consequences::of(self.story, recording);
+        let reported = reported_event::all_reported(self.story, recording);
+        let reported: Vec<_> = reported
+            .into_iter()
+            .map(|reported| (reported, true))
+            .collect();
+        self.facts(&reported, &made, &owed);
+        self.consequences(&made, &|_, _| false);
+        self.count_alarms(&owed, &openings);
+    }
+
+    /// Whether a fact is about what this monitor does not tell apart.
+    pub(super) fn is_too_fine(&self, what: &What) -> bool {
+        self.has_alarms()
+            && matches!(
+                what,
+                What::Condition(ConditionIs { about: Some(_), .. })
+                    | What::Rule(_)
+                    | What::RulesSilent
+                    | What::Calls { .. }
+            )
+    }
+
+    /// The reason that is counted where [`Self::is_too_fine`] holds.
+    pub(super) const fn too_fine() -> &'static str {
+        GRANULARITY
+    }
+
+    fn group(&mut self, node: &NodeName, group: &Group, heard: &Heard<'_>, names: Names) {
+        let heals = !matches!(self.story.heal, Heal::Never { .. });
+        let last = (self.recording.ticks.len() as u64).saturating_sub(1);
+        for alarm in &group.alarms {
+            let due = alarm.opens_by.min(last);
+            if heard.worst(group, due).is_none() {
+                let what = format!("an alarm about {} by poll {due}", group.name);
+                self.missing(node, group, alarm.opens, CauseKind::Missed, what, heard);
+                continue;
+            }
+            for (piece_due, tone) in &alarm.due {
+                let wanted = severity(*tone);
+                let worst = heard.worst(group, (*piece_due).min(last));
+                if worst.is_some_and(|worst| worst < wanted) {
+                    let what = format!("it is {wanted} by poll {piece_due}");
+                    self.missing(node, group, *piece_due, CauseKind::Differs, what, heard);
+                }
+            }
+            if names == Names::All {
+                for (piece, (due, _)) in alarm.pieces.iter().zip(&alarm.due) {
+                    if !heard.any_between(group, *piece, *due) {
+                        let what = format!("a report of the fault of poll {piece} by poll {due}");
+                        self.missing(node, group, *piece, CauseKind::Missed, what, heard);
+                    }
+                }
+            }
+            let off = (alarm.opens_by..alarm.closes.min(last))
+                .find(|tick| heard.worst(group, *tick).is_none());
+            if let Some(off) = off {
+                let what = format!("an alarm about {} until poll {}", group.name, alarm.closes);
+                self.missing(node, group, off, CauseKind::Unexpected, what, heard);
+            }
+            let is_over = alarm.closes_by.is_some_and(|by| by <= last);
+            if let Some(by) = alarm.closes_by.filter(|_| is_over && heals)
+                && heard.worst(group, by).is_some()
+                && !group.may_alarm(by)
+            {
+                let cause = self.cause(group, CauseKind::NotCleared, Severity::Healthy);
+                let (kind, node) = (FindingKind::Outstanding, Some(node));
+                let mut finding = self.finding(kind, cause, node, Some(by));
+                let what = format!("no alarm about {} from poll {by} on", group.name);
+                finding.expected.push(what);
+                finding.came = heard.lines(group, by);
+                self.findings.push(finding);
+            }
+        }
+        for (from, lines) in heard.unfounded(group) {
+            let cause = self.cause(group, CauseKind::Unexpected, Severity::Fatal);
+            let (kind, node) = (FindingKind::Unexpected, Some(node));
+            let mut finding = self.finding(kind, cause, node, Some(from));
+            finding.expected.push("nothing else alarms".to_owned());
+            finding.came = lines;
+            self.findings.push(finding);
+        }
+    }
+
+    fn missing(
+        &mut self,
+        node: &NodeName,
+        group: &Group,
+        tick: u64,
+        kind: CauseKind,
+        expected: String,
+        heard: &Heard<'_>,
+    ) {
+        let cause = self.cause(group, kind, Severity::Fatal);
+        let mut finding = self.finding(FindingKind::Missing, cause, Some(node), Some(tick));
+        finding.expected.push(expected);
+        finding.came = heard.lines(group, tick);
+        self.findings.push(finding);
+    }
+
+    fn cause(&self, group: &Group, kind: CauseKind, severity: Severity) -> Cause {
+        Cause {
+            severity: Some(match severity {
+                Severity::Healthy => CauseSeverity::Healthy,
+                _ => CauseSeverity::Fatal,
+            }),
+            subject: Some(if group.whom.is_some() {
+                CauseSubject::Device
+            } else {
+                CauseSubject::Check
+            }),
+            ..Cause::of(kind)
+        }
+    }
+
+    /// Counts expectations about events: those that open or close an alarm are judged with it.
+    fn count_alarms(&mut self, owed: &Owed<'_>, openings: &BTreeSet<(NodeName, u64)>) {
+        for expectation in &self.story.expectations {
+            if !is_about_events(&expectation.what) {
+                continue;
+            }
+            for node in nodes(expectation, self.story) {
+                if let Some(reason) = owed.not_judged(expectation, node) {
+                    self.judged.leave_out(reason);
+                    continue;
+                }
+                let of_it = owed.documents.iter().filter(|it| {
+                    let same = |of: &scenarios::Expectation| std::ptr::eq(of, expectation);
+                    it.demand.node == *node && it.demand.expectation.is_some_and(same)
+                });
+                let decides = of_it.into_iter().any(|it| {
+                    let later = match it.fate {
+                        Fate::Owed { later, .. } => later,
+                        _ => 0,
+                    };
+                    let from = it.demand.window.from.saturating_add_signed(later);
+                    let is_alarm = !matches!(it.demand.pattern.about, About::Check)
+                        && (it.demand.pattern.tone != Tone::Healthy || it.kinds.clears.is_some());
+                    let near = from.saturating_sub(1)..=it.demand.window.to.saturating_add(1);
+                    is_alarm
+                        && openings
+                            .iter()
+                            .any(|(of, tick)| of == node && near.contains(tick))
+                });
+                if decides {
+                    self.judged.judge();
+                } else {
+                    self.judged.leave_out(GRANULARITY);
+                }
+            }
+        }
+    }
+}
+
+fn severity(tone: Tone) -> Severity {
+    match tone {
+        Tone::Fatal => Severity::Fatal,
+        Tone::NonFatal => Severity::NonFatal,
+        Tone::Healthy => Severity::Healthy,
+    }
+}
+
+impl Alarm {
+    /// The ticks in which it may stand.
+    fn may_stand(&self, tick: u64) -> bool {
+        tick >= self.opens && self.closes_by.is_none_or(|by| tick < by)
+    }
+}

@@ -1,0 +1,140 @@
+//! Laws: what holds for every monitor, whatever it promises. They decide where no row does.
+//!
+//! Nothing is said without a cause in what was read; a monitor neither crashes nor hangs; what it reported it takes
+//! back; where reports begin and end faults, the same thing is not reported twice; a report that was not delivered
+//! is not lost. Where a kind has a row, the demands that follow from it say all of this more exactly.
+
+use std::collections::BTreeSet;
+
+use observe::{
+    Severity,
+    promises::{LostPublish, Named, Style},
+};
+use reports::{CauseKind, FindingKind};
+
+use crate::{
+    Judging, demands::polled, episodes::Episodes, reported_event::ReportedEvent, strays::Strays,
+};
+
+/// What is expected where an event has no cause.
+pub(crate) const NO_CAUSE: &str = "nothing without a cause in what was read";
+
+/// Why a report that was lost is no finding.
+pub(crate) const LOST: &str = "a report that is not delivered is lost, by promise";
+
+/// In how many polls after the connector accepts calls again a monitor must deliver what it could not deliver.
+/// Chosen: as scenarios allow.
+const DELIVERED_WITHIN: u64 = 3;
+
+impl Judging<'_> {
+    /// Reports what breaks a law among the events that no promise is about: `excused` are their indices.
+    pub(super) fn laws(
+        &mut self,
+        accepted: &[ReportedEvent<'_>],
+        reported: &[ReportedEvent<'_>],
+        excused: &BTreeSet<usize>,
+        strays: &Strays<'_>,
+    ) {
+        if self.context.descriptor.promises.style.unwrap_or_default() == Style::Edge {
+            self.twice(accepted, excused);
+        }
+        self.lost(accepted, reported, strays);
+    }
+
+    /// The same thing that is reported twice. A lost reply is no reason to be believed, and a monitor that ended in
+    /// between may have forgotten.
+    fn twice(&mut self, accepted: &[ReportedEvent<'_>], excused: &BTreeSet<usize>) {
+        let episodes = Episodes::of(self.story);
+        for at in excused {
+            let again = accepted[*at];
+            let about = |earlier: &&ReportedEvent<'_>| {
+                earlier.node == again.node
+                    && earlier.event.check == again.event.check
+                    && (earlier.event.subject == again.event.subject
+                        || earlier.event.subject == observe::Subject::Node)
+                    && (earlier.event.codes == again.event.codes || earlier.event.codes.is_empty())
+            };
+            let Some(before) = accepted[..*at].iter().rev().find(about) else {
+                continue;
+            };
+            let same = before.event.severity == again.event.severity
+                && before.event.subject == again.event.subject
+                && before.event.text == again.event.text;
+            let ended = || {
+                let ticks = before.tick..=again.tick;
+                let mut exits = ticks.filter_map(|tick| {
+                    let tick = self.recording.ticks.get(usize::try_from(tick).ok()?)?;
+                    tick.monitors.get(again.node.as_str())
+                });
+                let kind = episodes.latest_of_monitor(again.node, before.tick, again.tick);
+                exits.any(|monitor| !monitor.exits.is_empty())
+                    || kind.is_some_and(|kind| kind != Named::Connector)
+            };
+            if !same || before.answer != "accepted" || ended() {
+                continue;
+            }
+            let (node, tick) = (again.node, again.tick);
+            let cause = self
+                .context
+                .cause_of_event(CauseKind::Repeats, node, tick, again.event);
+            let mut finding = self.finding(FindingKind::Unexpected, cause, Some(node), Some(tick));
+            finding
+                .expected
+                .push("nothing that was reported before".to_owned());
+            finding.came = vec![before.line(), again.line()];
+            self.findings.push(finding);
+        }
+    }
+
+    /// Reports that were refused, although the fault stands on, and never delivered.
+    fn lost(
+        &mut self,
+        accepted: &[ReportedEvent<'_>],
+        reported: &[ReportedEvent<'_>],
+        strays: &Strays<'_>,
+    ) {
+        let mut told = BTreeSet::new();
+        for refused in reported.iter().filter(|reported| !reported.accepted) {
+            let (node, event) = (refused.node, refused.event);
+            if event.severity == Severity::Healthy || strays.excuse(refused).is_none() {
+                continue;
+            }
+            let of_node =
+                |later: &&ReportedEvent<'_>| later.node == node && later.tick > refused.tick;
+            let Some(delivers) = accepted.iter().find(of_node).map(|later| later.tick) else {
+                continue;
+            };
+            let due = delivers.saturating_add(DELIVERED_WITHIN);
+            let polls = polled(self.recording, node)
+                .filter(|tick| (delivers..=due).contains(tick))
+                .count();
+            let stands = (refused.tick..=due).all(|tick| strays.stands(refused, tick));
+            let came = accepted.iter().any(|later| {
+                later.node == node
+                    && later.tick >= refused.tick
+                    && later.event.subject == event.subject
+                    && later.event.check == event.check
+                    && later.event.severity != Severity::Healthy
+            });
+            let key = (node, event.subject.clone(), event.check.clone());
+            if polls <= 1 || !stands || came || !told.insert(key) {
+                continue;
+            }
+            if self.context.descriptor.promises.lost_publish == Some(LostPublish::Lost) {
+                self.judged.leave_out_part(LOST);
+                continue;
+            }
+            let cause =
+                self.context
+                    .cause_of_event(CauseKind::NotDelivered, node, refused.tick, event);
+            let (kind, tick) = (FindingKind::Missing, Some(refused.tick));
+            let mut finding = self.finding(kind, cause, Some(node), tick);
+            finding.expected.push(format!(
+                "the same report by poll {due}, for the fault stands and the connector accepts calls from poll \
+                 {delivers} on"
+            ));
+            finding.came.push(refused.line());
+            self.findings.push(finding);
+        }
+    }
+}

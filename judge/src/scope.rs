@@ -1,0 +1,104 @@
+//! Whose ports a monitor monitors, by its promises instead of by the documents. Start at [`scoped`].
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use director::{NodeView, Truth};
+use observe::promises::{Scope, ScopeRole};
+use platforms::{NodeName, PciAddress, PortNumber, Role};
+use scenarios::Story;
+
+/// The ports of a node that a scope decides about, by function: all, and those that it leaves out.
+#[derive(Debug, Default)]
+struct Selected {
+    monitored: BTreeMap<PciAddress, bool>,
+    left_out: BTreeSet<(PciAddress, PortNumber)>,
+}
+
+/// The truth of a drill in which functions are monitored by a scope. A port that is left out is not in it.
+pub(crate) fn scoped<'t>(story: &Story, truth: &'t Truth, scope: Option<&Scope>) -> Cow<'t, Truth> {
+    let Some(scope) = scope.filter(|scope| decides(scope)) else {
+        return Cow::Borrowed(truth);
+    };
+    let selected: BTreeMap<&NodeName, Selected> = story
+        .nodes
+        .iter()
+        .map(|(node, platform)| (node, select(platform, scope)))
+        .collect();
+    let mut truth = truth.clone();
+    // Views are shared between ticks, and stay so.
+    let mut made: BTreeMap<(NodeName, *const NodeView), Arc<NodeView>> = BTreeMap::new();
+    for tick in &mut truth.ticks {
+        let names: Vec<NodeName> = tick.nodes.keys().cloned().collect();
+        for name in names {
+            let Some(selected) = selected.get(&name) else {
+                continue;
+            };
+            let Some(node) = tick.nodes.get(&name).cloned() else {
+                continue;
+            };
+            let mut of = |views: &Arc<NodeView>| {
+                let made = made
+                    .entry((name.clone(), Arc::as_ptr(views)))
+                    .or_insert_with(|| Arc::new(selected.views(views)));
+                Arc::clone(made)
+            };
+            let mut changed = node.clone();
+            (changed.views, changed.after) = (of(&node.views), of(&node.after));
+            tick.nodes.insert(name, changed);
+        }
+    }
+    Cow::Owned(truth)
+}
+
+/// Whether a scope is another one than that of the documents. Vendors are chosen where platforms are read.
+pub(crate) fn decides(scope: &Scope) -> bool {
+    let documented = BTreeSet::from([ScopeRole::Compute, ScopeRole::Storage]);
+    let by_role = scope
+        .roles
+        .as_ref()
+        .is_some_and(|roles| *roles != documented);
+    by_role || scope.cabled == Some(true) || scope.devices.is_some()
+}
+
+fn select(platform: &platforms::Platform, scope: &Scope) -> Selected {
+    let mut selected = Selected::default();
+    for port in platform.ports() {
+        let role = match port.role {
+            Role::Compute => ScopeRole::Compute,
+            Role::Storage => ScopeRole::Storage,
+            Role::Management => ScopeRole::Management,
+        };
+        let by_role = match &scope.roles {
+            Some(roles) => roles.contains(&role),
+            None => role != ScopeRole::Management,
+        };
+        let names = scope.devices.as_ref();
+        let by_name = names.is_none_or(|names| names.contains(port.device.as_str()));
+        let is_monitored = by_role && by_name && port.is_of_vendor && !port.is_vf;
+        selected.monitored.insert(port.pci, is_monitored);
+        if scope.cabled == Some(true) && !port.cabled {
+            selected.left_out.insert((port.pci, port.port));
+        }
+    }
+    selected
+}
+
+impl Selected {
+    /// A function that no platform declares stays as it is.
+    fn views(&self, views: &NodeView) -> NodeView {
+        let mut views = views.clone();
+        for (pci, function) in &mut views.0 {
+            if let Some(monitored) = self.monitored.get(pci) {
+                function.monitored = *monitored;
+            }
+            function
+                .ports
+                .retain(|port, _| !self.left_out.contains(&(*pci, *port)));
+        }
+        views
+    }
+}

@@ -1,0 +1,180 @@
+//! A monitor whose reports are about its node, or state what is, is judged by intervals.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "a drill is played once for the many ways to report it"
+)]
+
+use std::sync::LazyLock;
+
+use judge::judge;
+use observe::{Call, Descriptor, Promises, Recording, Severity, platform_connector};
+use proto::HealthEvents;
+use reports::FindingKind::{self, Missing, Outstanding, Unexpected};
+use rstest::rstest;
+
+use crate::promises::Case;
+use crate::wire::{calls, monitor};
+
+/// Two cables are pulled one after the other, and plugged in again.
+const TWO: &str = "
+scenario: two cables are pulled and plugged in again
+why: an example
+platforms: all
+let:
+  one: { role: compute, nth: 1 }
+  two: { role: compute, nth: 2 }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 10s
+    do: [ { cut: one } ]
+    expect: [ { fatal: one } ]
+  - at: 15s
+    do: [ { cut: two } ]
+    expect: [ { fatal: two } ]
+  - at: 20s
+    do: [ { mend: one } ]
+    expect: [ { healthy: one, within: 3 polls } ]
+  - at: 30s
+    do: [ { mend: two } ]
+    expect: [ { healthy: two, within: 3 polls } ]
+until: 40s
+";
+
+static TWO_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(TWO));
+
+fn promising(promises: &str) -> Descriptor {
+    let promises: Promises =
+        platforms::yaml::read("promises.yaml", promises).unwrap_or_else(|error| panic!("{error}"));
+    Descriptor {
+        promises,
+        ..Descriptor::of_program("m")
+    }
+}
+
+/// A recording in which the node alarms in these ticks, from the first to the one before the last: by an event at
+/// its beginning and one at its end, or by one in every tick.
+fn alarming(alarms: &[(usize, usize)], is_level: bool) -> Recording {
+    let mut recording = TWO_CASE.recording.clone();
+    let fatal = calls(&mut recording.clone())
+        .iter()
+        .flat_map(|call| call.events.clone())
+        .find(|event| event.is_fatal)
+        .expect("a cable is pulled");
+    let call = |is_fatal: bool| -> Call {
+        let mut event = fatal.clone();
+        event.entities_impacted.clear();
+        (event.is_fatal, event.is_healthy) = (is_fatal, !is_fatal);
+        let batch = HealthEvents {
+            version: 1,
+            events: vec![event],
+        };
+        platform_connector::received(&batch).answered(true, "accepted".to_owned())
+    };
+    for tick in 0..recording.ticks.len() {
+        let stands = |tick: usize| alarms.iter().any(|(from, to)| (*from..*to).contains(&tick));
+        let was = tick > 0 && stands(tick - 1);
+        let calls = &mut monitor(&mut recording, tick, "node-a").calls;
+        calls.clear();
+        if is_level || stands(tick) != was {
+            calls.push(call(stands(tick)));
+        }
+    }
+    recording
+}
+
+#[track_caller]
+fn check(promises: &str, recording: &Recording, findings: &[FindingKind]) {
+    let (story, truth) = (&TWO_CASE.story, &TWO_CASE.truth);
+    let judged = judge(story, truth, recording, &promising(promises));
+    let kinds: Vec<FindingKind> = judged
+        .findings
+        .iter()
+        .map(|finding| finding.kind)
+        // What a cluster makes of it is tested elsewhere.
+        .filter(|kind| *kind != FindingKind::LeftStanding)
+        .collect();
+    assert_eq!(kinds, findings, "{:#?}", judged.findings);
+}
+
+const ROWS: &str = "rows: { polling: { verdict: fatal, AFTER clears: { within: 3 polls } }, training: usual, init: usual, armed: usual, first_poll: usual }";
+
+fn of_node(after: &str, more: &str) -> String {
+    format!(
+        "granularity: node\n{more}{}\n",
+        ROWS.replace("AFTER", after)
+    )
+}
+
+#[rstest]
+#[case::right(&[(10, 31)], &[])]
+#[case::a_poll_late(&[(11, 32)], &[])]
+#[case::too_late(&[(14, 32)], &[Missing])]
+#[case::never(&[], &[Missing])]
+#[case::too_early(&[(8, 31)], &[Unexpected])]
+#[case::ends_with_the_first(&[(10, 21)], &[Missing])]
+#[case::flickers(&[(10, 13), (14, 31)], &[Missing])]
+#[case::not_over(&[(10, 38)], &[Outstanding])]
+#[case::another_one(&[(10, 31), (36, 37)], &[Unexpected])]
+fn a_nodes_alarm_is_the_union_of_its_faults(
+    #[case] alarms: &[(usize, usize)],
+    #[case] findings: &[FindingKind],
+) {
+    for (is_level, style) in [(false, "style: edge\n"), (true, "style: level\n")] {
+        let recording = alarming(alarms, is_level);
+        check(&of_node("", style), &recording, findings);
+    }
+}
+
+#[rstest]
+#[case::in_time(&[(13, 31)], &[])]
+#[case::before_its_time(&[(11, 31)], &[Unexpected])]
+fn a_debounce_moves_an_alarm(#[case] alarms: &[(usize, usize)], #[case] findings: &[FindingKind]) {
+    check(
+        &of_node("after: 3 polls,", ""),
+        &alarming(alarms, false),
+        findings,
+    );
+}
+
+#[test]
+fn a_second_fault_is_named_only_where_all_are() {
+    let recording = alarming(&[(10, 31)], false);
+    check(&of_node("", "names: first\n"), &recording, &[]);
+    check(&of_node("", "names: all\n"), &recording, &[Missing]);
+}
+
+/// The first fault and the last clear decide; the ones between are about one port only.
+#[test]
+fn what_is_about_one_port_only_is_not_judged() {
+    let (story, truth) = (&TWO_CASE.story, &TWO_CASE.truth);
+    let recording = alarming(&[(10, 31)], false);
+    let judged = judge(story, truth, &recording, &promising(&of_node("", ""))).judged;
+    assert_eq!(judged.judged, 2);
+    assert_eq!(judged.not_judged.values().sum::<u64>(), 3);
+    assert!(said_nothing(&recording));
+}
+
+/// Without rows nothing is owed, and nothing that has a cause is wrong.
+#[test]
+fn a_nodes_alarm_without_rows_is_not_judged() {
+    let recording = alarming(&[(12, 31)], false);
+    check("granularity: node\n", &recording, &[]);
+    check(
+        "granularity: node\n",
+        &alarming(&[(3, 5)], false),
+        &[Unexpected],
+    );
+}
+
+fn said_nothing(recording: &Recording) -> bool {
+    let ticks = recording.ticks.iter().take(10);
+    let monitors = ticks.flat_map(|tick| tick.monitors.values());
+    let mut calls = monitors.flat_map(|monitor| &monitor.calls);
+    calls.all(|call| {
+        call.observations
+            .iter()
+            .all(|it| it.severity == Severity::Healthy)
+    })
+}
