@@ -99,7 +99,15 @@ fn candidates(named: Named) -> Vec<Candidate> {
             });
             vec![by_subject(documents_row(&kind)), by_subject(at_once)]
         }
-        _ => vec![by_subject(documents_row(&kind)), by_subject(Row::Silent)],
+        // What is silent then is a weaker promise; in the other episodes it would be a loss.
+        Named::Flap
+        | Named::SmGone
+        | Named::DriverReload
+        | Named::FirmwareReset
+        | Named::Replaced
+        | Named::HotAdded
+        | Named::MovedLayer => vec![by_subject(documents_row(&kind)), by_subject(Row::Silent)],
+        _ => vec![by_subject(documents_row(&kind))],
     }
 }
 
