@@ -33,7 +33,7 @@ pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fi
                 poll: finding.tick,
                 came: came(finding),
             };
-            if !is_of_the_wire(finding) {
+            if !is_of_the_wire(finding) && is_after_its_step(drill, finding) {
                 mark(drill, &evidence, fitted);
             }
             found.entry(id.clone()).or_insert_with(|| Suspect {
@@ -44,6 +44,14 @@ pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fi
         }
     }
     fitted.suspects = found.into_values().collect();
+}
+
+/// Whether it came after the drill began to ask: what a first poll says of a healthy machine belongs to no row.
+fn is_after_its_step(drill: &Drill<'_>, finding: &Finding) -> bool {
+    let first = drill.story.steps.iter().map(|step| step.at).min();
+    let first = first.filter(|_| drill.story.given.is_empty());
+    let first = first.map_or(0, |at| at.div_ceil(drill.story.tick));
+    finding.tick.is_none_or(|tick| tick >= first)
 }
 
 /// Marks the rows that a drill asks about.

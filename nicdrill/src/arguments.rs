@@ -3,6 +3,10 @@
 //! [`mod@crate::command`] implements the commands. Planned flags that are not built yet are listed here too, so that
 //! they are refused by name and not as typing errors.
 
+mod fit;
+
+pub(crate) use fit::FitArguments;
+
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -74,26 +78,6 @@ pub(crate) enum Command {
     Accept(AcceptArguments),
     /// Record what happens to a node's NICs as a scenario that can be replayed
     Record(RecordArguments),
-}
-
-#[derive(Clone, Debug, Args)]
-pub(crate) struct FitArguments {
-    /// The monitor: a descriptor's name or file, or a program
-    #[arg(value_name = "DESCRIPTOR|PROGRAM")]
-    pub(crate) monitor: String,
-    /// The file to write [default: stdout]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// Overwrite the file
-    #[arg(long, requires = "out")]
-    pub(crate) force: bool,
-    /// The platforms to ask on: names, or folders or files of your own [default: dgx-h100, h100-oci and
-    /// dgx-a100:two-port]
-    #[arg(long, value_name = "P,..", value_delimiter = ',')]
-    pub(crate) platform: Vec<String>,
-    /// Drills at once [default: one for each allowed CPU]
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<usize>,
 }
 
 #[derive(Clone, Debug, Args)]
