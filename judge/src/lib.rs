@@ -19,6 +19,7 @@ use scenarios::{Expectation, Story, What};
 mod alarms;
 mod assign;
 mod causes;
+mod clock;
 mod cluster_facts;
 mod compare;
 mod consequences;
@@ -34,6 +35,7 @@ mod kinds;
 mod laws;
 mod links;
 mod loads;
+mod needs;
 mod normal;
 mod order;
 mod outstanding;
@@ -51,7 +53,11 @@ pub use consequences::{Consequences, Fault, Standing, TickMade, cabling};
 pub use episodes::kinds_of;
 pub use kinds::{Asked, asked};
 pub use loads::{WorkloadVerdict, verdict_on};
+<<<<<<< HEAD
 pub use stood::{Stood, StoodOf, stood};
+=======
+pub use needs::judge_needs;
+>>>>>>> 78123cb0dae867758c328978be49584f63be3ced
 pub use trace::{GoldenDifference, golden_difference, trace};
 
 use director::Truth;
