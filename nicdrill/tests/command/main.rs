@@ -5,6 +5,7 @@ mod captured;
 mod configured;
 mod confine;
 mod first_monitor;
+mod fit;
 mod groups;
 mod help;
 mod host_root;
