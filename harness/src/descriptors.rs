@@ -250,10 +250,10 @@ mod tests {
         let head = "descriptor_version: 1\nname: a\ncommand: [b]\n";
         let write = |name: &str, more: &str| {
             let path = folder.path().join(name);
-            std::fs::write(&path, format!("{head}promises: {more}\n")).unwrap();
+            fs::write(&path, format!("{head}promises: {more}\n")).unwrap();
             path.display().to_string()
         };
-        let of = |path: &str| read(path, &std::fs::read_to_string(path).unwrap());
+        let of = |path: &str| read(path, &fs::read_to_string(path).unwrap());
         let row = |descriptor: &Descriptor, kind: &str| {
             let kind = Kind::parse(kind).unwrap();
             descriptor.promises.row(&kind, None)

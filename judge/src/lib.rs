@@ -53,11 +53,8 @@ pub use consequences::{Consequences, Fault, Standing, TickMade, cabling};
 pub use episodes::kinds_of;
 pub use kinds::{Asked, asked};
 pub use loads::{WorkloadVerdict, verdict_on};
-<<<<<<< HEAD
-pub use stood::{Stood, StoodOf, stood};
-=======
 pub use needs::judge_needs;
->>>>>>> 78123cb0dae867758c328978be49584f63be3ced
+pub use stood::{Stood, StoodOf, stood};
 pub use trace::{GoldenDifference, golden_difference, trace};
 
 use director::Truth;

@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
             } else {
                 "nothing was selected: no drill that failed in the run before is among those asked for"
             });
-            return Ok(ExitCode::NothingSelected.into());
+            return Ok(ExitCode::NothingJudged.into());
         }
         let unfit = choice.selected.not_applicable.len();
         log(&format!("nothing was selected; {unfit} pairs do not fit"));
