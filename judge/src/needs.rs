@@ -55,7 +55,13 @@ pub fn judge_needs(
     let all = intervals(&context, &readings, recording);
     for node in &story.monitors {
         let of_node = all.iter().filter(|interval| interval.node == *node);
-        let faults = Faults::of(of_node.cloned(), needs, &episodes, &context, node);
+        let faults = Faults::of(
+            of_node.cloned(),
+            needs,
+            &episodes,
+            &context,
+            (node, recording),
+        );
         let mut by_needs = ByNeeds {
             alarms: Alarms::of(&context, recording, node),
             clock: Clock::of(&context, recording, node),
@@ -221,10 +227,7 @@ impl ByNeeds<'_, '_> {
         for alarm in begun {
             let explains = |fault: &&Fault| alarm.may_mean(fault) && self.is_in_time(fault, &alarm);
             let explaining: Vec<&Fault> = faults.iter().filter(explains).collect();
-            if explaining
-                .iter()
-                .any(|fault| alarm.from >= fault.heard_from())
-            {
+            if explaining.iter().any(|fault| fault.may_alarm(alarm.from)) {
                 continue;
             }
             let expected = match explaining.first() {
@@ -273,7 +276,7 @@ impl ByNeeds<'_, '_> {
             Some(within) => self.due(fault.heard_from(), within.0),
             None => u64::MAX,
         };
-        fault.from <= alarm.from && alarm.from <= fault.to.max(due)
+        fault.begins <= alarm.from && alarm.from <= fault.to.max(due)
     }
 
     fn due(&self, from: u64, span: observe::Span) -> u64 {

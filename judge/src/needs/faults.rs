@@ -3,14 +3,16 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use observe::{
-    Needs, Span,
+    Needs, Recording, Span,
     needs::Quiet,
     promises::{Granularity, Kind, KindOf, Lasting},
 };
 use platforms::{LinkLayer, NodeName, PciAddress};
 use scenarios::Story;
 
-use crate::{episodes::Episodes, fits::JudgeContext, intervals::Interval, kinds::Whom};
+use crate::{
+    demands::polled, episodes::Episodes, fits::JudgeContext, intervals::Interval, kinds::Whom,
+};
 
 /// The true faults of a node, in the order of their beginnings.
 pub(super) struct Faults {
@@ -34,6 +36,8 @@ pub(super) struct Fault {
     pub(super) layer: Option<LinkLayer>,
     /// The first poll that reads it.
     pub(super) from: u64,
+    /// The first tick in which it can have begun: after the last poll that did not read it, or while that one read.
+    pub(super) begins: u64,
     /// The first poll that does not any more; the largest number if it lasts to the end.
     pub(super) to: u64,
     /// Whether nothing happened that can have made it: so its machine is.
@@ -64,6 +68,12 @@ impl Fault {
     /// Whether it must never alarm.
     pub(super) fn is_quiet_for_good(&self) -> bool {
         self.heard_from() == u64::MAX
+    }
+
+    /// Whether it may alarm in a tick, if it stands.
+    pub(super) fn may_alarm(&self, tick: u64) -> bool {
+        let silence = self.quiet.as_ref();
+        silence.is_none_or(|silence| tick >= silence.until)
     }
 
     /// What is expected while it must not alarm.
@@ -105,8 +115,9 @@ impl Faults {
         needs: &Needs,
         episodes: &Episodes,
         context: &JudgeContext<'_>,
-        node: &NodeName,
+        (node, recording): (&NodeName, &Recording),
     ) -> Self {
+        let polls: Vec<u64> = polled(recording, node).collect();
         let mut faults: Vec<Fault> = Vec::new();
         for interval in intervals {
             let pci = function_of(&interval.whom);
@@ -164,6 +175,11 @@ impl Faults {
                 whom: interval.whom,
                 layer: interval.layer,
                 from: interval.from,
+                begins: polls
+                    .iter()
+                    .rev()
+                    .find(|poll| **poll < interval.from)
+                    .map_or(0, |poll| *poll),
                 to: interval.to,
                 is_at_rest,
                 quiet,
