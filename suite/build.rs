@@ -6,7 +6,7 @@
 )]
 
 fn main() {
-    for folder in ["clauses", "scenarios", "worlds"] {
+    for folder in ["clauses", "interview", "scenarios", "worlds"] {
         println!("cargo::rerun-if-changed={folder}");
     }
 }

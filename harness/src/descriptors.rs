@@ -24,7 +24,8 @@ pub fn read(file: &str, text: &str) -> Result<Descriptor, YamlError> {
 }
 
 fn read_with(file: &str, text: &str, imports: usize) -> Result<Descriptor, YamlError> {
-    let mut descriptor: Descriptor = yaml::read(file, text)?;
+    let mut descriptor: Descriptor =
+        yaml::read(file, text).map_err(|error| advised(error, text))?;
     if let Some(problem) = descriptor.problem() {
         return Err(at_key(file, text, problem.key, problem.what).hint(problem.hint));
     }
@@ -62,6 +63,19 @@ fn at_key(file: &str, text: &str, key: &str, what: Cow<'static, str>) -> YamlErr
         column: 1,
     };
     YamlError::at(file, text, place, what)
+}
+
+/// Says what a descriptor needs at least, if it lacks that.
+fn advised(error: YamlError, text: &str) -> YamlError {
+    if text.trim().is_empty() {
+        return error.hint(
+            "a descriptor needs at least `descriptor_version: 1`, `name` and `command`; `nicdrill init` writes one",
+        );
+    }
+    if error.what == "key `descriptor_version` is missing" {
+        return error.hint("write `descriptor_version: 1`");
+    }
+    error
 }
 
 /// The shipped descriptor of this name; `None` if there is none.
@@ -153,6 +167,16 @@ mod tests {
     }
 
     #[test]
+    fn a_descriptor_without_what_it_needs_at_least_is_told_so() {
+        let hint = |text| read("m.yaml", text).unwrap_err().hint.unwrap();
+        assert!(hint("").contains("`descriptor_version: 1`, `name` and `command`"));
+        assert_eq!(
+            hint("name: m\ntitle: a monitor\ncommand: [./m]\n"),
+            "write `descriptor_version: 1`"
+        );
+    }
+
+    #[test]
     fn a_poll_has_as_many_listings_as_its_checks_make() {
         let checks = ChecksRun::State.names().len();
         let listings = |name: &str| shipped(name).unwrap().listings(checks);
@@ -226,10 +250,10 @@ mod tests {
         let head = "descriptor_version: 1\nname: a\ncommand: [b]\n";
         let write = |name: &str, more: &str| {
             let path = folder.path().join(name);
-            std::fs::write(&path, format!("{head}promises: {more}\n")).unwrap();
+            fs::write(&path, format!("{head}promises: {more}\n")).unwrap();
             path.display().to_string()
         };
-        let of = |path: &str| read(path, &std::fs::read_to_string(path).unwrap());
+        let of = |path: &str| read(path, &fs::read_to_string(path).unwrap());
         let row = |descriptor: &Descriptor, kind: &str| {
             let kind = Kind::parse(kind).unwrap();
             descriptor.promises.row(&kind, None)

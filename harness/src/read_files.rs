@@ -165,6 +165,18 @@ pub struct Library {
 }
 
 impl Library {
+    /// The drills of the interview, and the shipped platforms with those in these files and folders.
+    ///
+    /// # Errors
+    /// The first file that cannot be used, with its place.
+    pub fn interview(platforms: &[PathBuf]) -> Result<Self, ReadError> {
+        let mut library = Self::read(&[], platforms)?;
+        let drills = suite::interview().into_iter();
+        let drills = drills.map(|(file, text)| SuiteScenario::read(file, text, None));
+        library.scenarios = drills.collect::<Result<_, _>>()?;
+        Ok(library)
+    }
+
     /// Reads the scenarios in these files and folders (the shipped suite if there are none) and the
     /// platforms in those, in addition to the shipped ones.
     ///

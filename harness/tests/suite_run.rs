@@ -16,10 +16,11 @@ use harness::{
     suite::{Ask, Audience, How, Players, ProcessArm, Selected, run, select},
 };
 use memory::Played;
-use observe::Descriptor;
+use observe::{Descriptor, Promises};
 use reports::{
-    ArmName, DrillName, ExitCode, FindingKind, Outcome, ProbeOutcome, RunEvent, RunReport,
+    ArmName, DrillName, ExitCode, FindingKind, JudgedBy, Outcome, ProbeOutcome, RunEvent, RunReport,
 };
+use rstest::rstest;
 use scenarios::{Arm, Story};
 
 /// Records the events.
@@ -193,6 +194,49 @@ fn a_run_in_which_every_drill_was_skipped_is_not_green_unless_that_was_asked_for
         },
     );
     assert_eq!(report.exit_code, Some(ExitCode::Success));
+}
+
+#[test]
+fn a_monitor_that_promises_nothing_is_never_found_right() {
+    let chosen = selected(&["port/cable-pulled@h100-oci"], &[ArmName::Memory]);
+    let silent = Descriptor {
+        promises: Promises::default(),
+        ..descriptor()
+    };
+    let how = How::default();
+    let report = run(&library(), &silent, &chosen, &how, &mut Listener::default());
+    assert_eq!(report.drills[0].findings, []);
+    assert_eq!(report.exit_code, Some(ExitCode::NothingJudged));
+    let monitor = "reference".to_owned();
+    assert_eq!(report.plan.judged_by, JudgedBy::Laws { monitor });
+}
+
+/// What the reference monitor promises is not what every site needs.
+#[rstest]
+#[case::met("kinds: { polling: { noticed: within 5s } }", 0, ExitCode::Success)]
+#[case::not_met("never_alarms: { polling: always }", 1, ExitCode::JudgedWrongly)]
+#[case::of_nothing_that_happens(
+    "kinds: { slow: { noticed: within 5s } }",
+    0,
+    ExitCode::NothingJudged
+)]
+fn with_needs_a_monitor_is_judged_by_them_alone(
+    #[case] needs: &str,
+    #[case] findings: usize,
+    #[case] code: ExitCode,
+) {
+    let chosen = selected(&["port/cable-pulled@h100-oci"], &[ArmName::Memory]);
+    let text = format!("needs_version: 1\n{needs}\n");
+    let how = How {
+        needs: Some(harness::needs::read("n.yaml", &text).unwrap()),
+        ..How::default()
+    };
+    let (report, _) = check(&chosen, &how);
+    let found = &report.drills[0].findings;
+    assert_eq!(found.len(), findings, "{found:#?}");
+    assert_eq!(report.exit_code, Some(code));
+    let file = "n.yaml".to_owned();
+    assert_eq!(report.plan.judged_by, JudgedBy::Needs { file });
 }
 
 #[test]

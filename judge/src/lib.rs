@@ -44,6 +44,7 @@ mod readings;
 mod reasons;
 mod reported_event;
 mod scope;
+mod stood;
 mod strays;
 mod trace;
 
@@ -53,6 +54,7 @@ pub use episodes::kinds_of;
 pub use kinds::{Asked, asked};
 pub use loads::{WorkloadVerdict, verdict_on};
 pub use needs::judge_needs;
+pub use stood::{Stood, StoodOf, stood};
 pub use trace::{GoldenDifference, golden_difference, trace};
 
 use director::Truth;

@@ -89,7 +89,7 @@ struct ByNeeds<'n, 'a> {
     node: &'n NodeName,
     faults: &'n Faults,
     episodes: &'n Episodes,
-    alarms: Alarms<'n>,
+    alarms: Alarms,
     clock: Clock,
     last: u64,
 }
@@ -99,7 +99,7 @@ impl ByNeeds<'_, '_> {
         let faults = self.faults;
         for fault in faults.iter() {
             match self.needs.need(&fault.kind) {
-                None if fault.quiet.is_some() => {}
+                None if fault.quiet.is_some() || faults.is_continued(fault, |_| true) => {}
                 None => self.judging.judged.leave_out(reasons::no_need(&fault.kind)),
                 Some(_) => {
                     self.noticed(fault);
@@ -167,13 +167,22 @@ impl ByNeeds<'_, '_> {
         else {
             return;
         };
-        if fault.to == u64::MAX {
+        let is_needed = |before: &Fault| {
+            let need = self.needs.need(&before.kind);
+            need.is_some_and(|need| need.taken_back.is_some())
+        };
+        if self.faults.is_continued(fault, is_needed) {
+            // What the fault was before is taken back with it.
+            return;
+        }
+        let over = self.faults.over(fault);
+        if over == u64::MAX {
             self.judging.judged.leave_out(reasons::NEVER_OVER);
             return;
         }
-        let due = self.due(fault.to, within.0);
+        let due = self.due(over, within.0);
         let granularity = self.needs.granularity(&fault.kind);
-        if self.faults.goes_on(fault, due, granularity) {
+        if self.faults.goes_on(fault, (over, due), granularity) {
             // It is taken back with the fault that stands on.
             self.judging.judged.leave_out(reasons::ANOTHER_FAULT);
             return;
@@ -191,7 +200,7 @@ impl ByNeeds<'_, '_> {
             self.judging.judged.judge();
             let expected = format!(
                 "no alarm about {} from poll {due} on: `{}` is over since poll {}, and must be taken back {within}",
-                fault.name, fault.kind, fault.to
+                fault.name, fault.kind, over
             );
             let cause = self.cause(CauseKind::NotCleared, fault);
             self.found(FindingKind::Outstanding, cause, due, expected, fault);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use checks::flags::FLAGS;
 use checks::metrics::METRICS;
 
-const PAGE: &str = include_str!("../../docs/monitor.md");
+const PAGE: &str = include_str!("../../docs/reference-monitor.md");
 
 /// Checks that the page has this table between its marks.
 fn check(mark: &str, table: &str) {
@@ -16,7 +16,7 @@ fn check(mark: &str, table: &str) {
     let (rendered, _) = rest.split_once(&close).expect("the table's end is marked");
     assert!(
         rendered == table,
-        "docs/monitor.md has another table; it should be:\n{table}"
+        "docs/reference-monitor.md has another table; it should be:\n{table}"
     );
 }
 

@@ -3,6 +3,10 @@
 //! [`mod@crate::command`] implements the commands. Planned flags that are not built yet are listed here too, so that
 //! they are refused by name and not as typing errors.
 
+mod fit;
+
+pub(crate) use fit::FitArguments;
+
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -62,7 +66,7 @@ pub(crate) enum Command {
         /// A command, or one of: scenario, platform, faults, exit-codes
         topic: Option<String>,
     },
-    /// The JSON Schema of a file, for an editor: profile, driver, descriptor, scenario or world
+    /// The JSON Schema of a file, for an editor: profile, driver, descriptor, scenario, world or known
     Schema {
         /// The kind of file
         #[arg(value_name = "profile|driver|descriptor|scenario|world|known|needs")]
@@ -72,6 +76,8 @@ pub(crate) enum Command {
     Proto,
     /// Write a working monitor, its descriptor, the `.proto` and a CI file
     Init(InitArguments),
+    /// Interview a monitor, and write the promises that its runs are judged by
+    Fit(FitArguments),
     /// Accept the findings of the last run: writes entries to `known.toml`, after asking
     Accept(AcceptArguments),
     /// Record what happens to a node's NICs as a scenario that can be replayed

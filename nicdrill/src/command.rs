@@ -7,6 +7,7 @@ mod accept;
 mod capture;
 mod duration;
 mod excuses;
+mod fit;
 mod freeze_at;
 mod help;
 mod init;
@@ -30,6 +31,7 @@ mod zoo;
 
 pub(crate) use accept::accept;
 pub(crate) use capture::{platform_capture, platform_new};
+pub(crate) use fit::fit;
 pub(crate) use freeze_at::{link_show, lnet_show};
 pub(crate) use help::help;
 pub(crate) use init::init;

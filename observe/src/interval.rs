@@ -111,7 +111,8 @@ mod tests {
             let call = Call {
                 observations: vec![observation],
                 accepted: true,
-                ..Call::default()
+                fields: Vec::new(),
+                answer: "accepted".to_owned(),
             };
             let instance = MonitorTick {
                 calls: vec![call],

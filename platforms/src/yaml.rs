@@ -228,7 +228,26 @@ fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
             (what, Some(hint)) => at(what.to_owned()).hint(hint),
             (what, None) => at(what.to_owned()),
         },
-        other => at(first_line(&other.to_string(), place)),
+        other => {
+            let what = first_line(&other.to_string(), place);
+            let hint = shape_hint(&what);
+            let error = at(what);
+            match hint {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+        }
+    }
+}
+
+/// What the parser's words about the shape of a value mean for the writer of a file.
+fn shape_hint(what: &str) -> Option<&'static str> {
+    if what.contains("expected string scalar") {
+        Some("write a text here; what begins with `{` or `[` needs quotes, such as `\"{root}\"`")
+    } else if what.contains("expected sequence start") {
+        Some("write a list here, such as `[./mon.py, \"--root={root}\"]`")
+    } else {
+        None
     }
 }
 
@@ -353,5 +372,18 @@ mod tests {
                 proptest::prop_assert!(!error.to_string().is_empty());
             }
         }
+    }
+
+    #[derive(Debug, serde::Deserialize)]
+    struct Started {
+        #[expect(dead_code, reason = "only whether it can be read is looked at")]
+        command: Vec<String>,
+    }
+
+    #[test]
+    fn a_value_of_another_shape_gets_a_hint_in_words_of_the_file() {
+        let hint = |text| read::<Started>("m.yaml", text).unwrap_err().hint.unwrap();
+        assert!(hint("command: [a, {root}]\n").contains("needs quotes"));
+        assert!(hint("command: ./mon.py --root={root}\n").contains("write a list"));
     }
 }

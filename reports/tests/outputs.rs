@@ -13,9 +13,9 @@ use std::{fs, path::Path, process::Command};
 
 use reports::{
     ArmName, ArmReport, ArmStatus, Cause, CauseKind, ClauseCoverage, ClauseStatus, Coverage,
-    DrillName, DrillReport, ExitCode, Finding, FindingKind, Judged, ProbeOutcome, Read, RunEvent,
-    RunPlan, RunReport, ScenarioCoverage, SourceCoverage, StoryLine, Style, Wall, coverage_page,
-    drill_block, event_line, junit, results, summary_line,
+    DrillName, DrillReport, ExitCode, Finding, FindingKind, Judged, JudgedBy, ProbeOutcome, Read,
+    RunEvent, RunPlan, RunReport, ScenarioCoverage, SourceCoverage, StoryLine, Style, Wall,
+    coverage_page, drill_block, event_line, junit, not_judged_page, results, summary_line,
 };
 use serde_json::Value;
 
@@ -86,6 +86,8 @@ fn events() -> Vec<RunEvent> {
     };
     let plan = RunPlan {
         monitor: "reference".to_owned(),
+        judged_by: JudgedBy::Promises,
+        loses_events: false,
         asked: vec!["port".to_owned()],
         drills: ["start/baseline", "port/cable-pulled", "host/metrics"]
             .map(|scenario| reports::PlannedDrill {
@@ -99,7 +101,7 @@ fn events() -> Vec<RunEvent> {
         }],
         wall: Wall::default().with("pid", 4711),
     };
-    let passed = drill(
+    let mut passed = drill(
         "start/baseline",
         vec![
             arm(ArmName::Memory, ArmStatus::Passed),
@@ -115,7 +117,12 @@ fn events() -> Vec<RunEvent> {
             "arms differ at poll 7: reads",
         )
     };
-    let failed = drill(
+    for _ in 0..4 {
+        passed.judged.judge();
+    }
+    passed.judged.leave_out("no `/healthz`");
+    passed.judged.leave_out_part("messages of its own");
+    let mut failed = drill(
         "port/cable-pulled",
         vec![
             arm(ArmName::Memory, ArmStatus::Passed),
@@ -123,6 +130,9 @@ fn events() -> Vec<RunEvent> {
         ],
         vec![missing(), differ],
     );
+    for _ in 0..2 {
+        failed.judged.leave_out("no promise about `card`");
+    }
     let nowhere = drill(
         "host/metrics",
         vec![arm(ArmName::Process, skipped())],
@@ -175,7 +185,72 @@ fn a_failure_is_one_readable_block_that_ends_with_the_command_that_repeats_it() 
 fn the_last_line_counts_everything_and_tells_an_arm_that_did_not_run() {
     insta::assert_snapshot!(
         summary_line(&run(), Style::default()),
-        @"3 drills: 1 passed, 1 failed, 1 skipped, 1 not applicable; memory arm: 2 of 3 run; process arm: 1 of 3 run (/dev/fuse cannot be opened); 1.2 s"
+        @"
+    3 drills: 1 passed, 1 failed, 1 skipped, 1 not applicable; memory arm: 2 of 3 run; process arm: 1 of 3 run (/dev/fuse cannot be opened); 1.2 s
+    judged 4 of 7 expectations (57 %)
+    "
+    );
+}
+
+#[test]
+fn a_run_of_a_monitor_that_promises_no_delivery_says_so() {
+    let mut run = run();
+    run.plan.loses_events = true;
+    let lines = summary_line(&run, Style::default());
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(
+        lines[1],
+        "the monitor promises no delivery: an event whose call fails is lost"
+    );
+    assert_eq!(lines.len(), 3);
+}
+
+#[test]
+fn what_was_not_judged_is_told_by_reason_with_its_first_drill() {
+    assert_eq!(
+        not_judged_page(&run(), Style::default()),
+        "  count  not judged               first drill\n      \
+         2  no promise about `card`  port/cable-pulled@h100-oci:vfs\n      \
+         1  no `/healthz`            start/baseline@h100-oci:vfs\n  \
+         count  judged but for       first drill\n      \
+         1  messages of its own  start/baseline@h100-oci:vfs\n"
+    );
+    let whole = RunReport::default();
+    assert_eq!(
+        not_judged_page(&whole, Style::default()),
+        "every expectation was judged as a whole\n"
+    );
+}
+
+#[test]
+fn json_and_junit_say_how_much_was_judged_and_by_what() {
+    let mut run = run();
+    run.plan.judged_by = JudgedBy::Needs {
+        file: "needs.yaml".to_owned(),
+    };
+    let json: Value = serde_json::from_str(&results(&run)).unwrap();
+    assert_eq!(json["plan"]["judged_by"]["by"], "needs");
+    assert_eq!(json["summary"]["judged"]["judged"], 4);
+    let not_judged = &json["summary"]["judged"]["not_judged"];
+    assert_eq!(not_judged["no promise about `card`"], 2);
+    let text = junit(&run).unwrap();
+    for (name, value) in [
+        ("judged by", "needs of needs.yaml"),
+        ("expectations judged", "4 of 7 (57 %)"),
+        ("not judged: no promise about `card`", "2"),
+        ("judged but for: messages of its own", "1"),
+    ] {
+        let property = format!(r#"<property name="{name}" value="{value}"/>"#);
+        assert!(text.contains(&property), "{property}\n{text}");
+    }
+    let events: Vec<String> = events()
+        .iter()
+        .map(|event| serde_json::to_string(event).unwrap())
+        .collect();
+    assert!(
+        events[4].contains(r#""judged":{"judged":4,"not_judged":{"#),
+        "{}",
+        events[4]
     );
 }
 

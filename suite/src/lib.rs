@@ -1,6 +1,7 @@
 //! The suite as data: scenarios, worlds and clauses, embedded in the program and sorted by path.
 //!
-//! A file in one of these folders is part of the suite. Golden traces are in `golden/`, one per scenario; they are
+//! A file in one of these folders is part of the suite, except those in `interview/`: they ask an unknown monitor what
+//! it does, and no run plays them. Golden traces are in `golden/`, one per scenario; they are
 //! not embedded but read from disk. The crate does not interpret the texts: `scenarios` parses them.
 //! Start at [`scenarios()`].
 
@@ -9,6 +10,7 @@ use include_dir::{Dir, include_dir};
 static CLAUSES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/clauses");
 static WORLDS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/worlds");
 static SCENARIOS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
+static INTERVIEW: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/interview");
 
 /// Every clause file: its path below `clauses/` and its text, sorted by path.
 #[must_use]
@@ -26,6 +28,13 @@ pub fn worlds() -> Vec<(&'static str, &'static str)> {
 #[must_use]
 pub fn scenarios() -> Vec<(&'static str, &'static str)> {
     texts(&SCENARIOS)
+}
+
+/// Every drill of the interview of `nicdrill fit`: its path below `interview/` and its text, sorted by path. Its `covers`
+/// name the kinds that it asks about, as `fit/KIND`.
+#[must_use]
+pub fn interview() -> Vec<(&'static str, &'static str)> {
+    texts(&INTERVIEW)
 }
 
 /// The files of a folder and of its subfolders. The order is that of the paths as texts.

@@ -2,7 +2,10 @@
 //!
 //! `execve(2)` answers ENOENT for a missing program and for a missing interpreter alike.
 
-use std::{fs, io, path::Path};
+use std::{env, fs, io, path::Path};
+
+/// `execve(2)`: the file is in no format that the kernel can start.
+const ENOEXEC: i32 = 8;
 
 /// A sentence about a command line that could not be started.
 pub(super) fn describe(words: &[String], error: &io::Error) -> String {
@@ -10,6 +13,9 @@ pub(super) fn describe(words: &[String], error: &io::Error) -> String {
     let why = match error.kind() {
         io::ErrorKind::NotFound => missing(program),
         io::ErrorKind::PermissionDenied => format!("; is `{program}` executable (`chmod +x`)?"),
+        _ if error.raw_os_error() == Some(ENOEXEC) => format!(
+            "; a script needs a first line `#!…` that names its interpreter: does `{program}` have one?"
+        ),
         _ => String::new(),
     };
     format!("`{}` cannot be started: {error}{why}", words.join(" "))
@@ -20,7 +26,14 @@ fn missing(program: &str) -> String {
         return format!("; no folder of `PATH` has `{program}`");
     }
     if !Path::new(program).exists() {
-        return String::new();
+        let is_relative = Path::new(program).is_relative();
+        return match env::current_dir() {
+            Ok(here) if is_relative => format!(
+                "; relative paths start at the folder in which nicdrill is started (`{}`)",
+                here.display()
+            ),
+            _ => String::new(),
+        };
     }
     match interpreter(program) {
         Some(interpreter) => format!(
@@ -55,6 +68,7 @@ mod tests {
         0o755,
         "names the interpreter `/opt/no/python9`, which is not there"
     )]
+    #[case::a_script_without_a_first_line("print()\n", 0o755, "does `{program}` have one?")]
     #[case::a_file_that_is_not_executable("#!/bin/sh\n", 0o644, "executable (`chmod +x`)?")]
     fn a_program_that_cannot_be_started_is_explained(
         #[case] text: &str,
@@ -65,7 +79,8 @@ mod tests {
         let path = folder.path().join("monitor");
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-        check(&path.to_string_lossy(), why);
+        let program = path.to_string_lossy();
+        check(&program, &why.replace("{program}", &program));
     }
 
     #[test]
@@ -74,6 +89,13 @@ mod tests {
             "no-such-monitor",
             "no folder of `PATH` has `no-such-monitor`",
         );
+    }
+
+    #[test]
+    fn a_relative_path_that_is_not_there_names_the_folder_from_which_it_starts() {
+        let here = env::current_dir().unwrap();
+        let why = format!("folder in which nicdrill is started (`{}`)", here.display());
+        check("./no-such-monitor", &why);
     }
 
     fn check(program: &str, why: &str) {

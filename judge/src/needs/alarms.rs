@@ -17,9 +17,8 @@ use crate::{fits::JudgeContext, kinds::Whom};
 const LINES_MAX: usize = 6;
 
 /// The alarms of a node's monitor, in the order of their beginnings.
-pub(super) struct Alarms<'n> {
+pub(super) struct Alarms {
     alarms: Vec<Alarm>,
-    node: &'n NodeName,
 }
 
 /// An alarm: any unhealthy statement, as long as it stands.
@@ -50,13 +49,9 @@ enum Target {
     Unknown,
 }
 
-impl<'n> Alarms<'n> {
+impl Alarms {
     /// The alarms that were accepted from the monitor of a node.
-    pub(super) fn of(
-        context: &JudgeContext<'_>,
-        recording: &Recording,
-        node: &'n NodeName,
-    ) -> Self {
+    pub(super) fn of(context: &JudgeContext<'_>, recording: &Recording, node: &NodeName) -> Self {
         let all = said(recording, node.as_str());
         let unhealthy = |it: &&Interval| it.severity != Severity::Healthy;
         let continues = |it: &Interval| {
@@ -79,7 +74,6 @@ impl<'n> Alarms<'n> {
         });
         Self {
             alarms: alarms.collect(),
-            node,
         }
     }
 

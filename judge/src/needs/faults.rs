@@ -161,6 +161,7 @@ impl Faults {
                 quiet,
             });
         }
+        hush_cards(&mut faults);
         let quiet_episodes = episodes
             .on_node(node)
             .map(|(kind, from)| (kind.into(), from));
@@ -184,15 +185,59 @@ impl Faults {
         self.episodes.len() + self.faults.iter().filter(of_kind).count()
     }
 
-    /// Whether another fault that reports do not tell from this one stands when this one must be taken back.
-    pub(super) fn goes_on(&self, fault: &Fault, due: u64, granularity: Granularity) -> bool {
-        let mut others = self
-            .faults
-            .iter()
-            .filter(|other| !std::ptr::eq(*other, fault));
-        others.any(|other| {
-            fault.is_same(other, granularity) && other.from <= due && other.to > fault.to
-        })
+    /// Whether a fault is what another one of its subject became, such as a port that trains after it was disabled;
+    /// of those that meet a condition.
+    pub(super) fn is_continued(&self, fault: &Fault, of: impl Fn(&Fault) -> bool) -> bool {
+        let mut before: Vec<&Fault> = vec![fault];
+        while let Some(last) = before.pop() {
+            let became = |it: &&Fault| it.whom == last.whom && it.to == last.from;
+            let found: Vec<&Fault> = self.faults.iter().filter(became).collect();
+            if found.iter().any(|it| of(it)) {
+                return true;
+            }
+            before.extend(found);
+        }
+        false
+    }
+
+    /// When the subject of a fault is without one again, whatever the fault becomes before.
+    pub(super) fn over(&self, fault: &Fault) -> u64 {
+        let mut over = fault.to;
+        let mut later = self.faults.iter().filter(|it| it.whom == fault.whom);
+        while let Some(next) = later.find(|it| it.from == over) {
+            over = next.to;
+        }
+        over
+    }
+
+    /// Whether another fault that reports do not tell from this one stands after this one is over, and before it
+    /// must be taken back.
+    pub(super) fn goes_on(
+        &self,
+        fault: &Fault,
+        (over, due): (u64, u64),
+        granularity: Granularity,
+    ) -> bool {
+        let mut others = self.faults.iter();
+        others
+            .any(|other| fault.is_same(other, granularity) && other.from <= due && other.to > over)
+    }
+}
+
+/// A card that falls behind its peers by faults that must not alarm must not alarm either.
+fn hush_cards(faults: &mut [Fault]) {
+    let silence = |card: &Fault, faults: &[Fault]| {
+        let stands = |it: &&Fault| {
+            it.pci().is_some() && it.card() == card.card() && (it.from..it.to).contains(&card.from)
+        };
+        let of_it = faults.iter().filter(stands).map(|it| it.quiet.clone());
+        let of_it: Option<Vec<Silence>> = of_it.collect();
+        of_it?.into_iter().min_by_key(|silence| silence.until)
+    };
+    for at in 0..faults.len() {
+        if matches!(faults[at].whom, Whom::Card(_)) && faults[at].quiet.is_none() {
+            faults[at].quiet = silence(&faults[at], faults);
+        }
     }
 }
 

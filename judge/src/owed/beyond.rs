@@ -19,8 +19,8 @@ const FIRST_POLLS: u64 = 3;
 impl<'a> Translator<'_, 'a> {
     /// Adds what is owed beyond the documents' demands.
     pub(super) fn beyond(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
-        self.whole_checks(documents, owed);
         self.baseline_runs(owed);
+        self.whole_checks(documents, owed);
         self.true_faults(documents, owed);
     }
 
@@ -31,42 +31,33 @@ impl<'a> Translator<'_, 'a> {
             return;
         }
         for node in &self.context.story.monitors {
-            let mut unseen_from = 0;
+            let mut unseen_from = None;
             for tick in polled(self.recording, node) {
+                let Some(unseen_from) = unseen_from.replace(tick + 1) else {
+                    // Its first poll clears the checks too, whether or not the documents ask for a baseline.
+                    self.clear_checks(node, tick, owed);
+                    continue;
+                };
                 let episode = self.episodes.latest_of_monitor(node, unseen_from, tick);
-                unseen_from = tick + 1;
-                if tick > 0 && episode.is_some_and(begins_anew) {
+                if episode.is_some_and(begins_anew) {
+                    self.clear_checks(node, tick, owed);
                     self.baseline_run(node, tick, owed);
                 }
             }
         }
     }
 
+    /// Each check may be cleared as a whole.
+    fn clear_checks(&self, node: &NodeName, tick: u64, owed: &mut Vec<Demand<'a>>) {
+        let checks = self.context.story.checks.names().into_iter();
+        owed.extend(checks.map(|check| may_come(node, tick, About::Check, Some(check))));
+    }
+
     fn baseline_run(&self, node: &NodeName, tick: u64, owed: &mut Vec<Demand<'a>>) {
         let Some([views, _]) = self.readings.views(node, tick) else {
             return;
         };
-        let mut may = |about, check: Option<&str>| {
-            owed.push(Demand {
-                expectation: None,
-                node: node.clone(),
-                window: Window {
-                    from: tick,
-                    to: tick.saturating_add(FIRST_POLLS),
-                },
-                pattern: Cow::Owned(is_healthy(about, check)),
-                bounds: Bounds {
-                    at_least: 0,
-                    at_most: 1,
-                },
-                attempts: 0,
-                in_order: None,
-                stays: false,
-            });
-        };
-        for check in self.context.story.checks.names() {
-            may(About::Check, Some(check));
-        }
+        let mut may = |about, check: Option<&str>| owed.push(may_come(node, tick, about, check));
         for (pci, function) in views.watched() {
             for (port, _) in function.ports.iter().filter(|(_, port)| port.healthy()) {
                 let slot = SlotRef {
@@ -117,7 +108,8 @@ impl<'a> Translator<'_, 'a> {
                         std::ptr::from_ref(expectation),
                         format!("{}/{check}", it.demand.node),
                     );
-                    if !seen.contains(&key) {
+                    let is_owed = owed.iter().any(|one| is_whole(one, it, check));
+                    if !seen.contains(&key) && !is_owed {
                         seen.push(key);
                         owed.push(whole(it, check, 0));
                     }
@@ -129,20 +121,42 @@ impl<'a> Translator<'_, 'a> {
                 && self.clears_by_check(&it.kinds);
             if let (true, Some(layer)) = (is_cleared, it.kinds.layer) {
                 let check = state_check(layer);
-                let same = |one: &Demand<'_>| {
-                    one.node == it.demand.node
-                        && one.pattern.about == About::Check
-                        && one.pattern.check.as_deref() == Some(check)
-                        && one.window.from <= it.demand.window.to
-                        && it.demand.window.from <= one.window.to
-                };
-                match owed.iter_mut().find(|one| same(one)) {
+                match owed.iter_mut().find(|one| is_whole(one, it, check)) {
                     Some(one) => one.bounds.at_least = 1,
                     None => owed.push(whole(it, check, 1)),
                 }
             }
         }
     }
+}
+
+/// A healthy event that may come in a poll, or in the next ones if it waits for devices that cannot be read.
+fn may_come<'a>(node: &NodeName, tick: u64, about: About, check: Option<&str>) -> Demand<'a> {
+    Demand {
+        expectation: None,
+        node: node.clone(),
+        window: Window {
+            from: tick,
+            to: tick.saturating_add(FIRST_POLLS),
+        },
+        pattern: Cow::Owned(is_healthy(about, check)),
+        bounds: Bounds {
+            at_least: 0,
+            at_most: 1,
+        },
+        attempts: 0,
+        in_order: None,
+        stays: false,
+    }
+}
+
+/// Whether a demand is about a check as a whole, on the node and in the time of another one.
+fn is_whole(one: &Demand<'_>, of: &Translated<'_>, check: &str) -> bool {
+    one.node == of.demand.node
+        && one.pattern.about == About::Check
+        && one.pattern.check.as_deref() == Some(check)
+        && one.window.from <= of.demand.window.to
+        && of.demand.window.from <= one.window.to
 }
 
 /// Whether a monitor begins a baseline anew after an episode.

@@ -4,5 +4,6 @@ mod alarms;
 mod consequences;
 mod events;
 mod links;
+mod needs;
 mod promises;
 mod wire;

@@ -228,7 +228,7 @@ pub(crate) fn helps() {
     let output = node.command(&["--help"]).output().unwrap();
     assert!(output.status.success());
     let rendered = String::from_utf8_lossy(&output.stdout).into_owned();
-    let page = include_str!("../../../docs/monitor.md");
+    let page = include_str!("../../../docs/reference-monitor.md");
     let named = |text: &str| -> std::collections::BTreeSet<String> {
         let flags = text.split("--").skip(1);
         let is_flag = |c: char| c.is_ascii_lowercase() || c == '-';

@@ -32,7 +32,7 @@ pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
     let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
     let found = found(&out, arguments, &known)?;
     if found.is_empty() {
-        log("nothing to accept: every finding of the last run that was asked for is known already");
+        log(nothing(&out)?);
         return Ok(ExitCode::Success);
     }
     let text = entries(&found, arguments);
@@ -65,6 +65,18 @@ pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
     })?;
     log(&format!("{} written to {name}", entries_word(found.len())));
     Ok(ExitCode::Success)
+}
+
+/// Why there is nothing to accept.
+fn nothing(out: &Path) -> Result<&'static str, Stop> {
+    let findings = RunFolder::findings_before(out).map_err(Stop::input)?;
+    Ok(if !findings.is_empty() {
+        "nothing to accept: every finding of the last run that was asked for is known already"
+    } else if out.join("probe").is_dir() {
+        "nothing to accept: the last run stopped before its first drill"
+    } else {
+        "nothing to accept: the last run had no finding"
+    })
 }
 
 /// The ids of the last run that are asked for and not known yet, each with its first drill.

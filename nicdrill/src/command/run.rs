@@ -43,6 +43,14 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
         return Err(Stop::usage("`--repeat` is at least 1"));
     }
     if choice.selected.drills.is_empty() {
+        if arguments.select.failed {
+            log(if choice.out.join("probe").is_dir() {
+                "nothing was selected: the run before stopped before its first drill"
+            } else {
+                "nothing was selected: no drill that failed in the run before is among those asked for"
+            });
+            return Ok(ExitCode::NothingJudged.into());
+        }
         let unfit = choice.selected.not_applicable.len();
         log(&format!("nothing was selected; {unfit} pairs do not fit"));
         log("hint: `nicdrill list` prints why");

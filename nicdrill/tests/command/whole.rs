@@ -24,8 +24,12 @@ fn the_suite_holds_in_the_process_arm_and_both_arms_tell_the_same() {
     }
     let ran = Scratch::new().run(&["run", "--require", "process"]);
     assert_eq!(ran.code, 0, "{ran}");
+    assert!(!ran.out.contains("process arm: 0 of"), "{ran}");
     let last = ran.out.trim_end().lines().last().unwrap_or_default();
-    assert!(!last.contains("process arm: 0 of"), "{last}");
+    assert!(
+        last.starts_with("judged ") && last.ends_with("(100 %)"),
+        "{last}"
+    );
 }
 
 #[test]

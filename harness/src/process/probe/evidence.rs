@@ -43,7 +43,9 @@ impl Evidence<'_> {
             ProbeCause::Broken(Broken::Hung { tick: 0, .. }) if !self.listed() => {
                 self.never_listed()
             }
-            ProbeCause::Broken(Broken::Hung { .. }) => vec![self.interval()],
+            ProbeCause::Broken(Broken::Hung { .. }) => {
+                vec![format!("{}; or it is stuck", self.interval())]
+            }
             ProbeCause::Broken(_) => Vec::new(),
             ProbeCause::NeverCalled { .. } => self.never_called(),
         }
@@ -58,6 +60,10 @@ impl Evidence<'_> {
             Exit::Code(NOT_EXECUTABLE) => {
                 vec!["exit code 126: a program was found but cannot be executed".to_owned()]
             }
+            Exit::Code(0) if self.output.is_empty() && !self.descriptor.daemon => vec![
+                "exit code 0 without output: if it leaves a daemon behind, write `daemon: true`; `probe/command.txt` in the run folder has its command, to start it by hand"
+                    .to_owned(),
+            ],
             _ => Vec::new(),
         };
         hints.extend(self.host_files());

@@ -73,7 +73,7 @@ struct Case {
     expected: &'static str,
 }
 
-fn cases() -> [Case; 17] {
+fn cases() -> [Case; 19] {
     let plain = |cause, expected| Case {
         cause,
         given: BOTH,
@@ -90,6 +90,14 @@ fn cases() -> [Case; 17] {
         Case {
             output: &["open \"/sys/class/infiniband\": no such file"],
             ..plain(ended(1), "it uses the host's `/sys/class/infiniband`")
+        },
+        plain(
+            ended(0),
+            "exit code 0 without output: if it leaves a daemon behind",
+        ),
+        Case {
+            reads: &[LISTING],
+            ..plain(hung(4), "or it is stuck")
         },
         Case {
             given: "/stage/1",

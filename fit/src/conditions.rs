@@ -1,0 +1,442 @@
+//! Rows of conditions: from when on, how badly, and until when a state that lasts is reported. Start at [`fit`].
+
+use std::collections::BTreeMap;
+
+use observe::{
+    Descriptor,
+    promises::{
+        Clears, Kind, Lasting, Meanwhile, Named, PromisedSubject, Row, Says, Verdict, documents_row,
+    },
+};
+use platforms::LinkLayer;
+
+use crate::{
+    Drill, Evidence, Fitted, FittedRow, Mark,
+    answers::{Answer, answers},
+    words,
+};
+
+/// The conditions that are read off the times at which they stood.
+const CONDITIONS: [Named; 14] = [
+    Named::Down,
+    Named::Disabled,
+    Named::Polling,
+    Named::Training,
+    Named::Init,
+    Named::Armed,
+    Named::LinkErrorRecovery,
+    Named::OddState,
+    Named::Slow,
+    Named::GonePort,
+    Named::GoneDevice,
+    Named::Unreadable,
+    Named::Hang,
+    Named::CharDevice,
+];
+
+/// How many polls the longest of the short faults of a drill stands. A fatal report after more is an escalation.
+const SHORT: u64 = 3;
+
+/// In how many polls in a row a character device must be missing before the documents ask for a report
+/// (docs/decisions.md, 13); their row counts from the last of them.
+const CHAR_DEVICE_POLLS: u64 = 3;
+
+/// How late a report or a clear may be without a promise about it: the next poll (docs/scenario.md, "Time").
+const NEXT_POLL: u64 = 1;
+
+/// The same for a device and its ports, which need polls to come up.
+const COMES_UP: u64 = 3;
+
+/// Finds the rows of conditions.
+pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fitted) {
+    let mut escalations = Vec::new();
+    for kind in CONDITIONS.map(Kind::from) {
+        let word = kind.to_string();
+        let asked = drills.iter().filter(|drill| drill.asks(&word));
+        let mut all: Vec<Answer> = asked
+            .flat_map(|drill| answers(descriptor, drill, &kind))
+            .collect();
+        if may_escalate(&kind) {
+            for answer in &mut all {
+                escalations.extend(escalation(answer).map(|it| (answer.clone(), it)));
+            }
+        }
+        if let Some(found) = row_of(&kind, &all) {
+            fitted.add(kind, found);
+        }
+    }
+    persists(drills, &escalations, fitted);
+}
+
+/// The row of a kind by what was said about its faults; `None` if there was none.
+fn row_of(kind: &Kind, answers: &[Answer]) -> Option<FittedRow> {
+    let mut of_layer: BTreeMap<u8, Vec<&Answer>> = BTreeMap::new();
+    for answer in answers {
+        let layer = answer.stood.layer?;
+        of_layer.entry(layer as u8).or_default().push(answer);
+    }
+    let found: Vec<(LinkLayer, Learned)> = of_layer
+        .into_values()
+        .filter_map(|answers| {
+            let layer = answers.first()?.stood.layer?;
+            Some((layer, learned(kind, layer, &answers)))
+        })
+        .collect();
+    joined(found)
+}
+
+/// The rows of both layers as one.
+fn joined(found: Vec<(LinkLayer, Learned)>) -> Option<FittedRow> {
+    let mark = found.iter().map(|(_, it)| it.mark).max()?;
+    let evidence = found.iter().flat_map(|(_, it)| it.evidence.clone());
+    let evidence = evidence.collect();
+    let row_on = |wanted: LinkLayer| {
+        let mut found = found.iter().filter(|(layer, _)| *layer == wanted);
+        found.next().map(|(_, it)| it.row.clone())
+    };
+    let row = match (row_on(LinkLayer::InfiniBand), row_on(LinkLayer::Ethernet)) {
+        (Some(infiniband), Some(ethernet)) => both(infiniband, ethernet),
+        (one, other) => one.or(other)?,
+    };
+    Some(FittedRow {
+        row: Some(row),
+        mark,
+        evidence,
+    })
+}
+
+/// One row for two layers: what differs on Ethernet stands under its key.
+fn both(infiniband: Row, ethernet: Row) -> Row {
+    match (infiniband, ethernet) {
+        (one, other) if one == other => one,
+        (Row::Says(says), other) => {
+            let other = match other {
+                Row::Says(other) => Row::Says(Box::new(beyond(&says, *other))),
+                other => other,
+            };
+            Row::Says(Box::new(Says {
+                ethernet: Some(other),
+                ..*says
+            }))
+        }
+        (one, Row::Says(says)) => Row::Says(Box::new(Says {
+            infiniband: Some(one),
+            ..*says
+        })),
+        (one, _) => one,
+    }
+}
+
+/// What a row states beyond another one that it is over.
+fn beyond(base: &Says, says: Says) -> Says {
+    Says {
+        verdict: says.verdict.filter(|_| says.verdict != base.verdict),
+        subject: says.subject.filter(|_| says.subject != base.subject),
+        after: says.after.filter(|_| says.after != base.after),
+        within: says.within.filter(|_| says.within != base.within),
+        clears: says.clears.filter(|_| says.clears != base.clears),
+        ..says
+    }
+}
+
+/// What was learned about a kind on one layer.
+struct Learned {
+    row: Row,
+    mark: Mark,
+    evidence: Vec<Evidence>,
+}
+
+fn learned(kind: &Kind, layer: LinkLayer, answers: &[&Answer]) -> Learned {
+    let documents = documents_row(kind).on(of_table(layer));
+    let reported: Vec<&&Answer> = answers.iter().filter(|it| it.report.is_some()).collect();
+    let evidence = by_drill(answers);
+    if reported.is_empty() {
+        return silent(kind, &documents, answers, evidence);
+    }
+    let is_read_error = matches!(kind, Kind::Named(Named::Unreadable | Named::Hang));
+    let is_fatal =
+        |it: &&&Answer| it.report.as_ref().map(|report| report.verdict) == Some(Verdict::Fatal);
+    if is_read_error && reported.iter().any(is_fatal) {
+        // A read error is no proof of a dead link (docs/decisions.md, 6): no promise.
+        return Learned {
+            row: Row::Silent,
+            mark: Mark::Suspect,
+            evidence,
+        };
+    }
+    let asked = match &documents {
+        Row::Says(says) => (**says).clone(),
+        Row::Silent | Row::Usual => Says::default(),
+    };
+    let says = Says {
+        verdict: verdict(&asked, answers),
+        subject: subject(kind, &reported),
+        after: Some(after(kind, &asked, &reported)),
+        within: within(&reported),
+        clears: Some(clears(kind, &reported)),
+        ports: (*kind == Named::GoneDevice.into()).then_some(Meanwhile::Silent),
+        ..Says::default()
+    };
+    let never = reported.iter().any(|it| it.is_over && it.clear.is_none());
+    let mark = match never {
+        true => Mark::Suspect,
+        false => compared(&asked, &says),
+    };
+    Learned {
+        row: Row::Says(Box::new(says)),
+        mark,
+        evidence,
+    }
+}
+
+/// The row of a kind about which nothing was said.
+fn silent(kind: &Kind, documents: &Row, answers: &[&Answer], evidence: Vec<Evidence>) -> Learned {
+    let asks_verdict = matches!(documents, Row::Says(says) if says.verdict.is_some());
+    let by_case = matches!(documents, Row::Says(says) if says.verdict.is_none());
+    let is_asked = asks_verdict || by_case && answers.iter().any(|it| it.stood.tone.is_some());
+    let as_documents = by_case && !is_asked;
+    Learned {
+        row: match as_documents {
+            true => documents_row(kind),
+            false => Row::Silent,
+        },
+        mark: match is_asked {
+            true => Mark::Weaker,
+            false => Mark::Observed,
+        },
+        evidence,
+    }
+}
+
+/// The severity, where the documents state one or it is another one than they ask in some case.
+fn verdict(asked: &Says, answers: &[&Answer]) -> Option<Verdict> {
+    let said = |answer: &&Answer| answer.report.as_ref().map(|report| report.verdict);
+    let is_as_asked = |answer: &&Answer| {
+        let tone = answer.stood.tone.map(|tone| match tone {
+            scenarios::Tone::Fatal => Some(Verdict::Fatal),
+            scenarios::Tone::NonFatal => Some(Verdict::NonFatal),
+            scenarios::Tone::Healthy => None,
+        });
+        said(answer) == tone.flatten()
+    };
+    if asked.verdict.is_none() && answers.iter().all(is_as_asked) {
+        return None;
+    }
+    // If it depends on something, the milder one is the promise.
+    answers.iter().filter_map(said).max()
+}
+
+/// Whom it names, if that is not the subject itself.
+fn subject(kind: &Kind, reported: &[&&Answer]) -> Option<PromisedSubject> {
+    let natural = match kind {
+        Kind::Named(Named::GoneDevice) => PromisedSubject::Device,
+        _ => PromisedSubject::Port,
+    };
+    let named = reported
+        .iter()
+        .filter_map(|it| Some(it.report.as_ref()?.subject));
+    let named = named.max()?;
+    (named != natural).then_some(named)
+}
+
+/// For how long a fault must have stood. The documents' patience counts from the poll after the first one that reads
+/// the fault ("for longer than 30 s").
+fn after(kind: &Kind, asked: &Says, reported: &[&&Answer]) -> Lasting {
+    let first = reported
+        .iter()
+        .filter_map(|it| Some(it.report.as_ref()?.after));
+    let first = first.min().unwrap_or_default();
+    let first = match kind {
+        Kind::Named(Named::CharDevice) => first.saturating_sub(CHAR_DEVICE_POLLS - 1),
+        _ => first,
+    };
+    let patience = asked.after.unwrap_or(Lasting::NOTHING);
+    let Lasting::Time(span) = patience else {
+        return in_polls(first);
+    };
+    let longer = first.saturating_sub(1);
+    match longer == span.0.as_secs() {
+        true => patience,
+        false => in_polls(longer),
+    }
+}
+
+/// How much later than that at the latest, if that is more than a poll.
+fn within(reported: &[&&Answer]) -> Option<Lasting> {
+    let after = || {
+        reported
+            .iter()
+            .filter_map(|it| Some(it.report.as_ref()?.after))
+    };
+    let apart = after().max()? - after().min()?;
+    (apart > NEXT_POLL).then(|| in_polls(apart))
+}
+
+/// How a fault is taken back. One that never is stays a promise that the monitor does not keep.
+fn clears(kind: &Kind, reported: &[&&Answer]) -> Clears {
+    let clears: Vec<_> = reported.iter().filter_map(|it| it.clear).collect();
+    if !clears.is_empty() && clears.iter().all(|clear| clear.by_check) {
+        return Clears::ByCheck;
+    }
+    let usual = match kind {
+        Kind::Named(Named::GoneDevice | Named::GonePort) => COMES_UP,
+        _ => NEXT_POLL,
+    };
+    let latest = clears
+        .iter()
+        .map(|clear| clear.after)
+        .max()
+        .unwrap_or_default();
+    Clears::Healed((latest > usual).then(|| in_polls(latest)))
+}
+
+/// Whether it is less than the documents ask.
+fn compared(asked: &Says, says: &Says) -> Mark {
+    let ticks = |lasting: Option<Lasting>| {
+        let second = std::time::Duration::from_secs(1);
+        lasting.map_or(0, |lasting| lasting.ticks(second))
+    };
+    let is_late = ticks(says.after) > ticks(asked.after) || says.within.is_some();
+    let is_mild = asked.verdict == Some(Verdict::Fatal) && says.verdict == Some(Verdict::NonFatal);
+    let is_slow = !matches!(says.clears, None | Some(Clears::Healed(None)));
+    match is_late || is_mild || is_slow || says.subject.is_some() {
+        true => Mark::Weaker,
+        false => Mark::Observed,
+    }
+}
+
+/// Whether a fault of this kind can be escalated because it goes on.
+fn may_escalate(kind: &Kind) -> bool {
+    let may = [
+        Named::Init,
+        Named::Armed,
+        Named::LinkErrorRecovery,
+        Named::OddState,
+    ];
+    matches!(kind, Kind::Named(named) if may.contains(named))
+}
+
+/// Takes the fatal report of a fault that stood longer than the short ones out of its answer.
+fn escalation(answer: &mut Answer) -> Option<crate::answers::Report> {
+    let first = answer.report.as_ref()?;
+    if first.verdict == Verdict::Fatal && first.after > SHORT {
+        answer.clear = None;
+        return answer.report.take();
+    }
+    answer.worse.take()
+}
+
+/// The row of a fault that goes on.
+fn persists(drills: &[Drill<'_>], found: &[(Answer, crate::answers::Report)], fitted: &mut Fitted) {
+    let kind = Kind::from(Named::Persists);
+    let asked = |drill: &&Drill<'_>| drill.asks("persists");
+    let Some(drill) = drills.iter().find(asked) else {
+        return;
+    };
+    let documents = documents_row(&kind);
+    let Row::Says(asked) = &documents else {
+        return;
+    };
+    let first = found.iter().map(|(_, report)| report.after).min();
+    let Some(first) = first else {
+        let evidence = Evidence {
+            drill: drill.name(),
+            poll: None,
+            came: "a port that stayed in INIT was never said to be worse".to_owned(),
+        };
+        let found = FittedRow {
+            row: Some(Row::Silent),
+            mark: Mark::Weaker,
+            evidence: vec![evidence],
+        };
+        fitted.add(kind, found);
+        return;
+    };
+    let longer = first.saturating_sub(1);
+    let after = match asked.after {
+        Some(Lasting::Time(span)) if span.0.as_secs() == longer => asked.after,
+        _ => Some(in_polls(longer)),
+    };
+    let says = Says {
+        verdict: Some(Verdict::Fatal),
+        after,
+        clears: Some(Clears::Healed(None)),
+        ..Says::default()
+    };
+    let evidence = found.iter().map(|(answer, report)| Evidence {
+        drill: answer.drill.clone(),
+        poll: Some(report.poll),
+        came: format!("{}, after {}", report.line, words::polls(report.after)),
+    });
+    let evidence = evidence.collect();
+    let mark = compared(asked, &says);
+    fitted.add(
+        kind,
+        FittedRow {
+            row: Some(Row::Says(Box::new(says))),
+            mark,
+            evidence,
+        },
+    );
+}
+
+/// What came of the faults of each drill, in a line each.
+fn by_drill(answers: &[&Answer]) -> Vec<Evidence> {
+    let mut drills: BTreeMap<&str, Vec<&Answer>> = BTreeMap::new();
+    for answer in answers {
+        drills.entry(&answer.drill).or_default().push(answer);
+    }
+    let line = |(drill, mut answers): (&str, Vec<&Answer>)| {
+        answers.sort_by_key(|it| it.lasted());
+        let poll = answers
+            .iter()
+            .filter_map(|it| Some(it.report.as_ref()?.poll));
+        let parts: Vec<String> = answers.iter().map(|it| came(it)).collect();
+        Evidence {
+            drill: drill.to_owned(),
+            poll: poll.min(),
+            came: parts.join("; "),
+        }
+    };
+    drills.into_iter().map(line).collect()
+}
+
+/// What came of a fault.
+fn came(answer: &Answer) -> String {
+    let lasted = match answer.stood.to {
+        Some(_) => words::polls(answer.lasted()),
+        None => "to the end".to_owned(),
+    };
+    let Some(report) = &answer.report else {
+        return format!("{lasted}: nothing");
+    };
+    let clear = match answer.clear {
+        Some(clear) if clear.by_check => " and taken back by its check".to_owned(),
+        Some(clear) if clear.after > NEXT_POLL => {
+            format!(
+                " and taken back {} after its end",
+                words::polls(clear.after)
+            )
+        }
+        Some(_) => " and taken back".to_owned(),
+        None if answer.is_over => " and never taken back".to_owned(),
+        None => String::new(),
+    };
+    let after = match report.after {
+        0 => String::new(),
+        polls => format!(" after {}", words::polls(polls)),
+    };
+    format!("{lasted}: {}{after}{clear}", words::verdict(report.verdict))
+}
+
+fn in_polls(polls: u64) -> Lasting {
+    Lasting::Polls(u32::try_from(polls).unwrap_or(u32::MAX))
+}
+
+/// A link layer in the type of the table of checks.
+pub(crate) fn of_table(layer: LinkLayer) -> proto::Layer {
+    match layer {
+        LinkLayer::InfiniBand => proto::Layer::InfiniBand,
+        LinkLayer::Ethernet => proto::Layer::Ethernet,
+    }
+}

@@ -1,0 +1,125 @@
+//! What no promise can cover: what the judge finds under the promises that were found. Start at [`fit`].
+
+use std::collections::BTreeMap;
+
+use judge::judge;
+use observe::{Broken, Descriptor, promises::Kind};
+use reports::{CauseKind, Finding, finding_id};
+
+use crate::{Drill, Evidence, Fitted, Mark, promising};
+
+/// A deviation that a person can accept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspect {
+    /// A pattern of the ids of its findings in a run of the suite.
+    pub id: String,
+    /// What it is, as a sentence about the monitor without a subject.
+    pub what: String,
+    /// Where it was seen.
+    pub evidence: Evidence,
+}
+
+/// Judges every drill by the promises that were found.
+pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fitted) {
+    let promised = promising(descriptor, fitted.promises.clone());
+    let mut found: BTreeMap<String, Suspect> = BTreeMap::new();
+    for drill in drills {
+        let judged = judge(drill.story, drill.truth, drill.recording, &promised);
+        let name = drill.name();
+        for finding in &judged.findings {
+            let id = id(drill, finding);
+            let evidence = Evidence {
+                drill: name.clone(),
+                poll: finding.tick,
+                came: came(finding),
+            };
+            if !is_of_the_wire(finding) && is_after_its_step(drill, finding) {
+                mark(drill, &evidence, fitted);
+            }
+            found.entry(id.clone()).or_insert_with(|| Suspect {
+                id,
+                what: finding.cause.headline(),
+                evidence,
+            });
+        }
+    }
+    fitted.suspects = found.into_values().collect();
+}
+
+/// Whether it came after the drill began to ask: what a first poll says of a healthy machine belongs to no row.
+fn is_after_its_step(drill: &Drill<'_>, finding: &Finding) -> bool {
+    let first = drill.story.steps.iter().map(|step| step.at).min();
+    let first = first.filter(|_| drill.story.given.is_empty());
+    let first = first.map_or(0, |at| at.div_ceil(drill.story.tick));
+    finding.tick.is_none_or(|tick| tick >= first)
+}
+
+/// Marks the rows that a drill asks about.
+fn mark(drill: &Drill<'_>, evidence: &Evidence, fitted: &mut Fitted) {
+    let subjects: Vec<Kind> = drill.subjects().filter_map(Kind::parse).collect();
+    for (kind, row) in &mut fitted.rows {
+        let any = matches!(kind, Kind::Counter(_)) && drill.asks("counter.*");
+        if (subjects.contains(kind) || any) && row.mark != Mark::Suspect && row.row.is_some() {
+            row.mark = Mark::Suspect;
+            row.evidence = vec![evidence.clone()];
+        }
+    }
+}
+
+/// The pattern of a finding's ids in the scenarios of its drill's family. A breach of the wire occurs in all.
+fn id(drill: &Drill<'_>, finding: &Finding) -> String {
+    let family = drill.story.name.split('/').next().unwrap_or_default();
+    let scenarios = match is_of_the_wire(finding) {
+        true => "*".to_owned(),
+        false => format!("{family}/*"),
+    };
+    finding_id(&scenarios, &finding.cause.to_string())
+}
+
+/// Whether a finding is about the form of an event or call.
+pub(crate) fn is_of_the_wire(finding: &Finding) -> bool {
+    matches!(
+        finding.cause.kind,
+        CauseKind::Contract | CauseKind::Undecided
+    )
+}
+
+/// Whether it is something that no monitor can want: a fault that is never taken back, an event that is lost or said
+/// twice, a crash.
+pub(crate) fn is_unwanted(finding: &Finding) -> bool {
+    matches!(
+        finding.cause.kind,
+        CauseKind::NotCleared
+            | CauseKind::ConditionLeft
+            | CauseKind::CordonLeft
+            | CauseKind::NotDelivered
+            | CauseKind::Repeats
+            | CauseKind::Crashed
+            | CauseKind::Hung
+            | CauseKind::StuckInKernel
+    )
+}
+
+/// A finding in one line.
+pub(crate) fn came(finding: &Finding) -> String {
+    let expected = finding
+        .line
+        .as_ref()
+        .map(|line| line.text.trim().to_owned());
+    let expected = expected.or_else(|| finding.expected.first().cloned());
+    let headline = finding.cause.headline();
+    match expected {
+        Some(expected) => format!("it {headline}; asked for: {expected}"),
+        None => format!("it {headline}"),
+    }
+}
+
+/// How a drill ended early.
+pub(crate) fn how_it_broke(broken: &Broken) -> &'static str {
+    match broken {
+        Broken::Hung { .. } => "the monitor made no progress",
+        Broken::Crashed { .. } => "the monitor ended by itself",
+        Broken::StuckInKernel { .. } => "the monitor is stuck in the kernel",
+        Broken::Stage { .. } => "the stage could not be set",
+    }
+}

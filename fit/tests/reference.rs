@@ -1,0 +1,179 @@
+//! The interview of the reference monitor, and of monitors that are wrong on purpose, played in memory.
+
+use director::Trees;
+use fit::{Drill, Fitted, Mark, Wiring, fit, page};
+use memory::{Played, Variant, play_in_memory};
+use observe::{
+    Descriptor,
+    promises::{Clears, Kind, LostPublish, Named, Row, Verdict},
+};
+use platforms::{NodeName, Platforms};
+use scenarios::{Arm, AtRest, Story};
+
+/// The platforms that `nicdrill fit` asks on.
+const PLATFORMS: [&str; 3] = ["dgx-h100", "h100-oci", "dgx-a100:two-port"];
+
+fn reference() -> Descriptor {
+    let mut shipped = observe::shipped_descriptors();
+    let (file, text) = shipped
+        .find(|(file, _)| *file == "reference.yaml")
+        .expect("the reference monitor ships");
+    platforms::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every drill of the interview on its platforms.
+fn stories() -> Vec<Story> {
+    let platforms = Platforms::shipped();
+    let rests = PLATFORMS.map(|name| {
+        let platform = platforms.get(name).expect("it ships");
+        AtRest::new(&NodeName::from("node-a"), platform)
+    });
+    let mut stories = Vec::new();
+    for (file, text) in suite::interview() {
+        let scenario = scenarios::read(file, text).unwrap_or_else(|error| panic!("{error}"));
+        let before = stories.len();
+        for rest in &rests {
+            match scenario.at_rest(rest) {
+                Ok(story) => stories.push(story),
+                Err(scenarios::Unfit::NotApplicable { .. }) => {}
+                Err(error) => panic!("{file}: {error}"),
+            }
+        }
+        assert!(stories.len() > before, "{file} is asked nowhere");
+    }
+    stories
+}
+
+fn interviewed(wrong: Option<Variant>) -> Fitted {
+    let descriptor = reference();
+    let mut trees = Trees::default();
+    let stories = stories();
+    let stories = stories
+        .iter()
+        .filter(|story| story.arms.contains(&Arm::Memory));
+    let played: Vec<(&Story, Played)> = stories
+        .map(|story| (story, play_in_memory(story, &descriptor, wrong, &mut trees)))
+        .collect();
+    let drills: Vec<Drill<'_>> = played
+        .iter()
+        .map(|(story, played)| Drill {
+            story,
+            truth: &played.truth,
+            recording: &played.recording,
+        })
+        .collect();
+    fit(&descriptor, &drills)
+}
+
+fn shown(fitted: &Fitted) -> String {
+    let rows = fitted.rows.iter().map(|(kind, found)| {
+        let evidence: Vec<String> = found.evidence.iter().map(ToString::to_string).collect();
+        format!(
+            "{kind}: {:?} {:?}\n    {}",
+            found.row,
+            found.mark,
+            evidence.join("\n    ")
+        )
+    });
+    let suspects = fitted
+        .suspects
+        .iter()
+        .map(|it| format!("suspect {} {}", it.id, it.evidence));
+    let all: Vec<String> = rows.chain(suspects).collect();
+    all.join("\n")
+}
+
+#[test]
+fn the_reference_monitor_is_found_to_promise_its_own_rows() {
+    let fitted = interviewed(None);
+    assert!(fitted.suspects.is_empty(), "{}", shown(&fitted));
+    for (kind, row) in &reference().promises.rows {
+        let found = fitted.rows.get(kind);
+        let found = found.unwrap_or_else(|| panic!("{kind} was not asked about"));
+        assert_eq!(found.row.as_ref(), Some(row), "{kind}: {}", shown(&fitted));
+        assert_eq!(found.mark, Mark::Observed, "{kind}: {}", shown(&fitted));
+    }
+    let own = reference().promises;
+    assert_eq!(fitted.promises.wire, own.wire);
+    assert_eq!(fitted.promises.style, own.style);
+    assert_eq!(fitted.promises.granularity, own.granularity);
+    assert_eq!(fitted.promises.lost_publish, own.lost_publish);
+}
+
+/// What is found about a wrong monitor of the zoo.
+fn wrong(name: &str) -> Fitted {
+    let mutant = zoo::find(name).unwrap_or_else(|| panic!("there is no `{name}`"));
+    interviewed(Some(mutant.variant))
+}
+
+#[track_caller]
+fn check_suspect(name: &str, kind: &str, id: &str) {
+    let fitted = wrong(name);
+    let found = fitted.rows.get(&Kind::parse(kind).expect("it is a kind"));
+    let mark = found.map(|row| row.mark);
+    assert_eq!(mark, Some(Mark::Suspect), "{name}: {}", shown(&fitted));
+    let is_listed = fitted.suspects.iter().any(|it| it.id.starts_with(id));
+    assert!(is_listed, "{name}: {}", shown(&fitted));
+}
+
+#[test]
+fn an_event_that_is_lost_with_a_refused_call_is_suspect_and_no_promise() {
+    check_suspect("loses-on-failed-publish", "connector", "connector/*#");
+    let promised = wrong("loses-on-failed-publish").promises.lost_publish;
+    assert_eq!(promised, Some(LostPublish::Kept));
+}
+
+#[test]
+fn a_fault_that_is_never_taken_back_is_suspect_and_no_promise() {
+    check_suspect("never-back", "gone_device", "device/*#");
+    let promised = wrong("never-back").promises;
+    let row = promised.row(&Named::GoneDevice.into(), None);
+    assert!(matches!(row, Some(Row::Says(says)) if says.clears == Some(Clears::Healed(None))));
+}
+
+#[test]
+fn a_fatal_event_for_an_unreadable_file_is_suspect_and_no_promise() {
+    check_suspect("fatal-on-unreadable", "unreadable", "read/*#");
+    let promised = wrong("fatal-on-unreadable").promises;
+    let row = promised.row(&Named::Unreadable.into(), None);
+    assert_eq!(row, Some(Row::Silent));
+}
+
+#[test]
+fn what_the_documents_ask_for_and_does_not_come_is_a_weaker_promise() {
+    let fitted = wrong("never-escalates");
+    let found = &fitted.rows[&Named::Persists.into()];
+    assert_eq!(found.row, Some(Row::Silent), "{}", shown(&fitted));
+    assert_eq!(found.mark, Mark::Weaker, "{}", shown(&fitted));
+}
+
+#[test]
+fn a_row_has_the_verdict_of_each_layer() {
+    let fitted = wrong("polling-is-non-fatal");
+    let promised = |layer| match fitted.promises.row(&Named::Polling.into(), Some(layer)) {
+        Some(Row::Says(says)) => says.verdict,
+        _ => None,
+    };
+    let layers = [proto::Layer::InfiniBand, proto::Layer::Ethernet];
+    let verdicts = [Some(Verdict::NonFatal), Some(Verdict::Fatal)];
+    assert_eq!(layers.map(promised), verdicts, "{}", shown(&fitted));
+}
+
+#[test]
+fn the_same_monitor_gives_the_same_bytes_and_they_are_read_as_what_was_found() {
+    let wiring = Wiring {
+        descriptor: reference(),
+        lines: Vec::new(),
+    };
+    let head = "descriptor_version: 1\nname: m\ncommand: [m]";
+    let written = |fitted: &Fitted| page(head, &wiring, fitted);
+    for name in ["polling-is-non-fatal", "fatal-on-unreadable"] {
+        let fitted = wrong(name);
+        let text = written(&fitted);
+        assert_eq!(text, written(&wrong(name)));
+        let read: Descriptor = platforms::yaml::read("m.yaml", &text)
+            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(read.problem(), None);
+        assert_eq!(read.promises, fitted.promises, "{text}");
+    }
+}

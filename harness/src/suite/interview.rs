@@ -1,0 +1,70 @@
+//! Plays the drills of an interview, several at once, and delivers their recordings in order. Nothing is judged.
+//! Start at [`interview`].
+
+use std::{
+    num::NonZeroUsize,
+    ops::ControlFlow,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use memory::Played;
+use observe::Descriptor;
+use scenarios::Story;
+
+use super::{jobs, run::Players};
+
+/// How an interview is played.
+pub struct Interviewing<'r> {
+    /// Number of drills at once; the number of allowed CPUs if `None`.
+    pub jobs: Option<usize>,
+    /// Creates players.
+    pub players: &'r Players<'r>,
+    /// Becomes true when it is to end early.
+    pub interrupted: &'r AtomicBool,
+}
+
+/// Plays each story with a monitor; `heard` is told the place of each when it and all before it have been played.
+///
+/// # Errors
+/// The cause, if a player cannot be made, a drill fell, or it was interrupted.
+pub fn interview(
+    stories: &[&Story],
+    descriptor: &Descriptor,
+    how: &Interviewing<'_>,
+    mut heard: impl FnMut(usize),
+) -> Result<Vec<Played>, String> {
+    let allowed = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let jobs = how.jobs.unwrap_or_else(allowed);
+    let mut all = Vec::new();
+    let mut failed = None;
+    jobs::in_order(
+        jobs,
+        stories.len(),
+        |job, turn| {
+            let mut player = (how.players)(job)?;
+            player.takes(turn);
+            Ok(player)
+        },
+        |player: &mut Result<Box<dyn crate::Player>, String>, place| {
+            let player = player.as_mut().map_err(|reason| reason.clone())?;
+            Ok::<Played, String>(player.play(stories[place], descriptor))
+        },
+        |place, done| {
+            match done {
+                Ok(Ok(played)) => all.push(played),
+                Ok(Err(reason)) => failed = Some(reason),
+                Err(panic) => failed = Some(format!("{}: {}", stories[place].name, panic.0)),
+            }
+            if how.interrupted.load(Ordering::Relaxed) {
+                failed = Some("it was interrupted".to_owned());
+            }
+            heard(place);
+            match failed {
+                None => ControlFlow::Continue(()),
+                Some(_) => ControlFlow::Break(()),
+            }
+        },
+    );
+    failed.map_or(Ok(all), Err)
+}

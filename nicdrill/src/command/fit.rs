@@ -1,0 +1,277 @@
+//! `nicdrill fit`: interviews a monitor by short drills, and writes a descriptor with the promises that it was seen to keep.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process,
+};
+
+use fit::{Drill, Wiring, head_without_promises, page, wiring};
+use harness::{
+    descriptors,
+    read_files::{self, Library},
+    suite::{self, Interviewing, Selected, Starting, interview},
+};
+use memory::Played;
+use observe::{Descriptor, Drains, shipped_descriptors};
+use reports::{ArmName, DrillName, ExitCode, PlannedDrill, ProbeOutcome};
+use scenarios::{Story, Unfit};
+
+use super::{
+    Stop,
+    select::is_path,
+    stage::{self, Here, Standing},
+};
+use crate::{
+    arguments::{Color, FitArguments},
+    terminal::{Terminal, log},
+};
+
+/// Where the drills are played: InfiniBand and Ethernet, eight cards each, and devices of two ports.
+const PLATFORMS: [&str; 3] = ["dgx-h100", "h100-oci", "dgx-a100:two-port"];
+
+/// The drills that tell how a monitor polls: at rest with the state checks and with all, and one with a fault.
+const REST: &str = "start/rest";
+const EVERY_CHECK: &str = "start/rest-all-checks";
+const FAULT: &str = "port/disabled";
+
+/// Interviews a monitor and writes its descriptor.
+pub(crate) fn fit(arguments: &FitArguments) -> Result<process::ExitCode, Stop> {
+    if arguments.jobs == Some(0) {
+        return Err(Stop::usage("`--jobs` is at least 1"));
+    }
+    if let Some(out) = arguments.out.as_deref().filter(|_| !arguments.force)
+        && fs::symlink_metadata(out).is_ok()
+    {
+        let text = format!("`{}` already exists", out.display());
+        return Err(Stop::usage(text).hint("`--force` overwrites it"));
+    }
+    let descriptor = read_files::read_monitor(&arguments.monitor).map_err(Stop::input)?;
+    let asking = asking(arguments, &descriptor)?;
+    match stage::set(true) {
+        Standing::Outside(code) => Ok(code.into()),
+        Standing::Here(here) => asked(arguments, &descriptor, &asking, &here).map(Into::into),
+    }
+}
+
+/// What is asked where.
+struct Asking {
+    library: Library,
+    stories: Vec<Story>,
+    /// Drills that this monitor cannot play, with the reason.
+    unasked: Vec<String>,
+}
+
+fn asking(arguments: &FitArguments, descriptor: &Descriptor) -> Result<Asking, Stop> {
+    let (own, named): (Vec<&String>, Vec<&String>) =
+        arguments.platform.iter().partition(|what| is_path(what));
+    let own: Vec<PathBuf> = own.into_iter().map(PathBuf::from).collect();
+    let library = Library::interview(&own).map_err(Stop::input)?;
+    let library = library.watched_by(descriptor);
+    let mut worlds: Vec<String> = named.into_iter().cloned().collect();
+    worlds.extend(library.own_platforms.iter().cloned());
+    if worlds.is_empty() {
+        worlds = PLATFORMS.map(str::to_owned).into();
+    }
+    if let Some(unknown) = worlds
+        .iter()
+        .find(|name| library.platforms.get(name).is_none())
+    {
+        return Err(Stop::usage(format!("there is no platform `{unknown}`"))
+            .hint("`nicdrill platform list` lists them"));
+    }
+    let mut stories = Vec::new();
+    let mut unasked = Vec::new();
+    for scenario in &library.scenarios {
+        let mut reason = None;
+        let mut is_asked = false;
+        for world in &worlds {
+            let drill = DrillName {
+                scenario: scenario.name.clone(),
+                world: world.clone(),
+            };
+            match suite::story(&library, &drill) {
+                Some(Ok(story)) => match descriptors::cannot_play(descriptor, &story) {
+                    None => {
+                        is_asked = true;
+                        stories.push(story);
+                    }
+                    Some(cannot) => reason = Some(cannot),
+                },
+                Some(Err(Unfit::NotApplicable { reason: unfit })) => {
+                    reason.get_or_insert(unfit);
+                }
+                Some(Err(error)) => return Err(Stop::input(error)),
+                None => {}
+            }
+        }
+        if let (false, Some(reason)) = (is_asked, reason) {
+            unasked.push(format!("{}: {reason}", scenario.name));
+        }
+    }
+    if stories.is_empty() {
+        return Err(
+            Stop::usage("no drill of the interview fits these platforms")
+                .hint("leave `--platform` out, or name one with four cards of compute ports"),
+        );
+    }
+    Ok(Asking {
+        library,
+        stories,
+        unasked,
+    })
+}
+
+fn asked(
+    arguments: &FitArguments,
+    descriptor: &Descriptor,
+    asking: &Asking,
+    here: &Here,
+) -> Result<ExitCode, Stop> {
+    let stage = match &here.stage {
+        Ok(stage) => stage,
+        Err(reason) => return Err(Stop::with(ExitCode::StageNotSet, reason.clone())),
+    };
+    let starting = Starting {
+        pin: true,
+        ..Starting::default()
+    };
+    let probed = starting.probe(stage, &asking.library, descriptor, &planned(asking));
+    if let ProbeOutcome::Failed { reason, exit_code } = probed.outcome {
+        log(&format!("STOP  {}: {reason}", descriptor.name));
+        return Ok(exit_code);
+    }
+    let interrupted = here.interrupted();
+    let players = |job| starting.player(stage, job);
+    let how = Interviewing {
+        jobs: arguments.jobs,
+        players: &players,
+        interrupted: &interrupted,
+    };
+    let stopped = |reason: String| Stop::with(ExitCode::StageNotSet, reason);
+    log("asking how it polls");
+    let wiring = wired(asking, descriptor, &how).map_err(stopped)?;
+    let stories: Vec<&Story> = asking.stories.iter().collect();
+    let number = stories.len();
+    let told = |place: usize| {
+        let story = stories[place];
+        log(&format!(
+            "{} of {number}: {}@{}",
+            place + 1,
+            story.name,
+            story.world
+        ));
+    };
+    let played = interview(&stories, &wiring.descriptor, &how, told).map_err(stopped)?;
+    let drills: Vec<Drill<'_>> = stories.iter().zip(&played).map(drill).collect();
+    let mut fitted = fit::fit(&wiring.descriptor, &drills);
+    fitted.unasked.extend(asking.unasked.iter().cloned());
+    let head = head(&arguments.monitor, descriptor, &wiring)?;
+    let text = page(&head, &wiring, &fitted);
+    // What is written must be read again.
+    descriptors::read("the descriptor that was found", &text)
+        .map_err(|error| Stop::with(ExitCode::InternalFault, error.to_string()))?;
+    match &arguments.out {
+        None => Terminal::new(Color::Never).out(&text),
+        Some(out) => {
+            fs::write(out, &text).map_err(|error| {
+                let text = format!("`{}` cannot be written: {error}", out.display());
+                Stop::with(ExitCode::ReportNotWritten, text)
+            })?;
+            log(&format!("wrote {}", out.display()));
+        }
+    }
+    let count = |mark: fit::Mark| fitted.rows.values().filter(|row| row.mark == mark).count();
+    log(&format!(
+        "{} rows: {} observed, {} weaker than the reference, {} suspect",
+        fitted.rows.len(),
+        count(fit::Mark::Observed),
+        count(fit::Mark::Weaker),
+        count(fit::Mark::Suspect),
+    ));
+    Ok(ExitCode::Success)
+}
+
+/// The drills as a selection, for the probe.
+fn planned(asking: &Asking) -> Selected {
+    let planned = |story: &Story| PlannedDrill {
+        drill: DrillName {
+            scenario: story.name.clone(),
+            world: story.world.clone(),
+        },
+        arms: vec![ArmName::Process],
+    };
+    Selected {
+        drills: asking.stories.iter().map(planned).collect(),
+        not_applicable: Vec::new(),
+        because: std::collections::BTreeMap::new(),
+    }
+}
+
+fn drill<'d>((story, played): (&&'d Story, &'d Played)) -> Drill<'d> {
+    Drill {
+        story,
+        truth: &played.truth,
+        recording: &played.recording,
+    }
+}
+
+/// Finds out how a monitor polls.
+fn wired(
+    asking: &Asking,
+    descriptor: &Descriptor,
+    how: &Interviewing<'_>,
+) -> Result<Wiring, String> {
+    let nothing = || Wiring {
+        descriptor: descriptor.clone(),
+        lines: Vec::new(),
+    };
+    let story = |name: &str| asking.stories.iter().find(|story| story.name == name);
+    let (Some(rest), Some(every), Some(fault)) = (story(REST), story(EVERY_CHECK), story(FAULT))
+    else {
+        return Ok(nothing());
+    };
+    let quiet = Descriptor {
+        drains: Drains::Quiet,
+        ..descriptor.clone()
+    };
+    let stories = [rest, every, fault];
+    let gate = interview(&stories, descriptor, how, |_| ())?;
+    let drained = interview(&[fault], &quiet, how, |_| ())?;
+    let drills: Vec<Drill<'_>> = stories.iter().zip(&gate).map(drill).collect();
+    let ([rest, every, gate], [played]) = (&drills[..], &drained[..]) else {
+        return Ok(nothing());
+    };
+    let drained = drill((&fault, played));
+    Ok(wiring(descriptor, rest, every, (gate, &drained)))
+}
+
+/// What stands above the promises: the monitor's own descriptor, or one for a program.
+fn head(asked: &str, descriptor: &Descriptor, wiring: &Wiring) -> Result<String, Stop> {
+    let found: Vec<&str> = wiring
+        .lines
+        .iter()
+        .filter_map(|(line, _)| line.split(':').next())
+        .collect();
+    let shipped = shipped_descriptors().find(|(file, _)| file.strip_suffix(".yaml") == Some(asked));
+    if let Some((_, text)) = shipped {
+        return Ok(head_without_promises(text, &found));
+    }
+    if asked.ends_with(".yaml") || asked.ends_with(".yml") {
+        let text = read_files::text_of(Path::new(asked)).map_err(Stop::input)?;
+        return Ok(head_without_promises(&text, &found));
+    }
+    let name = Path::new(asked).file_name().unwrap_or_default();
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let mut lines = vec![
+        "descriptor_version: 1".to_owned(),
+        format!("name: {}", quoted(&name.to_string_lossy())),
+    ];
+    let command: Vec<String> = descriptor.command.iter().map(|word| quoted(word)).collect();
+    lines.push(format!("command: [{}]", command.join(", ")));
+    lines.push("env:".to_owned());
+    let env = descriptor.env.iter();
+    lines.extend(env.map(|(name, value)| format!("  {name}: {}", quoted(value))));
+    lines.push(format!("needs_socket: {}", descriptor.needs_socket));
+    Ok(lines.join("\n"))
+}
