@@ -7,9 +7,9 @@ use reports::{
 };
 use scenarios::{Arm, Story, Verdict};
 
-use judge::{compare, judge, verdict_on};
+use judge::{compare, judge, judge_needs, verdict_on};
 use memory::{Played, Variant, play_on};
-use observe::Descriptor;
+use observe::{Descriptor, Needs};
 
 use crate::{SharedTrees, turn::Turn};
 
@@ -77,13 +77,29 @@ pub fn play(
     descriptor: &Descriptor,
     players: &mut [&mut dyn Player],
 ) -> DrillResult {
+    play_for(story, descriptor, None, players)
+}
+
+/// Plays a story like [`play`], and judges by what a site needs, if that is given, instead of what the monitor
+/// promises.
+#[must_use]
+pub fn play_for(
+    story: &Story,
+    descriptor: &Descriptor,
+    needs: Option<&Needs>,
+    players: &mut [&mut dyn Player],
+) -> DrillResult {
     let mut result = DrillResult::default();
     for player in players
         .iter_mut()
         .filter(|player| story.arms.contains(&player.arm()))
     {
         let played = player.play(story, descriptor);
-        let judgement = judge(story, &played.truth, &played.recording, descriptor);
+        let (truth, recording) = (&played.truth, &played.recording);
+        let judgement = match needs {
+            Some(needs) => judge_needs(story, truth, recording, descriptor, needs),
+            None => judge(story, truth, recording, descriptor),
+        };
         let status = if judgement.findings.is_empty() {
             ArmStatus::Passed
         } else {

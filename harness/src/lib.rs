@@ -12,13 +12,14 @@ mod shared_trees;
 mod turn;
 
 pub mod descriptors;
+pub mod needs;
 pub mod process;
 pub mod read_files;
 pub mod run_folder;
 pub mod sandbox;
 pub mod suite;
 
-pub use drill::{DrillResult, MemoryPlayer, Player, WrongMonitor, arm_name, play};
+pub use drill::{DrillResult, MemoryPlayer, Player, WrongMonitor, arm_name, play, play_for};
 pub use golden::{bless, golden_file};
 pub use replay::{ReplayError, replay};
 pub use shared_trees::SharedTrees;

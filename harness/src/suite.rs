@@ -10,6 +10,7 @@ mod estimate;
 mod filter;
 mod interview;
 mod jobs;
+mod judged;
 mod keeping;
 mod pairs;
 mod processes;

@@ -73,6 +73,29 @@ impl Episodes {
         })
     }
 
+    /// The last step until this tick that concerns a function of a node, or the node: the episode that it begins, if
+    /// it begins one, and the first tick that can show it.
+    pub(crate) fn last_step(
+        &self,
+        node: &NodeName,
+        pci: Option<PciAddress>,
+        until: u64,
+    ) -> Option<(Option<Named>, u64)> {
+        let mut steps = self.0.iter().rev();
+        let last = steps.find(|step| step.from <= until && step.whom.includes(node, pci))?;
+        Some((last.kind, last.from))
+    }
+
+    /// The episodes that concern a node or a part of it, with the first tick that can show each.
+    pub(crate) fn on_node(&self, node: &NodeName) -> impl Iterator<Item = (Named, u64)> {
+        let of_node = move |episode: &&Episode| match &episode.whom {
+            Whom::All => true,
+            Whom::Node(of) | Whom::Card(of, _) | Whom::Function(of, _) => of == node,
+        };
+        let of_node = self.0.iter().filter(of_node);
+        of_node.filter_map(|episode| Some((episode.kind?, episode.from)))
+    }
+
     /// The latest that began in these ticks and concerns the monitor of a node: what it remembers, reads once, or
     /// can deliver.
     pub(crate) fn latest_of_monitor(&self, node: &NodeName, from: u64, to: u64) -> Option<Named> {

@@ -10,7 +10,9 @@ use scenarios::{About, EventPattern, Story, Tone};
 use simfs::SimTime;
 
 use director::{FunctionView, NodeView, PortView, Truth};
-use observe::{ClockKind, Descriptor, Observation, Severity, Subject, Vocabulary};
+use observe::{
+    ClockKind, Descriptor, Observation, Severity, Subject, Vocabulary, promises::PortNaming,
+};
 
 /// The true state and the monitor's descriptor, for matching events.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +89,9 @@ impl<'a> JudgeContext<'a> {
             (About::Port(slot), Subject::Port { device, port }) => {
                 slot.node == *node && bears(slot.pci, device) && *port == slot.port.to_string()
             }
+            (About::Port(slot), Subject::Device(device)) if self.names_ports_by_device() => {
+                slot.node == *node && bears(slot.pci, device)
+            }
             (About::Device(of, pci), Subject::Device(name) | Subject::Card(name)) => {
                 of == node && bears(*pci, name)
             }
@@ -102,6 +107,12 @@ impl<'a> JudgeContext<'a> {
             (About::Check, Subject::Node) => true,
             _ => false,
         }
+    }
+
+    /// Whether the entities of a port's event are those of its device, by promise.
+    fn names_ports_by_device(&self) -> bool {
+        let wire = self.descriptor.promises.wire.as_ref();
+        wire.is_some_and(|wire| wire.port == Some(PortNaming::Device))
     }
 
     /// Whether an entry of a node condition names exactly the subject.

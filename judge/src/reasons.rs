@@ -1,5 +1,7 @@
 //! Why an expectation, or a part of one, is not judged: the words that a summary counts it under.
 
+use observe::promises::Kind;
+
 /// The drill ended before its end, so that what was said is not all that would have been said.
 pub(crate) const BROKE_OFF: &str = "the drill broke off";
 
@@ -23,3 +25,23 @@ pub(crate) const MESSAGES: &str = "messages of its own";
 
 /// Timestamps are not of the simulated clock. Rules count by time.
 pub(crate) const TIMESTAMPS: &str = "timestamps of a clock of its own";
+
+/// Needs: a fault that a monitor with less patience would have noticed.
+pub(crate) const TOO_SHORT: &str = "the fault ends before it must be noticed";
+
+/// Needs: what comes after the drill is not known.
+pub(crate) const NO_TIME_TO_NOTICE: &str = "the drill ends before the fault must be noticed";
+
+/// Needs: what comes after the drill is not known.
+pub(crate) const NO_TIME_TO_CLEAR: &str = "the drill ends before the fault must be taken back";
+
+/// Needs: nothing is over that could be taken back.
+pub(crate) const NEVER_OVER: &str = "the fault lasts to the end of the drill";
+
+/// Needs: another fault of the same subject follows.
+pub(crate) const ANOTHER_FAULT: &str = "taken back with a later fault of the subject";
+
+/// Needs: the site does not need to know of this kind.
+pub(crate) fn no_need(kind: &Kind) -> String {
+    format!("no need about `{kind}`")
+}

@@ -11,6 +11,10 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod reporting;
+
+pub(crate) use reporting::ReportArguments;
+
 /// Drills NIC health monitors: serves a GPU node's NICs as a fake sysfs, breaks them on a script,
 /// runs a real monitor against it, and checks the exact stream of health events that it sends.
 #[derive(Debug, Parser)]
@@ -65,7 +69,7 @@ pub(crate) enum Command {
     /// The JSON Schema of a file, for an editor: profile, driver, descriptor, scenario or world
     Schema {
         /// The kind of file
-        #[arg(value_name = "profile|driver|descriptor|scenario|world|known")]
+        #[arg(value_name = "profile|driver|descriptor|scenario|world|known|needs")]
         of: SchemaOf,
     },
     /// Print the platform connector's `.proto`, from which a monitor's messages are generated
@@ -109,6 +113,8 @@ pub(crate) enum SchemaOf {
     World,
     /// Known deviations
     Known,
+    /// What a site needs
+    Needs,
 }
 
 /// All remaining arguments.
@@ -196,6 +202,10 @@ pub(crate) struct HowArguments {
     /// Fail if this arm is not available
     #[arg(long, value_name = "process")]
     pub(crate) require: Option<Required>,
+    /// Judge by what a site needs, as this file states it, instead of what the monitor promises; `example` is
+    /// the one of the docs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) needs: Option<String>,
     /// The order of the drills: 0 as listed, otherwise shuffled with this seed
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
@@ -207,38 +217,6 @@ pub(crate) struct HowArguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Required {
     Process,
-}
-
-/// Arguments that control how a run is reported.
-#[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "How it is told")]
-pub(crate) struct ReportArguments {
-    /// Rewrite the golden traces; only for a suite given by path, never when CI is set
-    #[arg(long)]
-    pub(crate) bless: bool,
-    /// Report which clauses of the documents are covered, and by what; without a filter, an uncovered one is exit code
-    /// 100
-    #[arg(long)]
-    pub(crate) coverage: bool,
-    /// Compare with the run in this folder: only findings that it did not have are failures
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) baseline: Option<PathBuf>,
-    /// Known deviations, which are not failures [default: known.toml, if there is one]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) known: Option<PathBuf>,
-    /// Tell each drill with findings, instead of each cause
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-    /// Colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
-    /// Write reports: junit=FILE, json=FILE
-    #[arg(long, value_name = "KIND=FILE,..", value_delimiter = ',')]
-    pub(crate) report: Vec<String>,
-    /// Keep every accepted event in the tables that analyzers read: `sqlite:FILE` or
-    /// `postgres://USER@HOST:PORT/DATABASE` [default: in memory]
-    #[arg(long, value_name = "URL")]
-    pub(crate) store: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

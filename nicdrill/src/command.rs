@@ -13,6 +13,7 @@ mod help;
 mod init;
 mod list;
 mod mount;
+mod needs;
 mod platform;
 mod proto;
 mod record;

@@ -38,6 +38,12 @@ pub(crate) fn known() -> String {
     text(&reports::known_schema())
 }
 
+/// The schema of a file of needs.
+#[must_use]
+pub(crate) fn needs() -> String {
+    text(&platforms::schema_of::<observe::Needs>())
+}
+
 fn text(form: &Value) -> String {
     serde_json::to_string_pretty(form).expect("a form is JSON")
 }

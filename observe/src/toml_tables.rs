@@ -26,7 +26,13 @@ pub(crate) fn with_defaults(default: &str, story: &str) -> String {
     };
     let (tables, values): (Table, Table) =
         default.into_iter().partition(|(_, value)| is_table(value));
-    format!("{values}{story}{tables}")
+    // A story's last line may lack its end.
+    let end = if story.is_empty() || story.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    format!("{values}{story}{end}{tables}")
 }
 
 #[cfg(test)]
@@ -46,6 +52,11 @@ mod tests {
             "[counterDetection]\nenabled = false\n",
             "[counterDetection]\nenabled = false\n",
         );
+    }
+
+    #[test]
+    fn a_story_without_a_last_end_of_line_is_on_lines_of_its_own() {
+        check("[own]\ny = 2\n", "x = 1", "x = 1\n[own]\ny = 2\n");
     }
 
     #[test]

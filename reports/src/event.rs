@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{ArmName, Coverage, DrillName, DrillReport, ExcusesReport, ExitCode, Summary};
+use crate::{
+    ArmName, Coverage, DrillName, DrillReport, ExcusesReport, ExitCode, JudgedBy, Summary,
+};
 
 /// Values that differ between two equal runs: wall-clock times, process ids, ports, paths.
 ///
@@ -34,6 +36,11 @@ impl Wall {
 pub struct RunPlan {
     /// The monitor under test, by its descriptor's name.
     pub monitor: String,
+    /// What it is judged by.
+    pub judged_by: JudgedBy,
+    /// Whether it promises that an event is lost if its call fails.
+    #[serde(skip_serializing_if = "is_false")]
+    pub loses_events: bool,
     /// The arguments of the command line, without host paths.
     pub asked: Vec<String>,
     /// The drills in order, each with its arms.
@@ -42,6 +49,10 @@ pub struct RunPlan {
     pub not_applicable: Vec<NotApplicable>,
     /// Values that differ between equal runs.
     pub wall: Wall,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// One drill to be played.

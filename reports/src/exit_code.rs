@@ -13,8 +13,8 @@ pub enum ExitCode {
     Success,
     /// 2: the command line, or a file or store that it names, is invalid.
     Usage,
-    /// 4: nothing was selected, so nothing was drilled.
-    NothingSelected,
+    /// 4: nothing was selected, or the monitor promises nothing and broke no law.
+    NothingJudged,
     /// 100: a monitor judged wrongly.
     JudgedWrongly,
     /// 101: a monitor crashed or hung.
@@ -32,7 +32,7 @@ impl ExitCode {
     pub const BY_RANK: [Self; 8] = [
         Self::Success,
         Self::Usage,
-        Self::NothingSelected,
+        Self::NothingJudged,
         Self::JudgedWrongly,
         Self::CrashedOrHung,
         Self::StageNotSet,
@@ -46,7 +46,7 @@ impl ExitCode {
         match self {
             Self::Success => 0,
             Self::Usage => 2,
-            Self::NothingSelected => 4,
+            Self::NothingJudged => 4,
             Self::InternalFault => 70,
             Self::JudgedWrongly => 100,
             Self::CrashedOrHung => 101,
@@ -63,7 +63,9 @@ impl ExitCode {
                 "every expectation held, and the monitor under test was drilled at least once"
             }
             Self::Usage => "the command line, or a file or store that it names, cannot be used",
-            Self::NothingSelected => "nothing was selected, so nothing was drilled",
+            Self::NothingJudged => {
+                "nothing was judged: nothing was selected, or the monitor promises nothing and broke no law"
+            }
             Self::InternalFault => "a fault of nicdrill's own",
             Self::JudgedWrongly => "a monitor judged wrongly",
             Self::CrashedOrHung => "a monitor crashed or hung",

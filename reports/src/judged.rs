@@ -61,16 +61,15 @@ impl Judged {
     }
 }
 
-/// `judged 90 of 120 expectations (75 %)`
+/// `judged 90 of 120 expectations (75 %)`, without a share if there were none.
 impl std::fmt::Display for Judged {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "judged {} of {} expectations ({} %)",
-            self.judged,
-            self.expectations(),
-            self.percent()
-        )
+        let all = self.expectations();
+        write!(f, "judged {} of {all} expectations", self.judged)?;
+        if all > 0 {
+            write!(f, " ({} %)", self.percent())?;
+        }
+        Ok(())
     }
 }
 
@@ -82,6 +81,7 @@ mod tests {
     fn the_share_is_that_of_the_expectations_and_parts_do_not_count() {
         let mut judged = Judged::default();
         assert_eq!(judged.percent(), 100);
+        assert_eq!(judged.to_string(), "judged 0 of 0 expectations");
         for _ in 0..2 {
             judged.judge();
         }

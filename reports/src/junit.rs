@@ -8,8 +8,8 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::{
-    ArmCount, ArmName, ArmReport, ArmStatus, DrillReport, Finding, FindingKind, ProbeOutcome,
-    RunReport, Style, drill_block, summary_line,
+    ArmCount, ArmName, ArmReport, ArmStatus, DrillReport, Finding, FindingKind, JudgedBy,
+    ProbeOutcome, RunReport, Style, drill_block, summary_line,
 };
 
 /// A run that could not be written as XML.
@@ -49,6 +49,9 @@ fn suite(run: &RunReport, arm: ArmName, count: ArmCount) -> TestSuite {
         "not applicable",
         run.summary.not_applicable.to_string(),
     ));
+    for (name, value) in judged(run) {
+        suite.add_property(Property::new(name, value));
+    }
     suite.set_system_out(summary_line(run, Style::default()));
     if let Some(case) = stopped(run, arm) {
         suite.add_test_case(case);
@@ -59,6 +62,34 @@ fn suite(run: &RunReport, arm: ArmName, count: ArmCount) -> TestSuite {
         }
     }
     suite
+}
+
+/// How much of the run was judged, by what, and the reasons of what was not, as properties.
+fn judged(run: &RunReport) -> Vec<(String, String)> {
+    let judged = &run.summary.judged;
+    let by = match &run.plan.judged_by {
+        JudgedBy::Promises => "promises".to_owned(),
+        JudgedBy::Laws { .. } => "laws".to_owned(),
+        JudgedBy::Needs { file } => format!("needs of {file}"),
+    };
+    let count = format!(
+        "{} of {} ({} %)",
+        judged.judged,
+        judged.expectations(),
+        judged.percent()
+    );
+    let mut rows = vec![
+        ("judged by".to_owned(), by),
+        ("expectations judged".to_owned(), count),
+    ];
+    for (name, reasons) in [
+        ("not judged", &judged.not_judged),
+        ("judged but for", &judged.parts),
+    ] {
+        let of_it = reasons.iter();
+        rows.extend(of_it.map(|(reason, count)| (format!("{name}: {reason}"), count.to_string())));
+    }
+    rows
 }
 
 /// The failed probe, if it ended the run: a report without a failure would look like a success.

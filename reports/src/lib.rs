@@ -17,6 +17,8 @@ mod group;
 mod group_page;
 mod json;
 mod judged;
+mod judged_by;
+mod judged_page;
 mod junit;
 mod known;
 mod outcome;
@@ -38,6 +40,8 @@ pub use group::{FirstDrill, Group, finding_id, groups};
 pub use group_page::groups_page;
 pub use json::{RESULTS_VERSION, results};
 pub use judged::Judged;
+pub use judged_by::JudgedBy;
+pub use judged_page::{judged_line, not_judged_page};
 pub use junit::{JUnitError, junit};
 pub use known::{Day, KnownDeviations, KnownEntry, KnownError, known_schema};
 pub use outcome::{

@@ -7,8 +7,8 @@ use std::{fmt::Write as _, time::Duration};
 
 use crate::{
     ArmStatus, ClauseCoverage, ClauseStatus, Coverage, CoverageCount, DrillReport, ExitCode,
-    Finding, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary, VerdictCount,
-    Wall,
+    Finding, JudgedBy, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary,
+    VerdictCount, Wall, judged_line,
 };
 
 /// The largest number of reads in a block. Chosen: two polls of two ports fit a screen.
@@ -129,7 +129,7 @@ pub fn drill_block(drill: &DrillReport, style: Style) -> String {
     block
 }
 
-/// The last line of a run, with all counts.
+/// The last lines of a run: all counts, and how much was judged, by what.
 #[must_use]
 pub fn summary_line(run: &RunReport, style: Style) -> String {
     let Summary {
@@ -155,9 +155,6 @@ pub fn summary_line(run: &RunReport, style: Style) -> String {
     add(skipped, "skipped");
     add(not_reached, "not reached");
     add(not_applicable, "not applicable");
-    let judged = &run.summary.judged;
-    let not_judged = judged.expectations() - judged.judged;
-    add(not_judged, "expectations not judged");
     for (name, arm) in [
         ("memory", run.summary.memory),
         ("process", run.summary.process),
@@ -173,11 +170,19 @@ pub fn summary_line(run: &RunReport, style: Style) -> String {
         Some(ExitCode::Success) => style.green(&line),
         _ => style.red(&line),
     };
-    let line = verdict_line(run.summary.verdicts.as_ref()) + &line;
-    match run.wall.ms() {
-        Some(ms) => format!("{line}; {}.{:01} s\n", ms / 1000, ms % 1000 / 100),
-        None => format!("{line}\n"),
+    let mut lines = verdict_line(run.summary.verdicts.as_ref()) + &line;
+    if let Some(ms) = run.wall.ms() {
+        write!(lines, "; {}.{:01} s", ms / 1000, ms % 1000 / 100).expect(WRITES);
     }
+    if run.plan.loses_events {
+        lines += "\nthe monitor promises no delivery: an event whose call fails is lost";
+    }
+    let judged = judged_line(&run.summary.judged, &run.plan.judged_by);
+    let judged = match run.plan.judged_by {
+        JudgedBy::Promises => judged,
+        JudgedBy::Laws { .. } | JudgedBy::Needs { .. } => style.yellow(&judged),
+    };
+    format!("{lines}\n{judged}\n")
 }
 
 /// How often the monitor was right about workloads, and how early it reported; empty if none ran.

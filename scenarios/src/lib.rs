@@ -14,6 +14,7 @@ mod cluster_keys;
 mod context;
 mod duration;
 mod error;
+mod evidence;
 mod expect;
 mod expectations;
 mod fitness;
@@ -49,6 +50,7 @@ pub use cluster::{
 };
 pub use duration::parse as parse_time;
 pub use error::{ScenarioError, Unfit};
+pub use evidence::{Evidence, Fact, Topic};
 pub use fitness::Fit;
 pub use order::read_actions;
 pub use scenario::{AtRest, Scenario, read};

@@ -38,7 +38,7 @@ pub struct Scenario {
 /// A world at rest, in which scenarios can be resolved.
 #[derive(Clone, Debug)]
 pub struct AtRest {
-    resolved: ResolvedWorld,
+    pub(crate) resolved: ResolvedWorld,
 }
 
 impl AtRest {

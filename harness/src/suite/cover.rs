@@ -1,13 +1,14 @@
 //! Selects the drills that the process arm plays without `--full`.
 //!
 //! The selection has every scenario once, every platform at least ten times and each of its variants
-//! once, as far as that many apply. Scenarios are assigned so that platforms have about equal work, not
-//! equally many drills: longest scenarios first, and a large machine gets fewer. A scenario's own cost on
-//! a platform weighs more than the work that the platform has already. The selection depends on the list
-//! alone: the same list gives the same selection.
+//! once, as far as that many apply. Evidence comes first: no pair is selected while one whose fault can
+//! matter more would do the same. Where it is equal, scenarios are assigned so that platforms have about
+//! equal work, not equally many drills: longest scenarios first, and a large machine gets fewer. A
+//! scenario's own cost on a platform weighs more than the work that the platform has already. The
+//! selection depends on the list alone: the same list gives the same selection.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// How often each platform is played at least. Chosen: ten different stories read a platform's tree
 /// before a release, while a run still takes seconds.
@@ -26,6 +27,19 @@ pub(super) struct Candidate<'p> {
     pub(super) platform: &'p str,
     /// The cost of playing it: its number of polls times the number of ports.
     pub(super) work: u64,
+    /// How many of the scenario's topics cannot matter there: the fewer, the better.
+    pub(super) lacks: usize,
+}
+
+/// What a pair was selected for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Its scenario, which is played once.
+    Scenario,
+    /// Its platform or variant, which is played once.
+    Variant,
+    /// Its platform's share of [`PLATFORM_AT_LEAST`].
+    Share,
 }
 
 impl<'p> Candidate<'p> {
@@ -34,9 +48,9 @@ impl<'p> Candidate<'p> {
     }
 }
 
-/// The indices in `candidates` that the process arm plays.
+/// The indices in `candidates` that the process arm plays, each with what it was selected for.
 #[must_use]
-pub(super) fn cover(candidates: &[Candidate<'_>]) -> BTreeSet<usize> {
+pub(super) fn cover(candidates: &[Candidate<'_>]) -> BTreeMap<usize, Turn> {
     let mut chosen = Chosen::default();
     let mut of_scenario: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut of_platform: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -60,15 +74,16 @@ pub(super) fn cover(candidates: &[Candidate<'_>]) -> BTreeSet<usize> {
             .iter()
             .min_by_key(|place| chosen.work_with(candidates[**place]))
             .expect("a scenario in the map has a place");
-        chosen.take(candidates, *least);
+        chosen.take(candidates, *least, Turn::Scenario);
     }
     for (platform, places) in &of_platform {
-        chosen.fill(candidates, places, 1, |chosen| {
+        chosen.fill(candidates, places, (1, Turn::Variant), |chosen| {
             chosen.platforms.get(platform).copied()
         });
     }
     for (base, places) in &of_base {
-        chosen.fill(candidates, places, PLATFORM_AT_LEAST, |chosen| {
+        let share = (PLATFORM_AT_LEAST, Turn::Share);
+        chosen.fill(candidates, places, share, |chosen| {
             chosen.bases.get(base).copied()
         });
     }
@@ -77,7 +92,7 @@ pub(super) fn cover(candidates: &[Candidate<'_>]) -> BTreeSet<usize> {
 
 #[derive(Default)]
 struct Chosen<'p> {
-    places: BTreeSet<usize>,
+    places: BTreeMap<usize, Turn>,
     platforms: BTreeMap<&'p str, usize>,
     bases: BTreeMap<&'p str, usize>,
     scenarios: BTreeMap<&'p str, usize>,
@@ -85,27 +100,29 @@ struct Chosen<'p> {
 }
 
 impl<'p> Chosen<'p> {
-    /// Work of its platform with this one added and its own cost weighed, and how often the platform is
-    /// played already.
-    fn work_with(&self, candidate: Candidate<'p>) -> (u64, usize) {
+    /// What it lacks, work of its platform with this one added and its own cost weighed, and how often the
+    /// platform is played already.
+    fn work_with(&self, candidate: Candidate<'p>) -> (usize, u64, usize) {
         let so_far = self.work.get(candidate.base()).copied().unwrap_or(0);
         (
+            candidate.lacks,
             so_far + OWN_COST * candidate.work,
             often(&self.platforms, candidate.platform),
         )
     }
 
-    /// How often its scenario and its platform are played already, and its cost.
-    fn plays_and_work(&self, candidate: Candidate<'p>) -> (usize, usize, u64) {
+    /// What it lacks, how often its scenario and its platform are played already, and its cost.
+    fn plays_and_work(&self, candidate: Candidate<'p>) -> (usize, usize, usize, u64) {
         (
+            candidate.lacks,
             often(&self.scenarios, candidate.scenario),
             often(&self.platforms, candidate.platform),
             candidate.work,
         )
     }
 
-    fn take(&mut self, candidates: &[Candidate<'p>], place: usize) {
-        if self.places.insert(place) {
+    fn take(&mut self, candidates: &[Candidate<'p>], place: usize, turn: Turn) {
+        if self.places.insert(place, turn).is_none() {
             let candidate = candidates[place];
             *self.bases.entry(candidate.base()).or_default() += 1;
             *self.platforms.entry(candidate.platform).or_default() += 1;
@@ -114,22 +131,22 @@ impl<'p> Chosen<'p> {
         }
     }
 
-    /// Adds more of `places` until there are `at_least`: the least played scenario first, the cheapest of
-    /// those.
+    /// Adds more of `places` until there are `at_least`: those that lack least first, of these the least
+    /// played scenario, the cheapest of those.
     fn fill(
         &mut self,
         candidates: &[Candidate<'p>],
         places: &[usize],
-        at_least: usize,
+        (at_least, turn): (usize, Turn),
         so_far: impl Fn(&Self) -> Option<usize>,
     ) {
         while so_far(self).unwrap_or(0) < at_least {
             let next = places
                 .iter()
-                .filter(|place| !self.places.contains(place))
+                .filter(|place| !self.places.contains_key(place))
                 .min_by_key(|place| self.plays_and_work(candidates[**place]));
             match next {
-                Some(place) => self.take(candidates, *place),
+                Some(place) => self.take(candidates, *place, turn),
                 None => return,
             }
         }
@@ -142,6 +159,8 @@ fn often(counts: &BTreeMap<&str, usize>, name: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -169,8 +188,18 @@ mod tests {
                 scenario,
                 platform,
                 work: *work,
+                lacks: 0,
             })
             .collect()
+    }
+
+    /// Every third pair lacks nothing, the others one thing or two.
+    fn with_evidence(named: &[(String, String, u64)]) -> Vec<Candidate<'_>> {
+        let mut all = candidates(named);
+        for (place, candidate) in all.iter_mut().enumerate() {
+            candidate.lacks = (place * 7 + place / 3) % 3;
+        }
+        all
     }
 
     proptest! {
@@ -179,16 +208,38 @@ mod tests {
             pairs in prop::collection::vec((0_u8..40, 0_u8..6, any::<bool>()), 0..200)
         ) {
             let named = named(&pairs);
-            let all = candidates(&named);
+            let all = with_evidence(&named);
             let chosen = cover(&all);
             prop_assert_eq!(&cover(&all), &chosen);
             for candidate in &all {
-                prop_assert!(chosen.iter().any(|place| all[*place].scenario == candidate.scenario));
-                prop_assert!(chosen.iter().any(|place| all[*place].platform == candidate.platform));
+                prop_assert!(chosen.keys().any(|place| all[*place].scenario == candidate.scenario));
+                prop_assert!(chosen.keys().any(|place| all[*place].platform == candidate.platform));
                 let fit = all.iter().filter(|other| other.base() == candidate.base()).count();
                 let played =
-                    chosen.iter().filter(|place| all[**place].base() == candidate.base()).count();
+                    chosen.keys().filter(|place| all[**place].base() == candidate.base()).count();
                 prop_assert!(played >= fit.min(PLATFORM_AT_LEAST));
+            }
+        }
+
+        #[test]
+        fn no_pair_is_played_while_one_with_more_evidence_would_do_the_same(
+            pairs in prop::collection::vec((0_u8..40, 0_u8..6, any::<bool>()), 0..200)
+        ) {
+            let named = named(&pairs);
+            let all = with_evidence(&named);
+            let chosen = cover(&all);
+            for (place, turn) in &chosen {
+                let one = all[*place];
+                let would_do = |other: &Candidate<'_>| match turn {
+                    Turn::Scenario => other.scenario == one.scenario,
+                    Turn::Variant => other.platform == one.platform,
+                    Turn::Share => other.base() == one.base(),
+                };
+                let better = all.iter().enumerate().find(|(other, candidate)| {
+                    let is_free = *turn == Turn::Scenario || !chosen.contains_key(other);
+                    is_free && would_do(candidate) && candidate.lacks < one.lacks
+                });
+                prop_assert_eq!(better, None, "{:?} {:?}", one, turn);
             }
         }
     }
@@ -204,7 +255,7 @@ mod tests {
         assert_eq!(chosen.len(), 120, "no platform needed more");
         let of = |platform: &str| {
             chosen
-                .iter()
+                .keys()
                 .map(|place| all[*place])
                 .filter(move |one| one.platform == platform)
                 .collect::<Vec<_>>()

@@ -11,10 +11,10 @@ use rand_xoshiro::{
     rand_core::{Rng, SeedableRng},
 };
 use reports::{ArmName, DrillName, Glob, NotApplicable, PlannedDrill};
-use scenarios::{Arm, Story, Unfit};
+use scenarios::{Arm, Evidence, Story, Unfit};
 
 use super::{
-    cover::{Candidate, cover},
+    cover::{Candidate, PLATFORM_AT_LEAST, Turn, cover},
     filter::{Filter, Seen},
     refusing::nobody_to_drill,
     shard::Shard,
@@ -69,6 +69,8 @@ pub struct Selected {
     pub drills: Vec<PlannedDrill>,
     /// Requested pairs that are not applicable.
     pub not_applicable: Vec<NotApplicable>,
+    /// Why the process arm plays a pair, in plain words; empty if it plays every pair.
+    pub because: BTreeMap<DrillName, String>,
 }
 
 /// An invalid selection.
@@ -125,27 +127,46 @@ pub fn select(
             }
             let rest = library.at_rest(name).expect("it was just listed")?;
             let fits = match scenario.scenario.at_rest(&rest) {
-                Ok(story) => arms(&story, descriptor, ask).map(|arms| (arms, ports.work(&story))),
+                Ok(story) => arms(&story, descriptor, ask).map(|arms| Fitting {
+                    evidence: (!ask.full).then(|| scenario.scenario.evidence(&rest, &story)),
+                    work: ports.work(&story),
+                    planned: PlannedDrill {
+                        drill: drill.clone(),
+                        arms,
+                    },
+                }),
                 Err(Unfit::NotApplicable { reason }) => Err(reason),
                 Err(Unfit::Wrong(error)) => return Err(error.into()),
             };
             match fits {
-                Ok((arms, work)) => fitting.push((PlannedDrill { drill, arms }, work)),
+                Ok(pair) => fitting.push(pair),
                 Err(reason) => not_applicable.push(NotApplicable { drill, reason }),
             }
         }
     }
-    if !ask.full {
-        leave_out(&mut fitting);
-    }
-    let mut drills: Vec<PlannedDrill> = fitting.into_iter().map(|(drill, _)| drill).collect();
+    let because = if ask.full {
+        BTreeMap::new()
+    } else {
+        leave_out(&mut fitting)
+    };
+    let mut drills: Vec<PlannedDrill> = fitting.into_iter().map(|pair| pair.planned).collect();
     shuffle(&mut drills, ask.seed);
     let mut place = 0..;
     drills.retain(|_| ask.shard.holds(place.next().expect("places do not end")));
     Ok(Selected {
         drills,
         not_applicable,
+        because,
     })
+}
+
+/// A pair that fits, before the process arm's selection.
+struct Fitting {
+    planned: PlannedDrill,
+    /// The cost of playing it.
+    work: u64,
+    /// Why its fault can matter there, if that decides whether it is played.
+    evidence: Option<Evidence>,
 }
 
 /// The number of ports of each platform, by name.
@@ -205,30 +226,48 @@ fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<ArmName
     }
 }
 
-/// Removes the process arm from drills that the cover leaves out, and drills without any arm.
-fn leave_out(drills: &mut Vec<(PlannedDrill, u64)>) {
-    let in_process: Vec<usize> = (0..drills.len())
-        .filter(|place| drills[*place].0.arms.contains(&ArmName::Process))
+/// Removes the process arm from drills that the cover leaves out, and drills without any arm. Returns why
+/// the others are played in it.
+fn leave_out(pairs: &mut Vec<Fitting>) -> BTreeMap<DrillName, String> {
+    let in_process: Vec<usize> = (0..pairs.len())
+        .filter(|place| pairs[*place].planned.arms.contains(&ArmName::Process))
         .collect();
     let candidates: Vec<Candidate<'_>> = in_process
         .iter()
-        .map(|place| &drills[*place])
-        .map(|(planned, work)| Candidate {
-            scenario: &planned.drill.scenario,
-            platform: &planned.drill.world,
-            work: *work,
+        .map(|place| &pairs[*place])
+        .map(|pair| Candidate {
+            scenario: &pair.planned.drill.scenario,
+            platform: &pair.planned.drill.world,
+            work: pair.work,
+            lacks: pair.evidence.as_ref().map_or(0, Evidence::lacks),
         })
         .collect();
-    let chosen: BTreeSet<usize> = cover(&candidates)
+    let chosen: BTreeMap<usize, Turn> = cover(&candidates)
         .into_iter()
-        .map(|place| in_process[place])
+        .map(|(place, turn)| (in_process[place], turn))
         .collect();
+    let mut because = BTreeMap::new();
     for place in in_process {
-        if !chosen.contains(&place) {
-            drills[place].0.arms.retain(|arm| *arm != ArmName::Process);
+        let pair = &mut pairs[place];
+        match chosen.get(&place) {
+            Some(turn) => {
+                let why = why(pair.evidence.as_ref(), *turn);
+                because.insert(pair.planned.drill.clone(), why);
+            }
+            None => pair.planned.arms.retain(|arm| *arm != ArmName::Process),
         }
     }
-    drills.retain(|(drill, _)| !drill.arms.is_empty());
+    pairs.retain(|pair| !pair.planned.arms.is_empty());
+    because
+}
+
+fn why(evidence: Option<&Evidence>, turn: Turn) -> String {
+    let evidence = evidence.map(ToString::to_string).unwrap_or_default();
+    match turn {
+        Turn::Scenario => evidence,
+        Turn::Variant => format!("{evidence}; so that the platform is played"),
+        Turn::Share => format!("{evidence}; one of the platform's {PLATFORM_AT_LEAST}"),
+    }
 }
 
 /// Fisher-Yates shuffle with splitmix64: the same seed gives the same order.
@@ -373,6 +412,50 @@ mod tests {
             in_arm(&cover, ArmName::Memory)
         );
         assert!(in_arm(&all, ArmName::Process) >= in_arm(&cover, ArmName::Process));
+    }
+
+    #[test]
+    fn the_cover_has_every_scenario_on_its_best_evidence_and_every_platform_ten_times() {
+        let library = Library::read(&[], &[]).unwrap();
+        let of_process = |selected: Selected| -> Vec<DrillName> {
+            let drills = selected.drills.into_iter();
+            let drills = drills.filter(|planned| planned.arms.contains(&ArmName::Process));
+            drills.map(|planned| planned.drill).collect()
+        };
+        let lacks = |drill: &DrillName| {
+            let scenario = &library.scenario(&drill.scenario).unwrap().scenario;
+            let rest = library.at_rest(&drill.world).unwrap().unwrap();
+            scenario
+                .evidence(&rest, &scenario.at_rest(&rest).unwrap())
+                .lacks()
+        };
+        let all = of_process(selected(|ask| {
+            ask.full = true;
+            ask.platforms.clear();
+        }));
+        let cover = selected(|ask| ask.platforms.clear());
+        let because = cover.because.clone();
+        let cover = of_process(cover);
+        assert_eq!(
+            because.keys().collect::<BTreeSet<_>>(),
+            cover.iter().collect()
+        );
+        assert!(because.values().all(|reason| !reason.is_empty()));
+        let base = |drill: &DrillName| drill.world.split(':').next().unwrap().to_owned();
+        let (mut best, mut fits) = (BTreeMap::new(), BTreeMap::new());
+        for drill in &all {
+            let least = best.entry(&drill.scenario).or_insert(usize::MAX);
+            *least = lacks(drill).min(*least);
+            *fits.entry(base(drill)).or_insert(0) += 1;
+        }
+        for (scenario, least) in best {
+            let mut played = cover.iter().filter(|drill| drill.scenario == *scenario);
+            assert!(played.any(|drill| lacks(drill) == least), "{scenario}");
+        }
+        for (platform, fit) in fits {
+            let played = cover.iter().filter(|drill| base(drill) == platform).count();
+            assert!(played >= PLATFORM_AT_LEAST.min(fit), "{platform}: {played}");
+        }
     }
 
     #[test]

@@ -27,6 +27,7 @@ use super::{
     artifacts,
     coverage::{Covering, coverage},
     jobs::{self, Panicked},
+    judged,
     keeping::Keeping,
     pairs::{self, Selected},
     processes::Probed,
@@ -37,8 +38,8 @@ use memory::Played;
 use observe::{Descriptor, Recording, Vocabulary};
 
 use crate::{
-    MemoryPlayer, Player, SharedTrees, Turn, WrongMonitor, arm_name, bless, play,
-    read_files::Library, run_folder::Artifact,
+    MemoryPlayer, Player, SharedTrees, Turn, WrongMonitor, arm_name, bless, needs::SiteNeeds,
+    play_for, read_files::Library, run_folder::Artifact,
 };
 
 /// Creates the player of a worker, counted from 0, for the process arm.
@@ -67,6 +68,8 @@ pub struct How<'r> {
     pub allow_skips: bool,
     /// Whether every drill leaves artifacts, not only a failed one.
     pub keep: bool,
+    /// What a site needs; then the monitor is judged by it, and not by what it promises.
+    pub needs: Option<SiteNeeds>,
     /// What does not count as a failure.
     pub excuses: Excuses,
     /// Whether golden traces are rewritten.
@@ -294,6 +297,9 @@ impl Show<'_> {
         if self.is_interrupted() {
             code = code.or(ExitCode::StageNotSet);
         }
+        if goes_on {
+            code = code.or(judged::exit_code(&report.plan.judged_by, &summary));
+        }
         if let Some(excuses) = self.excuses(&report.drills) {
             code = code.or(excuses.exit_code());
             emit(&mut report, audience, RunEvent::Excuses(excuses));
@@ -322,6 +328,8 @@ impl Show<'_> {
             .unwrap_or_default();
         RunPlan {
             monitor: self.monitor(),
+            judged_by: judged::judged_by(self.descriptor, self.how.needs.as_ref(), &self.how.again),
+            loses_events: judged::loses_events(self.descriptor),
             asked: self.how.asked.clone(),
             drills: self.selected.drills.clone(),
             not_applicable: self.selected.not_applicable.clone(),
@@ -341,6 +349,7 @@ impl Show<'_> {
         let Selected {
             drills: planned,
             not_applicable,
+            ..
         } = self.selected;
         let Library {
             clauses, scenarios, ..
@@ -423,7 +432,8 @@ impl Show<'_> {
                 Err(reason) => skipped.push(reason.clone()),
             }
         }
-        let mut result = play(&story, self.descriptor, &mut players);
+        let needs = self.how.needs.as_ref().map(|of| &of.needs);
+        let mut result = play_for(&story, self.descriptor, needs, &mut players);
         result
             .arms
             .extend(skipped.into_iter().map(|reason| ArmReport {
@@ -472,7 +482,7 @@ impl Show<'_> {
     /// Compares the memory arm's trace with the golden one, or rewrites that.
     fn golden(&self, planned: &PlannedDrill, story: &Story, played: &[Played]) -> Option<Finding> {
         let own_words = self.descriptor.texts == Vocabulary::Reference.into();
-        if !own_words || self.how.wrong.is_some() {
+        if !own_words || self.how.wrong.is_some() || self.how.needs.is_some() {
             return None;
         }
         let first = played.first()?;

@@ -8,10 +8,10 @@ use observe::{
     promises::{Clears, Compared, Granularity, Kind, Lasting, Named, Row, Says, Verdict},
 };
 use platforms::{NodeName, PciAddress};
-use scenarios::{ConnectorBehaviour, ConnectorLasting, StepAction, Tone};
+use scenarios::Tone;
 
 use crate::{
-    demands::polled,
+    clock::Clock,
     episodes::Episodes,
     fits::JudgeContext,
     intervals::{Interval, intervals},
@@ -91,10 +91,7 @@ pub(super) fn groups(
     granularity: Granularity,
 ) -> Vec<Group> {
     let readings = Readings::of(*context, recording.healing_from);
-    let clock = Clock {
-        polls: polled(recording, node).collect(),
-        deaf: deaf(context, node, recording.healing_from),
-    };
+    let clock = Clock::of(context, recording, node);
     let (rows, episodes) = (Rows::of(context), Episodes::of(context.story));
     let all = intervals(context, &readings, recording);
     let of_node = all.iter().filter(|interval| interval.node == *node);
@@ -219,65 +216,6 @@ fn alarms(mut pieces: Vec<Piece>) -> Vec<Alarm> {
         });
     }
     alarms
-}
-
-/// The polls of a monitor, and when nothing that it says is accepted.
-struct Clock {
-    polls: Vec<u64>,
-    deaf: Vec<(u64, u64)>,
-}
-
-impl Clock {
-    /// The tick of so many polls after a tick in which its reports can be delivered.
-    fn after(&self, tick: u64, polls: u64) -> u64 {
-        if tick == u64::MAX {
-            return tick;
-        }
-        let is_heard = |at: &u64| !self.deaf.iter().any(|(from, to)| (*from..*to).contains(at));
-        let mut later = self
-            .polls
-            .iter()
-            .copied()
-            .filter(|at| *at >= tick && is_heard(at));
-        let polls = usize::try_from(polls).unwrap_or(usize::MAX);
-        later.nth(polls).unwrap_or(u64::MAX)
-    }
-}
-
-/// When the connector of a node accepts nothing: first tick, and the one after the last.
-fn deaf(context: &JudgeContext<'_>, node: &NodeName, healing_from: Option<u64>) -> Vec<(u64, u64)> {
-    let story = context.story;
-    let end = healing_from.unwrap_or(u64::MAX);
-    let mut deaf: Vec<(u64, u64)> = Vec::new();
-    for step in story.given.iter().chain(&story.steps) {
-        let from = step.at.div_ceil(story.tick);
-        for action in &step.actions {
-            let StepAction::Connector(of, action) = action else {
-                continue;
-            };
-            if of != node {
-                continue;
-            }
-            if let Some(last) = deaf.last_mut() {
-                last.1 = last.1.min(from);
-            }
-            let accepts = matches!(
-                action.behaviour,
-                ConnectorBehaviour::Accept
-                    | ConnectorBehaviour::Slow(_)
-                    | ConnectorBehaviour::LoseReply
-            );
-            let to = match action.lasting {
-                ConnectorLasting::For(long) => (step.at + long).div_ceil(story.tick),
-                ConnectorLasting::Calls(calls) => from.saturating_add(u64::from(calls)),
-                ConnectorLasting::Always => end,
-            };
-            if !accepts {
-                deaf.push((from, to.min(end)));
-            }
-        }
-    }
-    deaf
 }
 
 /// The subject that a fault belongs to.

@@ -120,6 +120,8 @@ enum Otherwise {
     ClearsNothing,
     /// Its first poll has no events about devices.
     NoDevicesAtFirst,
+    /// It has no fatal events.
+    WithoutFatal,
     /// After its first poll it names the devices of ports.
     OfDevices,
 }
@@ -160,6 +162,11 @@ fn otherwise(case: &Case, how: Otherwise) -> Recording {
         Otherwise::ClearsNothing => {
             for tick in 1..last {
                 is_at(tick, &mut recording, &|event| !event.is_healthy);
+            }
+        }
+        Otherwise::WithoutFatal => {
+            for tick in 1..last {
+                is_at(tick, &mut recording, &|event| !event.is_fatal);
             }
         }
         Otherwise::NoDevicesAtFirst => {
@@ -404,4 +411,40 @@ fn the_wire_is_judged_as_promised(#[case] promises: &str, #[case] contracts: usi
             .count()
     };
     assert_eq!(of(FindingKind::Contract), contracts);
+}
+
+const RISES: &str = "
+scenario: a port waits for the subnet manager, and then its cable is pulled
+why: an example
+platforms: all
+let: { victim: { role: compute, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 10s
+    do: [ { set: victim, state: INIT } ]
+    expect: [ { nonfatal: victim } ]
+  - at: 13s
+    do: [ { cut: victim } ]
+    expect: [ { fatal: victim } ]
+  - at: 20s
+    do: [ { mend: victim } ]
+    expect: [ { healthy: victim, within: 3 polls } ]
+until: 30s
+";
+
+static RISES_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(RISES));
+
+/// Where a row lowers the higher of two severities, nothing rises.
+#[rstest]
+#[case::it_rises("{}", Otherwise::Same, &[])]
+#[case::it_does_not("rows: { polling: { verdict: nonfatal } }", Otherwise::WithoutFatal, &[])]
+#[case::it_must_not("rows: { polling: { verdict: nonfatal } }", Otherwise::Same, &[Unexpected])]
+#[case::it_should("{}", Otherwise::WithoutFatal, &[Missing])]
+fn only_a_higher_severity_is_reported(
+    #[case] promises: &str,
+    #[case] how: Otherwise,
+    #[case] findings: &[FindingKind],
+) {
+    check(&RISES_CASE, &promising(promises), how, findings);
 }

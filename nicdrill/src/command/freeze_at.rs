@@ -36,7 +36,7 @@ fn show<E: fmt::Display>(
     page: impl FnOnce(&Story) -> Result<(String, Vec<String>), E>,
 ) -> Result<ExitCode, Stop> {
     let Some(story) = story_of_one(which)? else {
-        return Ok(ExitCode::NothingSelected);
+        return Ok(ExitCode::NothingJudged);
     };
     let (page, left_out) = page(&story).map_err(Stop::input)?;
     for line in left_out {

@@ -19,7 +19,11 @@ pub(crate) fn list(arguments: &SelectArguments) -> Result<ExitCode, Stop> {
     };
     for planned in &choice.selected.drills {
         let arms: Vec<String> = planned.arms.iter().map(ToString::to_string).collect();
-        line(format_args!("{}  {}", planned.drill, arms.join(" ")));
+        let arms = arms.join(" ");
+        match choice.selected.because.get(&planned.drill) {
+            Some(because) => line(format_args!("{}  {arms}: {because}", planned.drill)),
+            None => line(format_args!("{}  {arms}", planned.drill)),
+        }
     }
     for pair in &choice.selected.not_applicable {
         line(format_args!(
@@ -45,7 +49,7 @@ pub(crate) fn list(arguments: &SelectArguments) -> Result<ExitCode, Stop> {
     Terminal::new(Color::Never).out(&text);
     let nothing = choice.selected.drills.is_empty();
     Ok(if nothing {
-        ExitCode::NothingSelected
+        ExitCode::NothingJudged
     } else {
         ExitCode::Success
     })

@@ -4,19 +4,20 @@ use std::{env, path::PathBuf, process};
 
 use harness::SharedTrees;
 use harness::{
+    needs::SiteNeeds,
     run_folder::{Artifact, RunFolder, RunFolderError, write_report},
     suite::{self, Audience, How, ProcessArm, Starting},
 };
 use observe::Recording;
 use reports::{
     ArmName, DrillName, Excuses, ExitCode, RunEvent, RunReport, coverage_page, event_line,
-    groups_page, summary_line,
+    groups_page, not_judged_page, summary_line,
 };
 
 use store::StoreUrl;
 
 use super::{
-    Stop, excuses,
+    Stop, excuses, needs,
     select::{Choice, choose, is_path},
     stage::{self, Here, Standing},
     stored::{self, Storing},
@@ -34,6 +35,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
     let choice = choose(&arguments.select, arguments.how.seed)?;
     // The run folder may be the baseline: it is read before the run replaces it.
     let excuses = excuses::excuses(arguments, &choice)?;
+    let needs = needs::read(arguments.how.needs.as_deref())?;
     if arguments.how.jobs == Some(0) {
         return Err(Stop::usage("`--jobs` is at least 1"));
     }
@@ -44,7 +46,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
         let unfit = choice.selected.not_applicable.len();
         log(&format!("nothing was selected; {unfit} pairs do not fit"));
         log("hint: `nicdrill list` prints why");
-        return Ok(ExitCode::NothingSelected.into());
+        return Ok(ExitCode::NothingJudged.into());
     }
     let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&ArmName::Process);
     let wanted = choice.selected.drills.iter().any(as_process);
@@ -52,7 +54,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
         Standing::Outside(code) => Ok(code.into()),
         Standing::Here(here) => {
             let files = Files { reports, store };
-            played(arguments, &choice, &here, wanted, files, excuses)
+            played(arguments, &choice, &here, wanted, files, (excuses, needs))
         }
     }
 }
@@ -70,7 +72,7 @@ fn played(
     here: &Here,
     wanted: bool,
     files: Files,
-    excuses: Excuses,
+    (excuses, needs): (Excuses, Option<SiteNeeds>),
 ) -> Result<process::ExitCode, Stop> {
     let asked = stored::asked(arguments, files.store.as_ref());
     // A run whose store is not available does not start.
@@ -110,6 +112,10 @@ fn played(
         }),
         Err(reason) => Err(reason.clone()),
     };
+    let mut again = choice.again.clone();
+    if let Some(needs) = &needs {
+        again.extend(["--needs".to_owned(), needs.file.clone()]);
+    }
     let how = How {
         trees: starting.trees.clone(),
         jobs: arguments.how.jobs,
@@ -119,11 +125,12 @@ fn played(
         allow_skips: arguments.how.allow_skips,
         keep: arguments.how.keep,
         excuses,
+        needs,
         bless: arguments.reporting.bless,
         coverage: arguments.reporting.coverage.then_some(choice.covering),
         wrong: None,
         asked: asked.clone(),
-        again: choice.again.clone(),
+        again,
         process: wanted.then(arm),
         interrupted: here.interrupted(),
     };
@@ -167,6 +174,9 @@ fn played(
     }
     if let Some(excuses) = &report.excuses {
         terminal.out(&excuses.page(&folder));
+    }
+    if arguments.reporting.not_judged {
+        terminal.out(&not_judged_page(&report, terminal.style()));
     }
     let line = summary_line(&report, terminal.style());
     terminal.out(&line);

@@ -18,6 +18,7 @@ pub(crate) fn schema(of: SchemaOf) -> Result<ExitCode, Stop> {
         SchemaOf::Scenario => json_schema::scenario(),
         SchemaOf::World => json_schema::world(),
         SchemaOf::Known => json_schema::known(),
+        SchemaOf::Needs => json_schema::needs(),
     };
     Terminal::new(Color::Never).out(&format!("{form}\n"));
     Ok(ExitCode::Success)

@@ -32,7 +32,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
     };
     let choice = choose_one(&arguments.which, arguments.arm, arguments.monitor.clone())?;
     let Some(planned) = choice.first() else {
-        return Ok(ExitCode::NothingSelected.into());
+        return Ok(ExitCode::NothingJudged.into());
     };
     let here = match stage::set(arm == ArmName::Process) {
         Standing::Outside(code) => return Ok(code.into()),

@@ -52,7 +52,7 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
     let hunt = Hunt::new(&choice, &here, arguments.jobs, arguments.select.full);
     if hunt.is_empty() {
         log("nothing was selected that can be played in memory");
-        return Ok(ExitCode::NothingSelected.into());
+        return Ok(ExitCode::NothingJudged.into());
     }
     let mut terminal = Terminal::new(Color::Never);
     let control = hunt.control();

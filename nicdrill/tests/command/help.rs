@@ -7,7 +7,7 @@ use rstest::rstest;
 use crate::scratch::Scratch;
 
 /// Every flag of `nicdrill run`.
-const RUN_FLAGS: [&str; 26] = [
+const RUN_FLAGS: [&str; 28] = [
     "--allow-skips",
     "--arm",
     "--baseline",
@@ -23,7 +23,9 @@ const RUN_FLAGS: [&str; 26] = [
     "--keep",
     "--known",
     "--monitor",
+    "--needs",
     "--no-pin",
+    "--not-judged",
     "--out",
     "--platform",
     "--repeat",
@@ -73,8 +75,8 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
     let (_, commands) = page.split_once("Commands:").unwrap();
     let (commands, _) = commands.split_once("Options:").unwrap();
     let built = [
-        "accept", "help", "init", "link", "list", "lnet", "monitor", "mount", "platform", "proto",
-        "record", "replay", "run", "schema", "show", "zoo",
+        "accept", "fit", "help", "init", "link", "list", "lnet", "monitor", "mount", "platform",
+        "proto", "record", "replay", "run", "schema", "show", "zoo",
     ];
     assert_eq!(listed(commands), BTreeSet::from(built));
 }
@@ -96,6 +98,7 @@ fn every_exit_code_is_explained_by_rising_rank() {
 #[case(&["platform", "topo", "h100-oci"], "GPU0")]
 #[case(&["help"], "Usage: nicdrill")]
 #[case(&["help", "run"], "--fail-fast")]
+#[case(&["help", "fit"], "--force")]
 #[case(&["help", "replay"], "--world <FILE>")]
 #[case(&["help", "scenario"], "in_poll")]
 #[case(&["help", "faults"], "cut")]

@@ -1,9 +1,9 @@
-//! What a run shares with the machine and leaves on it: mounts, processes, sockets, namespaces.
+//! What a run shares with the machine: mounts and namespaces. What it leaves there is in `leftovers.rs`.
 
 #![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 use std::{
-    env, fs,
+    fs,
     io::{BufRead as _, BufReader},
     os::unix::fs::{MetadataExt as _, PermissionsExt as _},
     path::Path,
@@ -21,7 +21,7 @@ use crate::scratch::{NICDRILL, Scratch, can_play_processes};
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// The pause between two looks.
-const LOOK: Duration = Duration::from_millis(1);
+pub(crate) const LOOK: Duration = Duration::from_millis(1);
 
 fn is_root() -> bool {
     let root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
@@ -390,39 +390,8 @@ fn a_bind_is_found_at_its_path_or_refused(
     assert!((ran.out.clone() + &ran.err).contains(says), "{ran}");
 }
 
-/// The variable by which the processes of a run are recognised, whatever they have become.
-const MARK: &str = "NICDRILL_TEST_RUN";
-
-/// The processes of a run, of all its namespaces.
-fn processes_of(mark: &str) -> Vec<String> {
-    let mark = format!("{MARK}={mark}\0");
-    let entries = fs::read_dir("/proc").expect("proc").flatten();
-    entries
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
-        .filter(|pid| {
-            let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            let mut windows = variables.windows(mark.len());
-            windows.any(|window| window == mark.as_bytes())
-        })
-        .collect()
-}
-
-/// The mounts below a folder, in the mount namespaces of all processes.
-fn mounts_below(folder: &Path) -> Vec<String> {
-    let folder = folder.display().to_string();
-    let entries = fs::read_dir("/proc").expect("proc").flatten();
-    entries
-        .filter_map(|entry| fs::read_to_string(entry.path().join("mountinfo")).ok())
-        .flat_map(|mounts| {
-            let below = mounts.lines().filter(|line| line.contains(&folder));
-            below.map(str::to_owned).collect::<Vec<_>>()
-        })
-        .collect()
-}
-
 /// Whether something becomes true within the limit.
-fn soon(mut is: impl FnMut() -> bool) -> bool {
+pub(crate) fn soon(mut is: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !is() {
         if begun.elapsed() > LIMIT {
@@ -431,72 +400,4 @@ fn soon(mut is: impl FnMut() -> bool) -> bool {
         thread::park_timeout(LOOK);
     }
     true
-}
-
-/// Half of the runs end by SIGKILL at a random instant. A namespace that no process and no mount is in
-/// does not exist (`namespaces(7)`). `NICDRILL_SHORT_RUNS` is the number of runs.
-#[test]
-fn short_runs_in_a_row_leave_no_mount_process_or_socket() {
-    if !can_play_processes() {
-        return;
-    }
-    let runs = env::var("NICDRILL_SHORT_RUNS").ok();
-    let runs: u32 = runs.and_then(|runs| runs.parse().ok()).unwrap_or(20);
-    let mut random = u64::from(std::process::id());
-    let mut longest = Duration::from_millis(1);
-    for run in 0..runs {
-        let scratch = Scratch::new();
-        let folder = scratch.path(".").canonicalize().expect("a folder");
-        let mark = folder.display().to_string();
-        let begun = Instant::now();
-        let mut command = Command::new(NICDRILL);
-        command
-            .args([
-                "run",
-                "start/baseline@h100-oci",
-                "port/cable-pulled@h100-oci",
-            ])
-            .args(["port/cable-pulled@l40-onprem", "--arm", "process"])
-            .current_dir(&folder)
-            .env("TMPDIR", &folder)
-            .env(MARK, &mark)
-            .env_remove("CI")
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let mut child = command.spawn().expect("it starts");
-        if run % 2 == 0 {
-            assert_eq!(child.wait().expect("it ends").code(), Some(0), "run {run}");
-            longest = longest.max(begun.elapsed());
-        } else {
-            // Knuth's MMIX generator; its high bits are the random ones.
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let part = u32::try_from(random >> 40).expect("24 bits");
-            let at = longest * (part >> 14) / 1024;
-            while begun.elapsed() < at {
-                thread::park_timeout(LOOK);
-            }
-            child.kill().expect("it is a child");
-            child.wait().expect("it ends");
-        }
-        assert!(
-            soon(|| processes_of(&mark).is_empty()),
-            "run {run} leaves processes: {:?}",
-            processes_of(&mark)
-        );
-        assert!(
-            soon(|| mounts_below(&folder).is_empty()),
-            "run {run} leaves mounts: {:?}",
-            mounts_below(&folder)
-        );
-        let sockets = fs::read_to_string("/proc/net/unix").expect("sockets");
-        assert!(!sockets.contains(&mark), "run {run} leaves sockets");
-        for entry in fs::read_dir(&folder).expect("a folder").flatten() {
-            if entry.file_name().to_string_lossy().starts_with("nicdrill-") {
-                let left = fs::read_dir(entry.path()).expect("a folder").count();
-                assert_eq!(left, 0, "run {run} leaves files in {:?}", entry.path());
-            }
-        }
-    }
 }

@@ -217,6 +217,10 @@ fn shipped(of: &str) -> Vec<(String, Value)> {
         "world" => suite::worlds().into_iter().map(own).collect(),
         "descriptor" => observe::shipped_descriptors().map(own).collect(),
         "known" => vec![("docs/output.md".to_owned(), known())],
+        "needs" => vec![(
+            "docs/needs.yaml".to_owned(),
+            document(include_str!("../../../docs/needs.yaml")),
+        )],
         folder => platforms::Platforms::shipped_texts()
             .filter(|(file, _)| file.starts_with(&format!("{folder}s/")))
             .map(|(file, text)| (file, document(text)))
@@ -231,6 +235,7 @@ fn shipped(of: &str) -> Vec<(String, Value)> {
 #[case("scenario", 200)]
 #[case("world", 1)]
 #[case("known", 1)]
+#[case("needs", 1)]
 fn what_ships_has_its_form(#[case] of: &str, #[case] least: usize) {
     let form = form(of);
     let files = shipped(of);
@@ -248,6 +253,7 @@ fn what_ships_has_its_form(#[case] of: &str, #[case] least: usize) {
 #[case("scenario", &["timeline", "timeline/0/at", "why"])]
 #[case("world", &["nodes", "nodes/0/name"])]
 #[case("known", &["known", "known/0/reason", "known/0/expires"])]
+#[case("needs", &["needs_version", "kinds", "kinds/down", "kinds/down/noticed", "never_alarms", "never_alarms/reboot"])]
 fn a_misspelt_key_is_refused(#[case] of: &str, #[case] keys: &[&str]) {
     let form = form(of);
     for key in keys {

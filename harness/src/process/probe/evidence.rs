@@ -11,6 +11,9 @@ use super::{ProbeCause, Sighting};
 /// Where the user changes what a monitor is given.
 const GIVEN: &str = "`command`, `env`, `config` or `files` of its descriptor";
 
+/// What helps a program whose paths cannot be changed.
+const FIXED: &str = "; if its paths are fixed, write `root: /`";
+
 /// From which real time of a poll on the interval is a likely cause of trouble. Chosen: as the note on slow polls.
 const SLOW_POLL: Duration = Duration::from_millis(200);
 
@@ -37,7 +40,9 @@ impl Evidence<'_> {
     pub(super) fn hints(&self) -> Vec<String> {
         match self.cause {
             ProbeCause::Broken(Broken::Crashed { exit, .. }) => self.ended(*exit),
-            ProbeCause::Broken(Broken::Hung { tick: 0, .. }) => self.never_listed(),
+            ProbeCause::Broken(Broken::Hung { tick: 0, .. }) if !self.listed() => {
+                self.never_listed()
+            }
             ProbeCause::Broken(Broken::Hung { .. }) => vec![self.interval()],
             ProbeCause::Broken(_) => Vec::new(),
             ProbeCause::NeverCalled { .. } => self.never_called(),
@@ -62,13 +67,15 @@ impl Evidence<'_> {
 
     fn never_listed(&self) -> Vec<String> {
         let mut hints: Vec<String> = self.host_files().into_iter().collect();
-        if !self.is_put_elsewhere() && !self.sighting.passes(&self.sighting.root) {
+        let is_put_elsewhere = self.is_put_elsewhere();
+        let fixed = if is_put_elsewhere { "" } else { FIXED };
+        if !is_put_elsewhere && !self.sighting.passes(&self.sighting.root) {
             hints.push(format!(
-                "nothing that it is given contains the path of its root: pass `{{root}}` in {GIVEN}"
+                "nothing that it is given contains the path of its root: pass `{{root}}` in {GIVEN}{FIXED}"
             ));
         } else if self.reads.is_empty() {
             hints.push(format!(
-                "does it list its root's `sys/class/infiniband`, and not the host's? see {GIVEN}"
+                "does it list its root's `sys/class/infiniband`, and not the host's? see {GIVEN}{fixed}"
             ));
         } else {
             hints.push(
@@ -76,8 +83,11 @@ impl Evidence<'_> {
                     .to_owned(),
             );
         }
-        if self.listed() {
-            hints.push(self.interval());
+        if self.reads.is_empty() {
+            hints.push(format!(
+                "it opened nothing below its root: {}",
+                self.no_check()
+            ));
         }
         hints
     }
@@ -104,8 +114,8 @@ impl Evidence<'_> {
         }
         if !self.reads.iter().any(|read| read.starts_with("read ")) {
             hints.push(format!(
-                "it lists the devices and reads none of their files: is a check left that it runs? The drill is about {} (`{{checks}}`)",
-                self.checks.join(", ")
+                "it lists the devices and reads none of their files: {}",
+                self.no_check()
             ));
         } else if read("vendor") && !read("state") {
             let vendors = self.descriptor.monitored_vendors().iter();
@@ -120,6 +130,13 @@ impl Evidence<'_> {
         }
         hints.extend(self.slow_polls());
         hints
+    }
+
+    fn no_check(&self) -> String {
+        format!(
+            "is a check left that it runs? The drill is about {} (`{{checks}}`)",
+            self.checks.join(", ")
+        )
     }
 
     fn slow_polls(&self) -> Option<String> {
@@ -155,7 +172,7 @@ impl Evidence<'_> {
             .find(is_host)
             .or_else(|| self.words_of_output().find(is_host))?;
         Some(format!(
-            "it uses the host's `{path}`, and not its root's: pass `{{root}}/sys` in {GIVEN}"
+            "it uses the host's `{path}`, and not its root's: pass `{{root}}/sys` in {GIVEN}{FIXED}"
         ))
     }
 

@@ -270,7 +270,7 @@ impl<'c> Hunt<'c> {
     ) -> RunReport {
         let selected = Selected {
             drills: drills.to_vec(),
-            not_applicable: Vec::new(),
+            ..Selected::default()
         };
         let how = How {
             jobs: self.jobs,

@@ -1,0 +1,79 @@
+//! What a run judges its monitor by, and whether it judged anything.
+
+use observe::{Descriptor, promises::LostPublish};
+use reports::{ExitCode, JudgedBy, Summary};
+
+use crate::needs::SiteNeeds;
+
+/// What a monitor is judged by; `again` are the words of the command line that name it.
+pub(super) fn judged_by(
+    descriptor: &Descriptor,
+    needs: Option<&SiteNeeds>,
+    again: &[String],
+) -> JudgedBy {
+    if let Some(SiteNeeds { file, .. }) = needs {
+        let file = file.clone();
+        return JudgedBy::Needs { file };
+    }
+    if !descriptor.promises.is_empty() {
+        return JudgedBy::Promises;
+    }
+    let mut words = again.iter().skip_while(|word| *word != "--monitor").skip(1);
+    let monitor = words.next().unwrap_or(&descriptor.name).clone();
+    JudgedBy::Laws { monitor }
+}
+
+/// Whether a monitor promises that an event is lost if its call fails.
+pub(super) fn loses_events(descriptor: &Descriptor) -> bool {
+    descriptor.promises.lost_publish == Some(LostPublish::Lost)
+}
+
+/// The exit code of a run that judged nothing although it had drills; success otherwise. A monitor that
+/// promises nothing can be found wrong, by a law, and never right.
+pub(super) fn exit_code(by: &JudgedBy, summary: &Summary) -> ExitCode {
+    let nothing = match by {
+        JudgedBy::Promises => false,
+        JudgedBy::Laws { .. } => true,
+        JudgedBy::Needs { .. } => summary.judged.judged == 0,
+    };
+    if nothing {
+        ExitCode::NothingJudged
+    } else {
+        ExitCode::Success
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_program_is_judged_by_the_laws_and_never_found_right() {
+        let program = Descriptor::of_program("/opt/mine");
+        let again = ["--monitor", "./mine"].map(str::to_owned);
+        let by = judged_by(&program, None, &again);
+        let monitor = "./mine".to_owned();
+        assert_eq!(by, JudgedBy::Laws { monitor });
+        assert_eq!(exit_code(&by, &Summary::default()), ExitCode::NothingJudged);
+        assert_eq!(
+            judged_by(&program, None, &[]),
+            JudgedBy::Laws {
+                monitor: program.name.clone()
+            }
+        );
+    }
+
+    #[test]
+    fn needs_of_which_no_drill_has_one_find_no_monitor_right() {
+        let file = "needs.yaml".to_owned();
+        let by = JudgedBy::Needs { file };
+        let mut summary = Summary::default();
+        assert_eq!(exit_code(&by, &summary), ExitCode::NothingJudged);
+        summary.judged.judge();
+        assert_eq!(exit_code(&by, &summary), ExitCode::Success);
+        assert_eq!(
+            exit_code(&JudgedBy::Promises, &Summary::default()),
+            ExitCode::Success
+        );
+    }
+}

@@ -1,0 +1,257 @@
+//! The true faults of a node, and how long each must not alarm. Start at [`Faults`].
+
+use std::{collections::BTreeSet, time::Duration};
+
+use observe::{
+    Needs, Span,
+    needs::Quiet,
+    promises::{Granularity, Kind, Lasting},
+};
+use platforms::{LinkLayer, NodeName, PciAddress};
+use scenarios::Story;
+
+use crate::{episodes::Episodes, fits::JudgeContext, intervals::Interval, kinds::Whom};
+
+/// The true faults of a node, in the order of their beginnings.
+pub(super) struct Faults {
+    faults: Vec<Fault>,
+    /// The episodes that must not alarm: kind and first tick.
+    episodes: BTreeSet<(Kind, u64)>,
+}
+
+/// A true fault.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    /// The kind.
+    pub(super) kind: Kind,
+    /// The subject.
+    pub(super) whom: Whom,
+    /// The subject as monitors name it.
+    pub(super) name: String,
+    /// What paths of its files contain.
+    pub(super) paths: Vec<String>,
+    /// Its link layer, if it is one.
+    pub(super) layer: Option<LinkLayer>,
+    /// The first poll that reads it.
+    pub(super) from: u64,
+    /// The first poll that does not any more; the largest number if it lasts to the end.
+    pub(super) to: u64,
+    /// Why and until when it must not alarm, if so.
+    pub(super) quiet: Option<Silence>,
+}
+
+/// Why a fault must not alarm.
+#[derive(Clone, Debug)]
+pub(super) struct Silence {
+    /// The kind that never alarms: its own, or of the episode that it belongs to.
+    kind: Kind,
+    quiet: Quiet,
+    /// When it began.
+    from: u64,
+    /// The first tick in which it may alarm.
+    until: u64,
+}
+
+impl Fault {
+    /// From when on it may alarm.
+    pub(super) fn heard_from(&self) -> u64 {
+        let until = self.quiet.as_ref().map_or(0, |silence| silence.until);
+        self.from.max(until)
+    }
+
+    /// Whether it must never alarm.
+    pub(super) fn is_quiet_for_good(&self) -> bool {
+        self.heard_from() == u64::MAX
+    }
+
+    /// What is expected while it must not alarm.
+    pub(super) fn must_be_quiet(&self) -> Option<String> {
+        let silence = self.quiet.as_ref()?;
+        Some(stays_quiet(&silence.kind, silence.quiet, silence.from))
+    }
+
+    /// The function, if it is of one.
+    pub(super) fn pci(&self) -> Option<PciAddress> {
+        function_of(&self.whom)
+    }
+
+    /// The card.
+    pub(super) fn card(&self) -> Option<String> {
+        match &self.whom {
+            Whom::Card(card) => Some(card.clone()),
+            whom => function_of(whom).map(|pci| pci.card()),
+        }
+    }
+
+    /// Whether reports at a granularity do not tell it from another.
+    fn is_same(&self, other: &Self, granularity: Granularity) -> bool {
+        match granularity {
+            Granularity::Node => true,
+            Granularity::Device => self.card() == other.card() && self.pci() == other.pci(),
+            Granularity::Port => {
+                self.whom == other.whom
+                    || matches!(other.whom, Whom::Device(_)) && self.pci() == other.pci()
+            }
+        }
+    }
+}
+
+impl Faults {
+    /// The faults of a node.
+    pub(super) fn of(
+        intervals: impl Iterator<Item = Interval>,
+        needs: &Needs,
+        episodes: &Episodes,
+        context: &JudgeContext<'_>,
+        node: &NodeName,
+    ) -> Self {
+        let mut faults: Vec<Fault> = Vec::new();
+        for interval in intervals {
+            let pci = function_of(&interval.whom);
+            let functions = functions_of(&interval.whom, context, node);
+            // What a fault becomes, such as a device that comes back with a port that trains, belongs to its episode.
+            let before = faults.iter().rev().find(|before| {
+                pci.is_some()
+                    && before.pci() == pci
+                    && (before.whom == interval.whom || is_parent(before, &interval))
+                    && before.from < interval.from
+                    && before.to >= interval.from
+            });
+            let inherited = before.and_then(|before| before.quiet.clone());
+            let own = needs.quiet(&interval.kind).map(|quiet| Silence {
+                kind: interval.kind.clone(),
+                quiet,
+                from: interval.from,
+                until: end_of(quiet, interval.from, context.story),
+            });
+            let of_episode = || {
+                functions.iter().find_map(|pci| {
+                    let last = episodes.last_step(node, Some(*pci), interval.from)?;
+                    let (kind, from) = (Kind::from(last.0?), last.1);
+                    let quiet = needs.quiet(&kind)?;
+                    let until = end_of(quiet, from, context.story);
+                    Some(Silence {
+                        kind,
+                        quiet,
+                        from,
+                        until,
+                    })
+                })
+            };
+            let by_cause = if before.is_some() {
+                inherited.filter(|silence| silence.kind != interval.kind)
+            } else {
+                of_episode()
+            };
+            let both = own.into_iter().chain(by_cause);
+            let quiet = both.max_by_key(|silence| silence.until);
+            let names = names_of(&functions, context, node);
+            faults.push(Fault {
+                name: match &interval.whom {
+                    Whom::Port(_, port) => format!("NIC={} NICPort={port}", names.join(",")),
+                    Whom::Card(card) => format!("NIC={card}"),
+                    _ => format!("NIC={}", names.join(",")),
+                },
+                paths: names.iter().map(|name| format!("/{name}/")).collect(),
+                kind: interval.kind,
+                whom: interval.whom,
+                layer: interval.layer,
+                from: interval.from,
+                to: interval.to,
+                quiet,
+            });
+        }
+        let quiet_episodes = episodes
+            .on_node(node)
+            .map(|(kind, from)| (kind.into(), from));
+        let episodes = quiet_episodes.filter(|(kind, _)| needs.quiet(kind).is_some());
+        Self {
+            faults,
+            episodes: episodes.collect(),
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Fault> {
+        self.faults.iter()
+    }
+
+    /// How often something happened that must not alarm: episodes, and faults of such kinds.
+    pub(super) fn must_be_quiet(&self) -> usize {
+        let of_kind = |fault: &&Fault| {
+            let silence = fault.quiet.as_ref();
+            silence.is_some_and(|silence| silence.kind == fault.kind)
+        };
+        self.episodes.len() + self.faults.iter().filter(of_kind).count()
+    }
+
+    /// Whether another fault that reports do not tell from this one stands when this one must be taken back.
+    pub(super) fn goes_on(&self, fault: &Fault, due: u64, granularity: Granularity) -> bool {
+        let mut others = self
+            .faults
+            .iter()
+            .filter(|other| !std::ptr::eq(*other, fault));
+        others.any(|other| {
+            fault.is_same(other, granularity) && other.from <= due && other.to > fault.to
+        })
+    }
+}
+
+/// Whether a fault is of the device of a port, or of a port of the device.
+fn is_parent(fault: &Fault, interval: &Interval) -> bool {
+    matches!(fault.whom, Whom::Device(_)) || matches!(interval.whom, Whom::Device(_))
+}
+
+/// What is expected of a kind that must not alarm.
+pub(super) fn stays_quiet(kind: &Kind, quiet: Quiet, from: u64) -> String {
+    match quiet {
+        Quiet::Always => format!("`{kind}`, from poll {from} on, never alarms"),
+        Quiet::For(_) => format!("`{kind}`, from poll {from} on, never alarms {quiet}"),
+    }
+}
+
+/// The first tick in which something may alarm that began in this one.
+pub(super) fn end_of(quiet: Quiet, from: u64, story: &Story) -> u64 {
+    match quiet {
+        Quiet::Always => u64::MAX,
+        Quiet::For(span) => from.saturating_add(ticks(span, story)),
+    }
+}
+
+/// A span in ticks, rounded up.
+pub(super) fn ticks(span: Span, story: &Story) -> u64 {
+    Lasting::Time(span).ticks(Duration::from_nanos(story.tick.as_ns()))
+}
+
+fn function_of(whom: &Whom) -> Option<PciAddress> {
+    match whom {
+        Whom::Port(pci, _) | Whom::Device(pci) => Some(*pci),
+        Whom::Card(_) | Whom::Name(_) | Whom::Check => None,
+    }
+}
+
+/// The functions of a subject, in order.
+fn functions_of(whom: &Whom, context: &JudgeContext<'_>, node: &NodeName) -> BTreeSet<PciAddress> {
+    match whom {
+        Whom::Card(card) => {
+            let views = context.past(node, u64::MAX);
+            let all = views.flat_map(|views| views.0.keys().copied());
+            all.filter(|pci| pci.card() == *card).collect()
+        }
+        whom => function_of(whom).into_iter().collect(),
+    }
+}
+
+/// The names that functions had, in order.
+fn names_of(
+    functions: &BTreeSet<PciAddress>,
+    context: &JudgeContext<'_>,
+    node: &NodeName,
+) -> Vec<String> {
+    let views = context.past(node, u64::MAX);
+    let names = views.flat_map(|views| {
+        let named = functions.iter().filter_map(|pci| views.0.get(pci));
+        named.map(|view| view.name.to_string()).collect::<Vec<_>>()
+    });
+    let names: BTreeSet<String> = names.collect();
+    names.into_iter().collect()
+}

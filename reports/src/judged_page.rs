@@ -1,0 +1,92 @@
+//! How much of a run was judged, as text: the last line, and the reasons of what was not.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use crate::{DrillReport, Judged, JudgedBy, RunReport, Style};
+
+/// The last line of a run: `judged N of M expectations (P %)`, and by what if not by promises.
+#[must_use]
+pub fn judged_line(judged: &Judged, by: &JudgedBy) -> String {
+    match by {
+        JudgedBy::Promises => judged.to_string(),
+        JudgedBy::Laws { monitor } => format!(
+            "{judged}: the monitor promises nothing, so it is judged by the laws alone; `nicdrill fit {monitor}` \
+             proposes `promises:` for its descriptor"
+        ),
+        JudgedBy::Needs { file } => format!("{judged}, judged by needs of {file}"),
+    }
+}
+
+/// Why expectations, and parts of them, were not judged: how many, for which reason, and in which drill first.
+#[must_use]
+pub fn not_judged_page(run: &RunReport, style: Style) -> String {
+    let Judged {
+        not_judged, parts, ..
+    } = &run.summary.judged;
+    if not_judged.is_empty() && parts.is_empty() {
+        return "every expectation was judged as a whole\n".to_owned();
+    }
+    let mut page = table(run, style, "not judged", not_judged, |judged| {
+        &judged.not_judged
+    });
+    page += &table(run, style, "judged but for", parts, |judged| &judged.parts);
+    page
+}
+
+/// A table of reasons, the most frequent first; empty without any.
+fn table(
+    run: &RunReport,
+    style: Style,
+    title: &str,
+    counts: &BTreeMap<String, u64>,
+    of: fn(&Judged) -> &BTreeMap<String, u64>,
+) -> String {
+    if counts.is_empty() {
+        return String::new();
+    }
+    let mut rows: Vec<(&String, u64)> = counts
+        .iter()
+        .map(|(reason, count)| (reason, *count))
+        .collect();
+    rows.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let width = counts.keys().map(|reason| reason.chars().count()).max();
+    let width = width.unwrap_or_default().max(title.len());
+    let head = format!("  count  {title:<width$}  first drill");
+    let mut page = style.bold(&head) + "\n";
+    for (reason, count) in rows {
+        let has = |drill: &&DrillReport| of(&drill.judged).contains_key(reason);
+        let first = run.drills.iter().find(has);
+        let first = first.map_or_else(String::new, |drill| drill.drill.to_string());
+        let line = format!("{count:>7}  {reason:<width$}  {first}");
+        writeln!(page, "{}", line.trim_end()).expect("writing to a string cannot fail");
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_is_not_judged_by_promises_says_by_what() {
+        let mut judged = Judged::default();
+        judged.leave_out("no promise about `card`");
+        judged.judge();
+        let line = |by| judged_line(&judged, &by);
+        assert_eq!(
+            line(JudgedBy::Promises),
+            "judged 1 of 2 expectations (50 %)"
+        );
+        let monitor = "./mine".to_owned();
+        assert_eq!(
+            line(JudgedBy::Laws { monitor }),
+            "judged 1 of 2 expectations (50 %): the monitor promises nothing, so it is judged by the laws alone; \
+             `nicdrill fit ./mine` proposes `promises:` for its descriptor"
+        );
+        let file = "needs.yaml".to_owned();
+        assert_eq!(
+            line(JudgedBy::Needs { file }),
+            "judged 1 of 2 expectations (50 %), judged by needs of needs.yaml"
+        );
+    }
+}
