@@ -203,7 +203,7 @@ fn planned(asking: &Asking) -> Selected {
     };
     Selected {
         drills: asking.stories.iter().map(planned).collect(),
-        not_applicable: Vec::new(),
+        ..Selected::default()
     }
 }
 
