@@ -86,6 +86,22 @@ impl Episodes {
         Some((last.kind, last.from))
     }
 
+    /// The last step until this tick that can have made a fault of a function, as [`Self::last_step`] tells it: what
+    /// happens to the monitor alone makes none.
+    pub(crate) fn last_maker(
+        &self,
+        node: &NodeName,
+        pci: PciAddress,
+        until: u64,
+    ) -> Option<(Option<Named>, u64)> {
+        let makes = |kind: Named| kind == Named::Reboot || !is_of_monitor(kind);
+        let mut steps = self.0.iter().rev();
+        let last = steps.find(|step| {
+            step.from <= until && step.whom.includes(node, Some(pci)) && step.kind.is_none_or(makes)
+        })?;
+        Some((last.kind, last.from))
+    }
+
     /// The episodes that concern a node or a part of it, with the first tick that can show each.
     pub(crate) fn on_node(&self, node: &NodeName) -> impl Iterator<Item = (Named, u64)> {
         let of_node = move |episode: &&Episode| match &episode.whom {

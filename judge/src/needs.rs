@@ -99,6 +99,7 @@ impl ByNeeds<'_, '_> {
         let faults = self.faults;
         for fault in faults.iter() {
             match self.needs.need(&fault.kind) {
+                Some(_) if fault.is_at_rest => self.judging.judged.leave_out(reasons::AT_REST),
                 None if fault.quiet.is_some() || faults.is_continued(fault, |_| true) => {}
                 None => self.judging.judged.leave_out(reasons::no_need(&fault.kind)),
                 Some(_) => {
@@ -142,7 +143,10 @@ impl ByNeeds<'_, '_> {
         if is_noticed {
             self.judging.judged.judge();
         } else if fault.to <= due {
-            self.judging.judged.leave_out(reasons::TOO_SHORT);
+            // On its way up a port is in states that last for a moment.
+            if !self.faults.is_continued(fault, |_| true) {
+                self.judging.judged.leave_out(reasons::TOO_SHORT);
+            }
         } else if due > self.last {
             self.judging.judged.leave_out(reasons::NO_TIME_TO_NOTICE);
         } else {
@@ -191,7 +195,7 @@ impl ByNeeds<'_, '_> {
         let stands = self
             .alarms
             .about(fault, self.needs)
-            .any(|alarm| alarm.from <= at && alarm.to > at);
+            .any(|alarm| alarm.from <= at && alarm.to > at && alarm.may_last_as(&fault.kind));
         if !stands {
             self.judging.judged.judge();
         } else if due > self.last {

@@ -35,6 +35,9 @@ pub(crate) const NO_TIME_TO_NOTICE: &str = "the drill ends before the fault must
 /// Needs: what comes after the drill is not known.
 pub(crate) const NO_TIME_TO_CLEAR: &str = "the drill ends before the fault must be taken back";
 
+/// Needs: a site that has such a port knows of it.
+pub(crate) const AT_REST: &str = "the machine is so from the start";
+
 /// Needs: nothing is over that could be taken back.
 pub(crate) const NEVER_OVER: &str = "the fault lasts to the end of the drill";
 

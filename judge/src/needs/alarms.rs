@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use observe::{
     Needs, Recording, Severity, Subject,
     interval::{Interval, said},
-    promises::Granularity,
+    promises::{Granularity, Kind},
 };
 use platforms::{NodeName, PciAddress};
+use proto::{Check, CheckKind};
 use reports::CauseSubject;
 
 use super::faults::Fault;
@@ -129,6 +130,14 @@ impl Alarm {
                 fault.pci().is_none() && Some(card) == fault.card().as_ref()
             }
         }
+    }
+
+    /// Whether it has to be over when a fault of a kind is: what counters counted stays counted.
+    pub(super) fn may_last_as(&self, kind: &Kind) -> bool {
+        let check = self.said.check.as_deref().and_then(Check::parse);
+        let is_of_counter = !self.said.codes.is_empty()
+            || check.is_some_and(|check| check.kind() == CheckKind::Degradation);
+        !is_of_counter || matches!(kind, Kind::Counter(_))
     }
 
     /// Whether a fault may be its reason.

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use observe::{
     Needs, Span,
     needs::Quiet,
-    promises::{Granularity, Kind, Lasting},
+    promises::{Granularity, Kind, KindOf, Lasting},
 };
 use platforms::{LinkLayer, NodeName, PciAddress};
 use scenarios::Story;
@@ -36,6 +36,8 @@ pub(super) struct Fault {
     pub(super) from: u64,
     /// The first poll that does not any more; the largest number if it lasts to the end.
     pub(super) to: u64,
+    /// Whether nothing happened that can have made it: so its machine is.
+    pub(super) is_at_rest: bool,
     /// Why and until when it must not alarm, if so.
     pub(super) quiet: Option<Silence>,
 }
@@ -118,6 +120,11 @@ impl Faults {
                     && before.to >= interval.from
             });
             let inherited = before.and_then(|before| before.quiet.clone());
+            let is_of_episode = |silence: &Silence| silence.kind.of() == KindOf::Episode;
+            let mut makers = functions
+                .iter()
+                .filter_map(|pci| episodes.last_maker(node, *pci, interval.from));
+            let is_at_rest = before.is_none() && makers.next().is_none();
             let own = needs.quiet(&interval.kind).map(|quiet| Silence {
                 kind: interval.kind.clone(),
                 quiet,
@@ -126,7 +133,7 @@ impl Faults {
             });
             let of_episode = || {
                 functions.iter().find_map(|pci| {
-                    let last = episodes.last_step(node, Some(*pci), interval.from)?;
+                    let last = episodes.last_maker(node, *pci, interval.from)?;
                     let (kind, from) = (Kind::from(last.0?), last.1);
                     let quiet = needs.quiet(&kind)?;
                     let until = end_of(quiet, from, context.story);
@@ -139,7 +146,7 @@ impl Faults {
                 })
             };
             let by_cause = if before.is_some() {
-                inherited.filter(|silence| silence.kind != interval.kind)
+                inherited.filter(is_of_episode)
             } else {
                 of_episode()
             };
@@ -158,6 +165,7 @@ impl Faults {
                 layer: interval.layer,
                 from: interval.from,
                 to: interval.to,
+                is_at_rest,
                 quiet,
             });
         }
