@@ -7,7 +7,7 @@ use observe::{
 };
 
 use crate::{
-    Drill,
+    drill::Drill,
     heard::{Heard, Said, bears, heard},
 };
 

@@ -11,8 +11,10 @@ use observe::{
 use platforms::LinkLayer;
 
 use crate::{
-    Drill, Evidence, Fitted, FittedRow, Mark,
     answers::{Answer, answers},
+    drill::Drill,
+    evidence::{Evidence, Mark},
+    fitted::{Fitted, FittedRow},
     words,
 };
 

@@ -9,9 +9,10 @@ use observe::{
 use judge::{judge, stood};
 
 use crate::{
-    Drill, Evidence, Fitted, FittedRow, Mark,
     answers::{Answer, answers},
-    promising,
+    drill::Drill,
+    evidence::{Evidence, Mark},
+    fitted::{Fitted, FittedRow, promising},
 };
 
 /// Finds the rows of counters.

@@ -14,9 +14,11 @@ use observe::{
 use reports::Finding;
 
 use crate::{
-    Drill, Evidence, Fitted, FittedRow, Mark,
+    drill::Drill,
+    evidence::{Evidence, Mark},
+    fitted::{Fitted, FittedRow, promising},
     heard::{Said, heard},
-    promising, suspects,
+    suspects,
 };
 
 /// The episodes, and what is asked like one.

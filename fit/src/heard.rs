@@ -3,7 +3,7 @@
 use observe::{Observation, Severity, Subject, promises::Verdict};
 use platforms::PciAddress;
 
-use crate::Drill;
+use crate::drill::Drill;
 
 /// An event of an accepted call.
 #[derive(Clone, Copy, Debug)]

@@ -5,20 +5,15 @@
 //! of a few rows under which the judge finds nothing wrong. What the judge still finds under all promises is *suspect*:
 //! it is no promise, but a deviation that a person can accept. Start at [`fit`], then [`page()`].
 
-use std::collections::BTreeMap;
-
-use director::Truth;
-use observe::{
-    Descriptor, Promises, Recording,
-    promises::{Kind, LostPublish, Row},
-};
-use scenarios::Story;
+use observe::{Descriptor, promises::LostPublish};
 
 mod answers;
 mod conditions;
 mod counters;
+mod drill;
 mod episodes;
 mod evidence;
+mod fitted;
 mod heard;
 mod nature;
 mod page;
@@ -27,66 +22,11 @@ mod wire;
 mod wiring;
 mod words;
 
+pub use drill::Drill;
 pub use evidence::{Evidence, Mark};
+pub use fitted::{Fitted, FittedRow, Suspect};
 pub use page::{head_without_promises, page};
-pub use suspects::Suspect;
 pub use wiring::{Wiring, wiring};
-
-/// A drill of the interview, as it was played.
-#[derive(Clone, Copy, Debug)]
-pub struct Drill<'a> {
-    /// The drill.
-    pub story: &'a Story,
-    /// The true state of its world.
-    pub truth: &'a Truth,
-    /// What its monitor did.
-    pub recording: &'a Recording,
-}
-
-impl Drill<'_> {
-    /// Its name, as `scenario@platform`.
-    #[must_use]
-    pub fn name(&self) -> String {
-        format!("{}@{}", self.story.name, self.story.world)
-    }
-
-    /// Whether it asks about this subject: a kind's word, `wire`, `scope`.
-    fn asks(&self, subject: &str) -> bool {
-        self.subjects().any(|asked| asked == subject)
-    }
-
-    /// What it asks about.
-    fn subjects(&self) -> impl Iterator<Item = &str> {
-        let covers = self.story.covers.iter();
-        covers.filter_map(|clause| clause.strip_prefix("fit/"))
-    }
-}
-
-/// A row that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FittedRow {
-    /// The row; `None` if nothing can be promised.
-    pub row: Option<Row>,
-    /// How far it can be trusted.
-    pub mark: Mark,
-    /// Why.
-    pub evidence: Vec<Evidence>,
-}
-
-/// What was found about a monitor.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fitted {
-    /// Its promises.
-    pub promises: Promises,
-    /// Its rows with their evidence, those without a promise too.
-    pub rows: BTreeMap<Kind, FittedRow>,
-    /// Evidence of what is no row, by its key, such as `scope` or `wire.calls`.
-    pub keys: BTreeMap<&'static str, Vec<Evidence>>,
-    /// What no promise can cover.
-    pub suspects: Vec<Suspect>,
-    /// Why a drill was not played, or tells nothing.
-    pub unasked: Vec<String>,
-}
 
 /// Learns the promises of a monitor from the drills of an interview.
 #[must_use]
@@ -108,23 +48,4 @@ pub fn fit(descriptor: &Descriptor, drills: &[Drill<'_>]) -> Fitted {
     episodes::fit(descriptor, &ended, &mut fitted);
     suspects::fit(descriptor, drills, &mut fitted);
     fitted
-}
-
-impl Fitted {
-    /// Adds a row, and the promise that it is.
-    fn add(&mut self, kind: Kind, found: FittedRow) {
-        match &found.row {
-            Some(row) => self.promises.rows.insert(kind.clone(), row.clone()),
-            None => self.promises.rows.remove(&kind),
-        };
-        self.rows.insert(kind, found);
-    }
-}
-
-/// A descriptor with other promises.
-fn promising(descriptor: &Descriptor, promises: Promises) -> Descriptor {
-    Descriptor {
-        promises,
-        ..descriptor.clone()
-    }
 }

@@ -9,8 +9,10 @@ use observe::{
 use platforms::Role;
 
 use crate::{
-    Drill, Evidence, Fitted,
     answers::{Answer, answers},
+    drill::Drill,
+    evidence::Evidence,
+    fitted::Fitted,
     heard::{Said, heard},
     words,
 };

@@ -7,7 +7,13 @@ use observe::promises::{
     Names, PortNaming, Stamps, Style, Wire,
 };
 
-use crate::{Evidence, Fitted, FittedRow, Wiring, nature::role_word, words};
+use crate::{
+    evidence::Evidence,
+    fitted::{Fitted, FittedRow},
+    nature::role_word,
+    wiring::Wiring,
+    words,
+};
 
 /// How many pieces of evidence are written above a row.
 const EVIDENCE_MAX: usize = 3;

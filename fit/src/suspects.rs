@@ -6,18 +6,11 @@ use judge::judge;
 use observe::{Broken, Descriptor, promises::Kind};
 use reports::{CauseKind, Finding, finding_id};
 
-use crate::{Drill, Evidence, Fitted, Mark, promising};
-
-/// A deviation that a person can accept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Suspect {
-    /// A pattern of the ids of its findings in a run of the suite.
-    pub id: String,
-    /// What it is, as a sentence about the monitor without a subject.
-    pub what: String,
-    /// Where it was seen.
-    pub evidence: Evidence,
-}
+use crate::{
+    drill::Drill,
+    evidence::{Evidence, Mark},
+    fitted::{Fitted, Suspect, promising},
+};
 
 /// Judges every drill by the promises that were found.
 pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fitted) {

@@ -12,8 +12,10 @@ use proto::{Check, CheckKind};
 use scenarios::ChecksRun;
 
 use crate::{
-    Drill, Evidence, Fitted,
     conditions::of_table,
+    drill::Drill,
+    evidence::Evidence,
+    fitted::Fitted,
     heard::{Said, heard},
 };
 

@@ -3,7 +3,7 @@
 
 use observe::{Descriptor, Drains, PollUnit, Reads, Recording};
 
-use crate::{Drill, Evidence, heard::heard};
+use crate::{drill::Drill, evidence::Evidence, heard::heard};
 
 /// The largest number of listings of a poll that is looked for. Chosen: a check lists at most twice.
 const LISTINGS_MAX: usize = 10;

@@ -213,8 +213,8 @@ fn a_monitor_that_promises_nothing_is_never_found_right() {
 
 /// What the reference monitor promises is not what every site needs.
 #[rstest]
-#[case::met("kinds: { polling: { noticed: within 5s } }", 0, ExitCode::Success)]
-#[case::not_met("never_alarms: { polling: always }", 1, ExitCode::JudgedWrongly)]
+#[case::met("kinds: { disabled: { noticed: within 5s } }", 0, ExitCode::Success)]
+#[case::not_met("never_alarms: { disabled: always }", 1, ExitCode::JudgedWrongly)]
 #[case::of_nothing_that_happens(
     "kinds: { slow: { noticed: within 5s } }",
     0,

@@ -425,7 +425,7 @@ timeline:
     do: [ { set: victim, state: INIT } ]
     expect: [ { nonfatal: victim } ]
   - at: 13s
-    do: [ { cut: victim } ]
+    do: [ { set: victim, state: DOWN, phys_state: Polling } ]
     expect: [ { fatal: victim } ]
   - at: 20s
     do: [ { mend: victim } ]

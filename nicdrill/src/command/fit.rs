@@ -203,8 +203,7 @@ fn planned(asking: &Asking) -> Selected {
     };
     Selected {
         drills: asking.stories.iter().map(planned).collect(),
-        not_applicable: Vec::new(),
-        because: std::collections::BTreeMap::new(),
+        ..Selected::default()
     }
 }
 
