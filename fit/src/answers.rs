@@ -8,7 +8,7 @@ use observe::{
 
 use crate::{
     drill::Drill,
-    heard::{Heard, Said, bears, heard},
+    heard::{Entity, Heard, bears, heard},
 };
 
 /// How many polls after its end a fault may still be reported. Chosen: more than a publisher in the background needs.
@@ -172,17 +172,17 @@ fn subject(drill: &Drill<'_>, stood: &Stood, one: &Heard<'_>) -> Option<Promised
     }
     let bears = |pci, name: &str| bears(drill, pci, name, one.tick);
     match (one.said(), &stood.of) {
-        (Said::Node, _) => Some(PromisedSubject::Node),
-        (Said::Port(device, number), StoodOf::Port(pci, port)) => {
+        (Entity::Node, _) => Some(PromisedSubject::Node),
+        (Entity::Port(device, number), StoodOf::Port(pci, port)) => {
             (bears(*pci, device) && number == port.to_string()).then_some(PromisedSubject::Port)
         }
-        (Said::Port(device, _), StoodOf::Device(pci)) => {
+        (Entity::Port(device, _), StoodOf::Device(pci)) => {
             bears(*pci, device).then_some(PromisedSubject::Port)
         }
-        (Said::Device(device), StoodOf::Port(pci, _) | StoodOf::Device(pci)) => {
+        (Entity::Device(device), StoodOf::Port(pci, _) | StoodOf::Device(pci)) => {
             bears(*pci, device).then_some(PromisedSubject::Device)
         }
-        (Said::Card(card), StoodOf::Card(of)) => (card == of).then_some(PromisedSubject::Card),
+        (Entity::Card(card), StoodOf::Card(of)) => (card == of).then_some(PromisedSubject::Card),
         _ => None,
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     drill::Drill,
     evidence::{Evidence, Mark},
     fitted::{Fitted, FittedRow, promising},
-    heard::{Said, heard},
+    heard::{Entity, heard},
     suspects,
 };
 
@@ -231,7 +231,7 @@ fn card(drills: &[Drill<'_>], fitted: &mut Fitted) {
         let said = heard(drill);
         let found = said
             .iter()
-            .find(|it| it.verdict().is_some() && matches!(it.said(), Said::Card(_)));
+            .find(|it| it.verdict().is_some() && matches!(it.said(), Entity::Card(_)));
         found.map(|it| {
             let evidence = Evidence {
                 drill: drill.name(),

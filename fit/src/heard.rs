@@ -16,7 +16,7 @@ pub(crate) struct Heard<'a> {
 
 /// Whom an event names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Said<'a> {
+pub(crate) enum Entity<'a> {
     /// The node, or all that a check monitors.
     Node,
     /// A port by its device and number.
@@ -31,16 +31,16 @@ pub(crate) enum Said<'a> {
 
 impl<'a> Heard<'a> {
     /// Whom it names; a device with a slash and a number is a port.
-    pub(crate) fn said(&self) -> Said<'a> {
+    pub(crate) fn said(&self) -> Entity<'a> {
         match &self.event.subject {
-            Subject::Node => Said::Node,
-            Subject::Port { device, port } => Said::Port(device, port),
-            Subject::Card(card) => Said::Card(card),
+            Subject::Node => Entity::Node,
+            Subject::Port { device, port } => Entity::Port(device, port),
+            Subject::Card(card) => Entity::Card(card),
             Subject::Device(device) => match device.split_once('/') {
-                Some((device, port)) => Said::Port(device, port),
-                None => Said::Device(device),
+                Some((device, port)) => Entity::Port(device, port),
+                None => Entity::Device(device),
             },
-            Subject::Other(_) => Said::Other,
+            Subject::Other(_) => Entity::Other,
         }
     }
 

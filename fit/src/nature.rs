@@ -13,7 +13,7 @@ use crate::{
     drill::Drill,
     evidence::Evidence,
     fitted::Fitted,
-    heard::{Said, heard},
+    heard::{Entity, heard},
     words,
 };
 
@@ -78,9 +78,9 @@ fn scope(drill: &Drill<'_>, fitted: &mut Fitted) {
         .collect();
     let is_named = |name: &str, card: &str| {
         said.iter().any(|it| match it.said() {
-            Said::Port(device, _) | Said::Device(device) => device == name,
-            Said::Card(of) => of == card,
-            Said::Node | Said::Other => false,
+            Entity::Port(device, _) | Entity::Device(device) => device == name,
+            Entity::Card(of) => of == card,
+            Entity::Node | Entity::Other => false,
         })
     };
     let mut counts: BTreeMap<ScopeRole, (u32, u32)> = BTreeMap::new();

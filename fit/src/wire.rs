@@ -16,7 +16,7 @@ use crate::{
     drill::Drill,
     evidence::Evidence,
     fitted::Fitted,
-    heard::{Said, heard},
+    heard::{Entity, heard},
 };
 
 /// Fields that the documents leave empty, and the beginning of the names of metadata.
@@ -61,7 +61,7 @@ pub(crate) fn fit(drills: &[Drill<'_>], fitted: &mut Fitted) {
         clears: Some(ClearedBy::Subject),
         device_events: Some(drills.iter().any(|drill| {
             let mut said = heard(drill).into_iter();
-            said.any(|it| matches!(it.said(), Said::Device(_)))
+            said.any(|it| matches!(it.said(), Entity::Device(_)))
         })),
     });
 }
@@ -94,7 +94,7 @@ fn checks(drills: &[Drill<'_>]) -> BTreeMap<String, String> {
             continue;
         };
         for it in heard(drill) {
-            let (Said::Port(device, _), Some(name)) = (it.said(), &it.event.check) else {
+            let (Entity::Port(device, _), Some(name)) = (it.said(), &it.event.check) else {
                 continue;
             };
             let mut functions = rest.views.0.values();
@@ -124,9 +124,9 @@ fn naming(drills: &[Drill<'_>]) -> Option<PortNaming> {
     let mut named = None;
     for it in drills.iter().flat_map(heard) {
         match (it.said(), it.event.subject.port()) {
-            (Said::Port(..), Some(_)) => return Some(PortNaming::NicThenPort),
-            (Said::Port(..), None) => return Some(PortNaming::Joined),
-            (Said::Device(_), _) => named = Some(PortNaming::Device),
+            (Entity::Port(..), Some(_)) => return Some(PortNaming::NicThenPort),
+            (Entity::Port(..), None) => return Some(PortNaming::Joined),
+            (Entity::Device(_), _) => named = Some(PortNaming::Device),
             _ => {}
         }
     }
@@ -204,11 +204,11 @@ fn first_poll(rests: &[&Drill<'_>], fitted: &mut Fitted) -> Option<Baselines> {
             count += 1;
             match it.said() {
                 _ if is_of_counters(it.event) => found.counters = true,
-                Said::Port(..) => found.ports = true,
-                Said::Device(_) => found.devices = true,
-                Said::Card(_) => found.cards = true,
-                Said::Node => found.check = true,
-                Said::Other => {}
+                Entity::Port(..) => found.ports = true,
+                Entity::Device(_) => found.devices = true,
+                Entity::Card(_) => found.cards = true,
+                Entity::Node => found.check = true,
+                Entity::Other => {}
             }
         }
         any |= count > 0;

@@ -66,7 +66,7 @@ pub(crate) enum Command {
         /// A command, or one of: scenario, platform, faults, exit-codes
         topic: Option<String>,
     },
-    /// The JSON Schema of a file, for an editor: profile, driver, descriptor, scenario, world or known
+    /// The JSON Schema of a file, for an editor: scenario, descriptor, needs, known …
     Schema {
         /// The kind of file
         #[arg(value_name = "profile|driver|descriptor|scenario|world|known|needs")]

@@ -15,7 +15,7 @@ fn the_page_shows_what_its_commands_print() {
     let scratch = Scratch::new();
     scratch.file("port/unfair.yaml", UNFAIR);
     let commands = shown(PAGE);
-    assert_eq!(commands.len(), 4);
+    assert_eq!(commands.len(), 5);
     for (command, lines) in commands {
         if command.contains("--baseline") {
             std::fs::remove_file(scratch.path("known.toml")).expect("it was accepted");

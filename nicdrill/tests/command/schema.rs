@@ -1,6 +1,7 @@
 //! The schemas that `nicdrill schema` prints accept the shipped files, and reject a key that the
 //! parsers reject.
 
+use observe::promises::Kind;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -131,7 +132,9 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
             "patternProperties" => {
                 let entries = document.as_object().into_iter().flatten();
                 let entries = entries.filter(|(key, _)| is_patterned(form, key));
-                let value_form = reported.get(WHOLE_NUMBER).expect("the one pattern");
+                let forms = reported.as_object().expect("a map");
+                assert_eq!(forms.len(), 1, "one pattern: {reported}");
+                let value_form = forms.values().next().expect("the one pattern");
                 entries
                     .flat_map(|(_, value)| self::faults(root, value_form, value))
                     .collect()
@@ -159,7 +162,12 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
 const WHOLE_NUMBER: &str = r"^-?\d+$";
 
 fn is_patterned(form: &Value, key: &str) -> bool {
-    form["patternProperties"].get(WHOLE_NUMBER).is_some() && key.parse::<i64>().is_ok()
+    let mut patterns = form["patternProperties"].as_object().into_iter().flatten();
+    // The keys of other maps with a pattern are kinds of promises.
+    patterns.any(|(pattern, _)| match pattern.as_str() {
+        WHOLE_NUMBER => key.parse::<i64>().is_ok(),
+        _ => Kind::parse(key).is_some(),
+    })
 }
 
 fn faults_of_all<'f>(

@@ -1,3 +1,5 @@
+//! Needs: what is refused, and which kind has which need.
+
 use super::*;
 use crate::Span;
 

@@ -1,3 +1,5 @@
+//! Promises: rows over rows, and fields where they mean nothing.
+
 use super::*;
 
 fn says(row: &Row) -> &Says {
