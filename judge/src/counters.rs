@@ -5,10 +5,49 @@
 //! `pkg/config/config.go` (the others). Later events are stated by the story. Start at
 //! [`baseline`].
 
+use fabric::{Action, NodeAction};
+use observe::ClockKind;
 use platforms::{LinkLayer, NodeName, PciAddress, SlotRef};
 use scenarios::{ChecksRun, MonitorAction, StepAction, Story};
 
 use director::FunctionView;
+
+use crate::fits::JudgeContext;
+
+/// Counters that are judged by their rate with the thresholds of the chart.
+const BY_RATE: [&str; 7] = [
+    "local_ack_timeout_err",
+    "link_error_recovery",
+    "port_rcv_errors",
+    "port_xmit_discards",
+    "roce_slow_restart",
+    "symbol_error",
+    "symbol_error_fatal",
+];
+
+/// Why nothing about a rate is judged; `None` if it is. A monitor measures rates by its own clock, and that is not the
+/// drill's where simulated time passes without polls, or faster than its interval.
+pub(crate) fn rate_of_another_clock(
+    context: &JudgeContext<'_>,
+    counter: &str,
+) -> Option<&'static str> {
+    let (story, descriptor) = (context.story, context.descriptor);
+    if descriptor.clock != ClockKind::Own || !BY_RATE.contains(&counter) {
+        return None;
+    }
+    let longest = descriptor.loops.iter().filter_map(|it| it.real_interval);
+    let interval = longest.max().map_or(0, |span| span.0.as_nanos());
+    let leaps = |action: &StepAction| {
+        matches!(
+            action,
+            StepAction::Monitor(..)
+                | StepAction::Reboot { .. }
+                | StepAction::World(Action::Node(_, NodeAction::ClockStep { .. }))
+        )
+    };
+    let differs = interval != u128::from(story.tick.as_ns()) || story.actions().any(leaps);
+    differs.then_some(crate::reasons::RATES)
+}
 
 /// Counters of the port.
 const OF_PORT: [&str; 19] = [

@@ -6,9 +6,12 @@
 
 mod baselines;
 mod beyond;
+mod cards;
 mod consequences;
-
+mod delivery;
+mod names;
 mod rows;
+mod sources;
 mod translator;
 mod true_faults;
 
@@ -31,6 +34,9 @@ pub(crate) struct Owed<'a> {
     pub(crate) demands: Vec<Demand<'a>>,
     /// What the documents ask, and what became of it.
     pub(crate) documents: Vec<Translated<'a>>,
+    /// Names of devices and cards that their bearers gave up, with their nodes and the first poll without them: what was
+    /// reported of them stays.
+    pub(crate) left_behind: Vec<(NodeName, String, u64)>,
 }
 
 /// A demand of the documents, and what became of it.
@@ -72,7 +78,7 @@ impl<'a> Owed<'a> {
         recording: &Recording,
     ) -> Self {
         let readings = Readings::of(*context, recording.healing_from);
-        let episodes = Episodes::of(context.story);
+        let episodes = Episodes::promised(context.story, &context.descriptor.promises);
         let kinds = kinds::kinds(&documents, context, &readings, &episodes, recording);
         let translator = translator::Translator {
             context,
@@ -80,12 +86,14 @@ impl<'a> Owed<'a> {
             readings: &readings,
             episodes: &episodes,
             recording,
+            delivery: delivery::Delivery::of(context.story, recording),
         };
         let (translated, mut demands) = translator.translate(documents, kinds);
         translator.beyond(&translated, &mut demands);
         Self {
             demands,
             documents: translated,
+            left_behind: translator.left_behind(),
         }
     }
 

@@ -48,3 +48,6 @@ pub(crate) const ANOTHER_FAULT: &str = "taken back with a later fault of the sub
 pub(crate) fn no_need(kind: &Kind) -> String {
     format!("no need about `{kind}`")
 }
+
+/// Rates are measured by a clock of its own, in a drill whose time does not pass like it.
+pub(crate) const RATES: &str = "rates by a clock of its own";

@@ -11,8 +11,8 @@ use platforms::{PciAddress, PortNumber};
 use proto::{Check, CheckKind};
 
 use crate::{
-    episodes::Episodes, fits::JudgeContext, owed::Rows, readings::Readings,
-    reported_event::ReportedEvent,
+    counters::rate_of_another_clock, episodes::Episodes, fits::JudgeContext, owed::Rows,
+    readings::Readings, reported_event::ReportedEvent,
 };
 
 /// How many ticks an episode may lie back that is the cause of an event. Chosen: a minute, in which a link that was
@@ -36,13 +36,17 @@ impl<'a> Strays<'a> {
         Self {
             context: *context,
             readings: Readings::of(*context, healing_from),
-            episodes: Episodes::of(context.story),
+            episodes: Episodes::promised(context.story, &context.descriptor.promises),
             rows: Rows::of(context),
         }
     }
 
     /// Why an event is not judged: a kind that can be its cause has no row. `None` if it is.
     pub(crate) fn excuse(&self, reported: &ReportedEvent<'_>) -> Option<String> {
+        let counter = reported.event.codes.first();
+        if let Some(reason) = counter.and_then(|it| rate_of_another_clock(&self.context, it)) {
+            return Some(reason.to_owned());
+        }
         if reported.event.severity == Severity::Healthy {
             return self.excuse_of_healthy(reported);
         }

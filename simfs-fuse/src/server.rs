@@ -12,7 +12,7 @@ use std::{
 use fuser::{Config, MountOption, SessionUnmounter};
 use rustix::{
     fd::OwnedFd,
-    fs::{CWD, Mode, OFlags, fstatfs, major, minor, open, stat},
+    fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, fstatfs, major, minor, open, stat, statx},
     io::Errno as SysErrno,
     mount::{OpenTreeFlags, UnmountFlags, open_tree, unmount},
     thread::{CpuSet, sched_setaffinity},
@@ -214,6 +214,20 @@ impl Server {
     #[must_use]
     pub fn holds(&self) -> Vec<HoldId> {
         self.shared.holds().ids()
+    }
+
+    /// Returns once every request that came before is answered or held: the kernel hands requests over in their
+    /// order, and this one is the last. Must not be called from [`Observer::moment`].
+    pub fn settle(&self) {
+        if let Some(root) = &self.root {
+            // A server that has ended has nothing to answer.
+            let _ = statx(
+                root,
+                "",
+                AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC,
+                StatxFlags::TYPE,
+            );
+        }
     }
 
     /// Sets the time and applies a set of edits; once this returns, no process sees the old state.
