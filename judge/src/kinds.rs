@@ -238,8 +238,23 @@ impl Finder<'_, '_> {
             clears: None,
             begins,
             is_waiting: self.is_waiting(demand, whom, since),
-            is_older: of_monitor.is_some() && since < to,
+            is_older: of_monitor.is_some()
+                && (since < to || self.stood_before(demand, whom, since)),
         }
+    }
+
+    /// Whether a port was not healthy in the last poll before its fault could be seen again.
+    fn stood_before(&self, demand: &Demand<'_>, whom: &Whom, since: u64) -> bool {
+        let Whom::Port(pci, port) = whom else {
+            return false;
+        };
+        let node = &demand.node;
+        let last = self.unseen_from(node, since).checked_sub(1);
+        let read = last.and_then(|tick| {
+            let [_, end] = self.readings.views(node, tick)?;
+            Some(self.readings.port(node, (*pci, *port), end, tick))
+        });
+        read.is_some_and(|read| read.kind().is_some())
     }
 
     fn is_waiting(&self, demand: &Demand<'_>, whom: &Whom, since: u64) -> bool {

@@ -51,3 +51,6 @@ pub(crate) fn no_need(kind: &Kind) -> String {
 
 /// Rates are measured by a clock of its own, in a drill whose time does not pass like it.
 pub(crate) const RATES: &str = "rates by a clock of its own";
+
+/// It compares a counter with a value from before a restart, by promise.
+pub(crate) const OVER_RESTART: &str = "a counter that changed unread over a restart";

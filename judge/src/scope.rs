@@ -125,8 +125,12 @@ impl Selected {
                 function.monitored = *monitored;
             }
             let names = self.pinned.as_ref();
-            function.monitored |= names
-                .is_some_and(|names| names.iter().any(|it| it.is_match(function.name.as_str())));
+            let is_pinned = |names: &Vec<Regex>| {
+                names
+                    .iter()
+                    .any(|name| name.is_match(function.name.as_str()))
+            };
+            function.monitored = names.map_or(function.monitored, is_pinned);
             function
                 .ports
                 .retain(|port, _| !self.left_out.contains(&(*pci, *port)));

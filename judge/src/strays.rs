@@ -11,8 +11,12 @@ use platforms::{PciAddress, PortNumber};
 use proto::{Check, CheckKind};
 
 use crate::{
-    counters::rate_of_another_clock, episodes::Episodes, fits::JudgeContext, owed::Rows,
-    readings::Readings, reported_event::ReportedEvent,
+    counters::{compared_over_a_restart, rate_of_another_clock},
+    episodes::Episodes,
+    fits::JudgeContext,
+    owed::Rows,
+    readings::Readings,
+    reported_event::ReportedEvent,
 };
 
 /// How many ticks an episode may lie back that is the cause of an event. Chosen: a minute, in which a link that was
@@ -44,7 +48,11 @@ impl<'a> Strays<'a> {
     /// Why an event is not judged: a kind that can be its cause has no row. `None` if it is.
     pub(crate) fn excuse(&self, reported: &ReportedEvent<'_>) -> Option<String> {
         let counter = reported.event.codes.first();
-        if let Some(reason) = counter.and_then(|it| rate_of_another_clock(&self.context, it)) {
+        let unjudged = counter.and_then(|it| {
+            rate_of_another_clock(&self.context, it)
+                .or_else(|| compared_over_a_restart(&self.context, it, reported.tick))
+        });
+        if let Some(reason) = unjudged {
             return Some(reason.to_owned());
         }
         if reported.event.severity == Severity::Healthy {

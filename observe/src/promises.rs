@@ -18,8 +18,8 @@ pub use documents::row as documents_row;
 pub use kind::{ANY_COUNTER, Kind, KindOf, Named};
 pub use lasting::Lasting;
 pub use row::{
-    Back, Clears, Compared, Garbled, KnownBy, Meanwhile, PromisedSubject, Restates, Row, Says,
-    Verdict, WhileUnreadable,
+    Back, Clears, Compared, Garbled, KnownBy, Meanwhile, OverRestart, PromisedSubject, Restates,
+    Row, Says, Verdict, WhileUnreadable,
 };
 pub use scope::{Pinned, Scope, ScopeRole};
 pub use wire::{
@@ -190,6 +190,9 @@ impl Promises {
                     "`healthy` is for `hot_added` only",
                 ),
             ];
+            if says.over_restart.is_some() && !matches!(kind, Kind::Counter(_)) {
+                return Some((kind, "`over_restart` is for counters only", "leave it out"));
+            }
             for (is_there, meant, problem) in only {
                 if is_there && !is(meant) {
                     return Some((kind, problem, "leave it out"));

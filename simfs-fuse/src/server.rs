@@ -217,8 +217,9 @@ impl Server {
     }
 
     /// Returns once every request that came before is answered or held: the kernel hands requests over in their
-    /// order, and this one is the last. Must not be called from [`Observer::moment`].
-    pub fn settle(&self) {
+    /// order, and this one is the last. The number says how many operations on files and folders there were so far.
+    /// Must not be called from [`Observer::moment`].
+    pub fn settle(&self) -> u64 {
         if let Some(root) = &self.root {
             // A server that has ended has nothing to answer.
             let _ = statx(
@@ -228,6 +229,7 @@ impl Server {
                 StatxFlags::TYPE,
             );
         }
+        self.shared.taken_in()
     }
 
     /// Sets the time and applies a set of edits; once this returns, no process sees the old state.

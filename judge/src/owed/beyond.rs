@@ -25,6 +25,7 @@ impl<'a> Translator<'_, 'a> {
             self.true_faults(documents, owed);
             self.cards(owed);
             self.old_names(owed);
+            self.moved_ports(owed);
         }
     }
 

@@ -249,7 +249,7 @@ impl<'a> Translator<'_, 'a> {
         let by_name = self.is_known_by_name();
         self.episodes.on_node(node).any(|(kind, from)| {
             let changes = match kind {
-                Named::Metadata | Named::HotAdded => true,
+                Named::Metadata | Named::HotAdded | Named::ScopeChange => true,
                 Named::Rename => by_name,
                 _ => false,
             };

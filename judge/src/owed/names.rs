@@ -92,6 +92,61 @@ impl<'a> Translator<'_, 'a> {
             && matches!(added, Some((_, Row::Says(says))) if says.healthy == Some(Meanwhile::Silent))
     }
 
+    /// A port that has moved to the other layer may be reported by the check of that, for a monitor to which it is
+    /// another port.
+    pub(super) fn moved_ports(&self, owed: &mut Vec<Demand<'a>>) {
+        let row = self.rows.pair(&Named::MovedLayer.into(), None);
+        if !matches!(row, Some((documents, promised)) if documents != promised) {
+            return;
+        }
+        for node in &self.context.story.monitors {
+            let mut before: Option<&director::NodeView> = None;
+            for tick in polled(self.recording, node) {
+                let Some([views, _]) = self.readings.views(node, tick) else {
+                    continue;
+                };
+                let Some(was) = before.replace(views) else {
+                    continue;
+                };
+                for (pci, view) in views.watched() {
+                    for (port, now) in &view.ports {
+                        let then = was.0.get(&pci).and_then(|was| was.ports.get(port));
+                        if then.is_none_or(|then| then.layer == now.layer) || now.healthy() {
+                            continue;
+                        }
+                        for tone in [Tone::Fatal, Tone::NonFatal] {
+                            let slot = platforms::SlotRef {
+                                node: node.clone(),
+                                pci,
+                                port: *port,
+                            };
+                            let check = crate::fits::state_check(now.layer);
+                            owed.push(Demand {
+                                expectation: None,
+                                node: node.clone(),
+                                window: Window {
+                                    from: tick,
+                                    to: tick + GRACE,
+                                },
+                                pattern: Cow::Owned(EventPattern {
+                                    tone,
+                                    ..is_healthy(About::Port(slot), Some(check))
+                                }),
+                                bounds: Bounds {
+                                    at_least: 0,
+                                    at_most: 1,
+                                },
+                                attempts: 0,
+                                in_order: None,
+                                stays: false,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// Whether the clear of a fault is asked for because its port has moved to the other layer, and the monitor says
     /// nothing of that.
     pub(super) fn has_moved(&self, demand: &Demand<'a>, kinds: &Kinds) -> bool {
@@ -127,6 +182,27 @@ impl<'a> Translator<'_, 'a> {
     pub(super) fn is_left_behind(&self, demand: &Demand<'a>, kinds: &Kinds) -> bool {
         kinds.episode == Some(Named::Rename) && self.is_known_by_name()
             || self.is_known_by_name() && self.names_the_old(demand)
+    }
+
+    /// Whether a fault is asked for under a name that another device bore before, for a monitor that knows devices by
+    /// their names: what it reported under that name stands already.
+    pub(super) fn is_taken_over(&self, demand: &Demand<'a>, kinds: &Kinds) -> bool {
+        if kinds.episode != Some(Named::Rename) || !self.is_known_by_name() {
+            return false;
+        }
+        // Its counters are counted anew.
+        if demand.pattern.counter.is_some() {
+            return true;
+        }
+        let now = self.readings.views(&demand.node, demand.window.from);
+        let name = match &demand.pattern.about {
+            About::NamedPort(name, _) | About::NamedDevice(name) => Some(name.clone()),
+            About::Port(slot) => {
+                now.and_then(|[views, _]| Some(views.0.get(&slot.pci)?.name.clone()))
+            }
+            _ => None,
+        };
+        name.is_some_and(|name| self.renamed(&demand.node).any(|(_, old, _)| old == name))
     }
 
     fn names_the_old(&self, demand: &Demand<'a>) -> bool {

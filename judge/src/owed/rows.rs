@@ -129,6 +129,7 @@ impl<'a> Rows<'a> {
                 unreadable: over.unreadable.or(under.unreadable),
                 known_by: over.known_by.or(under.known_by),
                 healthy: over.healthy.or(under.healthy),
+                over_restart: over.over_restart.or(under.over_restart),
                 infiniband: None,
                 ethernet: None,
             })

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     assign::Bounds,
-    counters::rate_of_another_clock,
+    counters::{compared_over_a_restart, rate_of_another_clock},
     demands::{self, Demand},
     episodes::Episodes,
     fits::{JudgeContext, counter_check, state_check},
@@ -120,10 +120,18 @@ impl<'a> Translator<'_, 'a> {
 
     /// A demand for a fault; `cleared` is when the documents ask for its clear.
     fn fault(&self, demand: &Demand<'a>, kinds: &Kinds, cleared: Option<Window>) -> Result<'a> {
-        let counter = demand.pattern.counter.as_deref();
-        if let Some(reason) = counter.and_then(|it| rate_of_another_clock(self.context, it)) {
+        if let Some(reason) = self.unjudged_counter(demand) {
             return (Fate::NotJudged(reason.to_owned()), Some(at_will(demand)));
         }
+        if self.is_taken_over(demand, kinds) {
+            return (told(demand), Some(at_will(demand)));
+        }
+        let by_source = self.due_by_source(demand, kinds);
+        let moved = Demand {
+            window: by_source.unwrap_or(demand.window),
+            ..demand.clone()
+        };
+        let demand = if by_source.is_some() { &moved } else { demand };
         let (documents, promised) = match self.rows.hold(kinds) {
             Holds::AsAsked => return as_asked(demand),
             Holds::Unpromised(reason) => return (Fate::NotJudged(reason), None),
@@ -134,7 +142,13 @@ impl<'a> Translator<'_, 'a> {
             } => (documents, promised),
         };
         if self.is_of_cards(demand, kinds) {
-            return (told(demand), None);
+            let is_earlier = self.rows.later(&documents, &promised) < 0;
+            let begins = kinds.begins.filter(|_| is_earlier);
+            let later = begins.map_or(0, |begins| {
+                begins.cast_signed() - demand.window.from.cast_signed()
+            });
+            let (tone, about) = (demand.pattern.tone, None);
+            return (Fate::Owed { later, tone, about }, None);
         }
         if self.is_without_class(demand, kinds, &promised) {
             return (Fate::Silent, None);
@@ -181,6 +195,9 @@ impl<'a> Translator<'_, 'a> {
     /// A demand for a healthy event; `of` is what became of the fault that it clears.
     fn clear(&self, demand: &Demand<'a>, kinds: &Kinds, of: Option<&Result<'a>>) -> Result<'a> {
         let may = |fate| (fate, Some(at_will(demand)));
+        if let Some(reason) = self.unjudged_counter(demand) {
+            return may(Fate::NotJudged(reason.to_owned()));
+        }
         if self.is_of_cards(demand, kinds) && of.is_some() {
             return (told(demand), None);
         }
@@ -223,12 +240,16 @@ impl<'a> Translator<'_, 'a> {
                 promised,
             } => (documents, promised),
         };
+        let differs = rows::clears(&promised) != rows::clears(&documents);
+        if differs && rows::clears(&promised) == Clears::Never && kinds.clears.is_some() {
+            return (Fate::Silent, None);
+        }
         if kinds.is_older && self.clears_by_check(kinds) {
             return may(Fate::Free);
         }
         let mut owed = demand.clone();
         self.back(&mut owed, kinds, &promised);
-        if rows::clears(&promised) != rows::clears(&documents) {
+        if differs && kinds.clears.is_some() {
             match rows::clears(&promised) {
                 Clears::Healed(None) => {}
                 Clears::Healed(Some(within)) => {
@@ -265,10 +286,6 @@ impl<'a> Translator<'_, 'a> {
     ) -> Option<(Window, i64)> {
         let later = self.rows.later(documents, promised);
         let Window { from, to } = demand.window;
-        if let Some(window) = self.due_by_source(demand, kinds) {
-            let moved = window.from.cast_signed() - from.cast_signed();
-            return Some((window, moved));
-        }
         if later == 0 {
             return Some((demand.window, 0));
         }
@@ -301,6 +318,14 @@ impl<'a> Translator<'_, 'a> {
         let due = self.seen_within_a_poll(demand, kinds, due);
         let later = i64::try_from(due).unwrap_or(i64::MAX) - i64::try_from(from).unwrap_or(0);
         Some((Window { from: due, to }, later))
+    }
+
+    /// Why nothing about the counter of a demand is judged; `None` if it is, or if it has none.
+    fn unjudged_counter(&self, demand: &Demand<'a>) -> Option<&'static str> {
+        let counter = demand.pattern.counter.as_deref()?;
+        let is_fault = demand.pattern.tone != Tone::Healthy;
+        let by_rate = rate_of_another_clock(self.context, counter).filter(|_| is_fault);
+        by_rate.or_else(|| compared_over_a_restart(self.context, counter, demand.window.from))
     }
 
     /// A report that is due at another time than the documents ask waits for the connector.

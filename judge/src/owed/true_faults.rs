@@ -116,6 +116,7 @@ impl<'a> Translator<'_, 'a> {
                 return;
             }
         }
+        let all_asked = documents;
         let (mut asked, mut said) = (None, None);
         let mut clears: Option<Box<Says>> = None;
         for interval in run {
@@ -136,14 +137,13 @@ impl<'a> Translator<'_, 'a> {
             };
             let own = own.filter(|_| long > self.after(&promised));
             let theirs = theirs.filter(|_| !self.is_garbled(interval, pci));
-            let is_asked = rises(asked, theirs) && !follows_absence && !is_first;
+            let is_asked = if self.is_pinned() {
+                self.is_asked_for(all_asked, &slot, interval.from)
+            } else {
+                rises(asked, theirs) && !follows_absence && !is_first
+            };
             if is_asked {
                 asked = theirs;
-            }
-            let has_moved = interval.layer != first.layer && self.forgets_layers();
-            if has_moved {
-                self.newly_seen(interval, &slot, own, owed);
-                continue;
             }
             if rises(said, own) {
                 said = own;
@@ -163,32 +163,6 @@ impl<'a> Translator<'_, 'a> {
         if let (Some(promised), false) = (clears, is_clear_asked) {
             self.owe_clear(first, &promised, (pci, Some(port)), last.to, owed);
         }
-    }
-
-    /// Whether a port that moves to the other layer is another one to the monitor.
-    fn forgets_layers(&self) -> bool {
-        let pair = self.rows.pair(&Named::MovedLayer.into(), None);
-        matches!(pair, Some((documents, promised)) if documents != promised)
-    }
-
-    /// A port may be reported by the check of the layer that it has moved to.
-    fn newly_seen(
-        &self,
-        interval: &Interval,
-        slot: &SlotRef,
-        tone: Option<Tone>,
-        owed: &mut Vec<Demand<'a>>,
-    ) {
-        let Some((tone, layer)) = tone.zip(interval.layer) else {
-            return;
-        };
-        let pattern = EventPattern {
-            tone,
-            ..is_healthy(About::Port(slot.clone()), Some(state_check(layer)))
-        };
-        let mut may = self.once(interval, pattern, interval.from, interval.from + GRACE);
-        may.bounds.at_least = 0;
-        owed.push(may);
     }
 
     /// Whether ports of a device are reported while it comes back.
@@ -213,6 +187,15 @@ impl<'a> Translator<'_, 'a> {
     fn is_judged_at_once(&self, interval: &Interval) -> bool {
         let pair = self.rows.pair(&Named::FirstPoll.into(), interval.layer);
         pair.is_some_and(|(documents, own)| self.after(&own) < self.after(&documents))
+    }
+
+    /// Whether the documents ask for a fault of a port in a tick.
+    fn is_asked_for(&self, documents: &[Translated<'a>], slot: &SlotRef, tick: u64) -> bool {
+        documents.iter().any(|it| {
+            it.demand.pattern.tone != Tone::Healthy
+                && it.demand.pattern.about == About::Port(slot.clone())
+                && (it.demand.window.from..=it.demand.window.to).contains(&tick)
+        })
     }
 
     /// Whether a state is a text that is none, which the documents call unreadable.

@@ -52,6 +52,8 @@ pub struct Says {
     pub unreadable: Option<WhileUnreadable>,
     /// For `rename`: by what a device is known.
     pub known_by: Option<KnownBy>,
+    /// For counters: with which value it compares after a restart.
+    pub over_restart: Option<OverRestart>,
     /// For `hot_added`: whether it says that what was added is healthy.
     pub healthy: Option<Meanwhile>,
     /// What is different for InfiniBand ports.
@@ -151,6 +153,17 @@ pub enum WhileUnreadable {
     Missing,
 }
 
+/// With which value of a counter a monitor compares after a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OverRestart {
+    /// With the last one that it read, as the documents ask.
+    LastRead,
+    /// With the one that it wrote to its state file, which can be older: what changed while it was away, or while the
+    /// counter was switched off, may look like growth or not like a reset.
+    LastWritten,
+}
+
 /// By what a monitor knows a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -223,6 +236,7 @@ impl Says {
             unreadable: self.unreadable.or(base.unreadable),
             known_by: self.known_by.or(base.known_by),
             healthy: self.healthy.or(base.healthy),
+            over_restart: self.over_restart.or(base.over_restart),
             infiniband: layer(&self.infiniband, &base.infiniband),
             ethernet: layer(&self.ethernet, &base.ethernet),
         }

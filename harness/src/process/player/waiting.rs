@@ -10,6 +10,7 @@ use platforms::NodeName;
 use super::{Play, Player};
 use director::MonitorId;
 use observe::Broken;
+use simfs_fuse::Server;
 
 use crate::process::{
     ProcessArm, inbox::NodeEvent, loops::Loops, node_runtime::MonitorInstance, quiet,
@@ -64,11 +65,12 @@ impl Player<'_> {
     pub(super) fn rest(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
         let mut reported = Instant::now();
         let mut ran = (Instant::now(), quiet::Stir::default());
-        let mut looks = 0;
+        let (mut looks, mut operations) = (0, 0);
         loop {
             let node_runtime = self.node_runtime(node);
-            if let Some(server) = &node_runtime.server {
-                server.settle();
+            let so_far = node_runtime.server.as_ref().map_or(0, Server::settle);
+            if std::mem::replace(&mut operations, so_far) != so_far {
+                (reported, looks) = (Instant::now(), 0);
             }
             let Some(instance) = node_runtime.instances.get(&monitor) else {
                 return Ok(Waited::Gone);
