@@ -152,7 +152,18 @@ impl<'a> Translator<'_, 'a> {
     /// nothing of that.
     pub(super) fn has_moved(&self, demand: &Demand<'a>, kinds: &Kinds) -> bool {
         let row = self.rows.pair(&Named::MovedLayer.into(), None);
-        let About::Port(slot) = &demand.pattern.about else {
+        let before = demand.window.from.saturating_sub(1);
+        let bears = |name: &DeviceName| {
+            let [views, _] = self.readings.views(&demand.node, before)?;
+            let mut all = views.0.iter();
+            all.find_map(|(pci, view)| (view.name == *name).then_some(*pci))
+        };
+        let of = match &demand.pattern.about {
+            About::Port(slot) => Some((slot.pci, slot.port)),
+            About::NamedPort(name, port) => bears(name).map(|pci| (pci, *port)),
+            _ => None,
+        };
+        let Some((pci, port)) = of else {
             return false;
         };
         if !matches!(row, Some((documents, Row::Silent)) if documents != Row::Silent) {
@@ -160,16 +171,14 @@ impl<'a> Translator<'_, 'a> {
         }
         let layer = |tick: u64| {
             let [views, _] = self.readings.views(&demand.node, tick)?;
-            let port = views.0.get(&slot.pci)?.ports.get(&slot.port)?;
-            Some(port.layer)
+            Some(views.0.get(&pci)?.ports.get(&port)?.layer)
         };
         let checked = demand
             .pattern
             .check
             .as_deref()
             .and_then(crate::fits::layer_of_check);
-        let before = demand.window.from.checked_sub(1);
-        let then = kinds.begins.and_then(layer).or(before.and_then(layer));
+        let then = kinds.begins.and_then(layer).or(layer(before));
         let now = layer(
             demand
                 .window
