@@ -124,8 +124,9 @@ impl fmt::Display for ProbeFailure {
         if !self.open_files.is_empty() {
             list(f, "what it has open", "", &self.open_files)?;
         }
-        let last = self.output.len().saturating_sub(LINES);
-        list(f, "its last output", "output", &self.output[last..])?;
+        let output = told_once(&self.output);
+        let last = output.len().saturating_sub(LINES);
+        list(f, "its last output", "output", &output[last..])?;
         self.hints
             .iter()
             .try_for_each(|hint| write!(f, "\nhint: {hint}"))
@@ -149,6 +150,16 @@ fn list(f: &mut fmt::Formatter<'_>, head: &str, what: &str, lines: &[String]) ->
         None | Some(0) => Ok(()),
         Some(more) => write!(f, "\n    and {more} more"),
     }
+}
+
+/// Lines, those that are equal and follow one another once, with their number.
+fn told_once(lines: &[String]) -> Vec<String> {
+    let alike = lines.chunk_by(|one, next| one == next);
+    let told = alike.map(|alike| match alike {
+        [line] => line.clone(),
+        _ => format!("{} ({} times)", alike[0], alike.len()),
+    });
+    told.collect()
 }
 
 impl std::error::Error for ProbeFailure {}
@@ -261,5 +272,37 @@ fn story(platform: &Platform) -> Story {
         steps: vec![step],
         expectations: Vec::new(),
         fold_quiet: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_shown_and_equal_ones_in_a_row_once() {
+        let lines = (0..30).map(|nth| format!("line {nth}"));
+        let again = std::iter::repeat_n("cannot dial".to_owned(), 17);
+        let failure = ProbeFailure {
+            cause: ProbeCause::NeverCalled { polls: 13 },
+            output: lines
+                .chain(again)
+                .chain(["line 29".to_owned(), "cannot dial".to_owned()])
+                .collect(),
+            reads: Vec::new(),
+            connections: Vec::new(),
+            open_files: Vec::new(),
+            hints: Vec::new(),
+            files: Vec::new(),
+        };
+        let text = failure.to_string();
+        let (_, output) = text.split_once("its last output:\n").expect("it is shown");
+        let output: Vec<&str> = output.lines().map(str::trim).collect();
+        assert_eq!(output.len(), LINES);
+        assert_eq!(output[0], "line 13");
+        assert_eq!(
+            output[17..],
+            ["cannot dial (17 times)", "line 29", "cannot dial"]
+        );
     }
 }

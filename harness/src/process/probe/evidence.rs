@@ -7,6 +7,7 @@ use std::{path::Path, time::Duration};
 use observe::{Broken, Descriptor, Exit, RootAt};
 
 use super::{ProbeCause, Sighting};
+use crate::process::conversation::{NO_REQUEST, REFUSED};
 
 /// Where the user changes what a monitor is given.
 const GIVEN: &str = "`command`, `env`, `config` or `files` of its descriptor";
@@ -114,6 +115,11 @@ impl Evidence<'_> {
         let mut hints = Vec::new();
         if self.connections.is_empty() {
             hints.extend(self.other_socket());
+        } else if self.called_nothing() {
+            hints.push(format!(
+                "it reached the socket and called nothing: {}",
+                self.no_check()
+            ));
         } else {
             hints
                 .push("it reached the socket, but no call arrived: see its connections".to_owned());
@@ -132,15 +138,25 @@ impl Evidence<'_> {
             ));
         }
         if hints.is_empty() {
+            hints.push(format!(
+                "it polls, and connected to no socket: {}",
+                self.no_check()
+            ));
             hints.push(format!("does it get the socket's path? see {GIVEN}"));
         }
         hints.extend(self.slow_polls());
         hints
     }
 
+    /// Whether nothing is wrong with its connections but that no call was made on them.
+    fn called_nothing(&self) -> bool {
+        let mut connections = self.connections.iter();
+        connections.all(|of| of.contains(NO_REQUEST) && !of.contains(REFUSED))
+    }
+
     fn no_check(&self) -> String {
         format!(
-            "is a check left that it runs? The drill is about {} (`{{checks}}`)",
+            "is a check left that it runs? The drill is about {} (`{{checks}}`, in the environment `NICDRILL_CHECKS`)",
             self.checks.join(", ")
         )
     }
