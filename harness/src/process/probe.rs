@@ -21,6 +21,7 @@ use crate::{drill::Player as _, run_folder::Artifact};
 
 mod evidence;
 mod kept;
+mod listings;
 
 use evidence::Evidence;
 
@@ -54,6 +55,15 @@ pub struct ProbeFailure {
     pub hints: Vec<String>,
     /// What the run folder keeps of the probe.
     pub files: Vec<Artifact>,
+}
+
+/// What a probe has found of a monitor that can be drilled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProbeFinding {
+    /// How long one of its polls takes in real time.
+    pub pace: Duration,
+    /// What its descriptor seems to say wrongly, and what to write.
+    pub advice: Option<String>,
 }
 
 /// Why a monitor cannot be drilled.
@@ -165,7 +175,7 @@ fn told_once(lines: &[String]) -> Vec<String> {
 impl std::error::Error for ProbeFailure {}
 
 impl ProcessArm {
-    /// Plays the probe drill of a monitor on a platform; returns how long one of its polls takes in real time.
+    /// Plays the probe drill of a monitor on a platform.
     ///
     /// # Errors
     /// [`ProbeFailure`] if the monitor cannot be drilled.
@@ -173,7 +183,7 @@ impl ProcessArm {
         &mut self,
         platform: &Platform,
         descriptor: &Descriptor,
-    ) -> Result<Duration, Box<ProbeFailure>> {
+    ) -> Result<ProbeFinding, Box<ProbeFailure>> {
         let story = story(platform);
         self.sighting = Some(Sighting::default());
         let recording = self.play(&story, descriptor).recording;
@@ -183,10 +193,15 @@ impl ProcessArm {
             .flat_map(|tick| tick.monitors.values())
             .map(Arc::as_ref)
             .collect();
+        let checks = story.checks.names();
+        let advice = listings::advice(&nodes, descriptor, checks.len());
         let cause = match recording.broken {
             Some(broken) => ProbeCause::Broken(broken),
             None if nodes.iter().any(|node| !node.calls.is_empty()) => {
-                return Ok(sighting.pace().unwrap_or_default());
+                return Ok(ProbeFinding {
+                    pace: sighting.pace().unwrap_or_default(),
+                    advice,
+                });
             }
             None => ProbeCause::NeverCalled {
                 polls: LAST_TICK + 1,
@@ -205,7 +220,8 @@ impl ProcessArm {
             connections: &recording.connections,
             sighting: &sighting,
             descriptor,
-            checks: &story.checks.names(),
+            checks: &checks,
+            advice: advice.as_deref(),
             limit: self.options.limit,
         };
         let hints = evidence.hints();

@@ -32,6 +32,8 @@ pub(super) struct Evidence<'a> {
     pub(super) sighting: &'a Sighting,
     pub(super) descriptor: &'a Descriptor,
     pub(super) checks: &'a [&'a str],
+    /// What its descriptor seems to say wrongly about its polls.
+    pub(super) advice: Option<&'a str>,
     /// How long it may make no progress.
     pub(super) limit: Duration,
 }
@@ -39,6 +41,12 @@ pub(super) struct Evidence<'a> {
 impl Evidence<'_> {
     /// The likely causes and what to do about them; the likeliest first.
     pub(super) fn hints(&self) -> Vec<String> {
+        let mut hints = self.hints_of_cause();
+        hints.extend(self.advice.map(str::to_owned));
+        hints
+    }
+
+    fn hints_of_cause(&self) -> Vec<String> {
         match self.cause {
             ProbeCause::Broken(Broken::Crashed { exit, .. }) => self.ended(*exit),
             ProbeCause::Broken(Broken::Hung { tick: 0, .. }) if !self.listed() => {

@@ -7,7 +7,8 @@ use super::{super::super::stops_page::check_table, *};
 const LISTING: &str = "list sys/class/infiniband: 12";
 
 /// The hints about a monitor that was given these words. If the last one is `tls`, it has reached its socket and spoken
-/// TLS; if it is `silent`, it has reached it and called nothing; if it is `slow`, a poll takes 0.3 s.
+/// TLS; if it is `silent`, it has reached it and called nothing; if it is `slow`, a poll takes 0.3 s; if it is `miscounted`, its
+/// descriptor says another number of listings than was seen.
 fn hints(
     cause: &ProbeCause,
     given: &str,
@@ -47,6 +48,7 @@ fn hints(
         sighting: &sighting,
         descriptor: &descriptor,
         checks: &["InfiniBandStateCheck"],
+        advice: given.ends_with("miscounted").then_some(MISCOUNTED),
         limit: Duration::from_secs(10),
     };
     evidence.hints()
@@ -66,6 +68,7 @@ fn ended(code: i32) -> ProbeCause {
 }
 
 const BOTH: &str = "/stage/0 /stage/0.socket";
+const MISCOUNTED: &str = "its reads repeat after every 2 listings of `{root}/sys/class/infiniband`, and its descriptor makes 1 a poll";
 const NEVER: ProbeCause = ProbeCause::NeverCalled { polls: 13 };
 
 /// A trace of a monitor, and the hint that comes first.
@@ -78,7 +81,7 @@ struct Case {
     expected: &'static str,
 }
 
-fn cases() -> [Case; 21] {
+fn cases() -> [Case; 22] {
     let plain = |cause, expected| Case {
         cause,
         given: BOTH,
@@ -185,6 +188,11 @@ fn cases() -> [Case; 21] {
             ..plain(NEVER, "it reached the socket, but no call arrived")
         },
         Case {
+            given: "/stage/0 /stage/0.socket miscounted",
+            reads: &[LISTING, "read a/ports/1/state: 9"],
+            ..plain(NEVER, MISCOUNTED)
+        },
+        Case {
             given: "/stage/0 /stage/0.socket slow",
             reads: &[LISTING, "read a/ports/1/state: 9"],
             ..plain(
@@ -198,7 +206,11 @@ fn cases() -> [Case; 21] {
 impl Case {
     /// Whether another cause is likelier.
     fn comes_later(&self) -> bool {
-        let later = ["it opened nothing", "does it get the socket's path?"];
+        let later = [
+            "it opened nothing",
+            "does it get the socket's path?",
+            MISCOUNTED,
+        ];
         self.given.ends_with("slow") || later.iter().any(|of| self.expected.starts_with(of))
     }
 
