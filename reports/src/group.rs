@@ -50,8 +50,14 @@ pub struct Group {
 pub struct FirstDrill {
     /// Its name.
     pub drill: DrillName,
+    /// The id of its finding.
+    pub id: String,
+    /// The place in its scenario that the finding is about, or the scenario's first line.
+    pub place: String,
     /// The command that repeats it.
     pub repeat: String,
+    /// The command that shows it in full.
+    pub show: String,
     /// Its first finding of the cause.
     #[serde(skip)]
     pub finding: Finding,
@@ -72,6 +78,8 @@ pub(crate) fn grouped(drills: &[DrillReport], by: u8) -> Vec<Group> {
     for drill in sorted {
         for finding in &drill.findings {
             let cause = finding.cause.coarser(by);
+            let full = finding.cause.to_string();
+            let id = finding_id(&drill.drill.scenario, &full);
             let group = groups
                 .entry((finding.excuse.as_ref(), cause))
                 .or_insert_with(|| Group {
@@ -86,12 +94,17 @@ pub(crate) fn grouped(drills: &[DrillReport], by: u8) -> Vec<Group> {
                     arms: BTreeSet::new(),
                     first: FirstDrill {
                         drill: drill.drill.clone(),
+                        id: id.clone(),
+                        place: match &finding.line {
+                            Some(line) => line.place.clone(),
+                            None => format!("{}:1", drill.file),
+                        },
                         repeat: drill.repeat.clone(),
+                        show: drill.show.clone(),
                         finding: finding.clone(),
                     },
                 });
-            let full = finding.cause.to_string();
-            group.ids.insert(finding_id(&drill.drill.scenario, &full));
+            group.ids.insert(id);
             group.drills.insert(drill.drill.clone());
             group.findings += 1;
             group.times += finding.times;
