@@ -57,6 +57,9 @@ impl Judging<'_> {
                 self.group(node, &group, &heard, promises.names.unwrap_or_default());
             }
         }
+        if granularity == Granularity::Port {
+            self.healing();
+        }
         let made = Consequences::of(self.story, recording);
         let reported = reported_event::all_reported(self.story, recording);
         let reported: Vec<_> = reported
@@ -122,15 +125,10 @@ impl Judging<'_> {
                 && heard.worst(group, by).is_some()
                 && !group.may_alarm(by)
             {
-                let cause = self.cause(group, CauseKind::NotCleared, Severity::Healthy);
-                let (kind, node) = (FindingKind::Outstanding, Some(node));
-                let mut finding = self.finding(kind, cause, node, Some(by));
-                let what = format!("no alarm about {} from poll {by} on", group.name);
-                finding.expected.push(what);
-                finding.came = heard.lines(group, by);
-                self.findings.push(finding);
+                self.not_over(node, group, by, heard);
             }
         }
+        self.unpromised(node, group, heard, last);
         for (from, lines) in heard.unfounded(group) {
             let cause = self.cause(group, CauseKind::Unexpected, Severity::Fatal);
             let (kind, node) = (FindingKind::Unexpected, Some(node));
@@ -139,6 +137,38 @@ impl Judging<'_> {
             finding.came = lines;
             self.findings.push(finding);
         }
+    }
+
+    /// What laws say of the faults that nothing is promised about: an alarm that states what is stays while the fault
+    /// stands, and one that was raised is taken back.
+    fn unpromised(&mut self, node: &NodeName, group: &Group, heard: &Heard<'_>, last: u64) {
+        let style = self.context.descriptor.promises.style;
+        let mut faults = group.unpromised.iter();
+        let flickers = faults.find_map(|fault| heard.gap(group, fault.from, fault.to.min(last)));
+        if let Some(off) = flickers.filter(|_| style == Some(Style::Level)) {
+            let what = format!(
+                "an alarm about {} that stays while the fault does",
+                group.name
+            );
+            self.missing(node, group, off, CauseKind::Unexpected, what, heard);
+        }
+        let heals = !matches!(self.story.heal, Heal::Never { .. });
+        let is_over =
+            group.alarms.is_empty() && !group.unpromised.is_empty() && !group.may_alarm(last);
+        if heals && is_over && heard.worst(group, last).is_some() {
+            self.not_over(node, group, last, heard);
+        }
+    }
+
+    /// An alarm that stands although its fault does not.
+    fn not_over(&mut self, node: &NodeName, group: &Group, by: u64, heard: &Heard<'_>) {
+        let cause = self.cause(group, CauseKind::NotCleared, Severity::Healthy);
+        let mut finding = self.finding(FindingKind::Outstanding, cause, Some(node), Some(by));
+        finding
+            .expected
+            .push(format!("no alarm about {} from poll {by} on", group.name));
+        finding.came = heard.lines(group, by);
+        self.findings.push(finding);
     }
 
     fn missing(

@@ -98,13 +98,7 @@ pub fn judge(
     };
     let named = normal::normal(recording, descriptor, story);
     let recording = &*named;
-    let mut judging = Judging {
-        story,
-        context,
-        recording,
-        findings: Vec::new(),
-        judged: Judged::default(),
-    };
+    let mut judging = Judging::of(context, recording);
     judging.contract();
     if let Some(broken) = &recording.broken
         && !judging.expects_breaking(broken)
@@ -119,14 +113,7 @@ pub fn judge(
             judging.events();
         }
     }
-    let Judging {
-        mut findings,
-        judged,
-        ..
-    } = judging;
-    findings.sort_by_key(|finding| finding.tick);
-    limit(&mut findings, FINDINGS_MAX);
-    Judgement { findings, judged }
+    judging.judgement()
 }
 
 /// Keeps this many findings, in their order: the first of each cause before further ones of any. More
@@ -156,6 +143,27 @@ struct Judging<'a> {
 }
 
 impl<'a> Judging<'a> {
+    /// Nothing is judged yet.
+    fn of(context: JudgeContext<'a>, recording: &'a Recording) -> Self {
+        Self {
+            story: context.story,
+            context,
+            recording,
+            findings: Vec::new(),
+            judged: Judged::default(),
+        }
+    }
+
+    /// What was judged, with its findings in order of time.
+    fn judgement(mut self) -> Judgement {
+        self.findings.sort_by_key(|finding| finding.tick);
+        limit(&mut self.findings, FINDINGS_MAX);
+        Judgement {
+            findings: self.findings,
+            judged: self.judged,
+        }
+    }
+
     /// A failure with the data that follow from its time. The action before it is added to its cause.
     fn finding(
         &self,

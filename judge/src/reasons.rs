@@ -38,6 +38,9 @@ pub(crate) const NO_TIME_TO_CLEAR: &str = "the drill ends before the fault must 
 /// Needs: a site that has such a port knows of it.
 pub(crate) const AT_REST: &str = "the machine is so from the start";
 
+/// Needs: which growth of a counter counts is what its configuration says.
+pub(crate) const CONFIGURED: &str = "the story configures which counters are watched";
+
 /// Needs: nothing is over that could be taken back.
 pub(crate) const NEVER_OVER: &str = "the fault lasts to the end of the drill";
 

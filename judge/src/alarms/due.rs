@@ -35,8 +35,19 @@ pub(super) struct Group {
     pub(super) names: Vec<String>,
     /// What it owes, in order.
     pub(super) alarms: Vec<Alarm>,
-    /// When it may alarm because of what nothing is promised about: first and last tick.
-    pub(super) unpromised: Vec<(u64, u64)>,
+    /// What nothing is promised about.
+    pub(super) unpromised: Vec<Unpromised>,
+}
+
+/// A fault that nothing is promised about, so that it may be an alarm.
+#[derive(Debug)]
+pub(super) struct Unpromised {
+    /// The first tick that reads it.
+    pub(super) from: u64,
+    /// The first tick that does not any more.
+    pub(super) to: u64,
+    /// The last tick in which an alarm about it may stand.
+    until: u64,
 }
 
 /// One alarm.
@@ -69,7 +80,7 @@ struct Piece {
 #[derive(Default)]
 struct Owing {
     pieces: Vec<Piece>,
-    unpromised: Vec<(u64, u64)>,
+    unpromised: Vec<Unpromised>,
 }
 
 impl Group {
@@ -79,7 +90,7 @@ impl Group {
             || self
                 .unpromised
                 .iter()
-                .any(|(from, to)| (*from..=*to).contains(&tick))
+                .any(|fault| (fault.from..=fault.until).contains(&tick))
     }
 }
 
@@ -110,8 +121,11 @@ pub(super) fn groups(
             continue;
         }
         if !has_row(&interval.kind) || episode.as_ref().is_some_and(|kind| !has_row(kind)) {
-            let until = clock.after(interval.to, GRACE);
-            owing.unpromised.push((interval.from, until));
+            owing.unpromised.push(Unpromised {
+                from: interval.from,
+                to: interval.to,
+                until: clock.after(interval.to, GRACE),
+            });
             continue;
         }
         if episode.is_some_and(|kind| is_silent(&rows, &kind, interval)) {

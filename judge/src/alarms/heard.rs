@@ -35,6 +35,14 @@ impl<'r> Heard<'r> {
         standing.map(|alarm| alarm.severity).max()
     }
 
+    /// The first tick between two without an alarm about a subject, after one with and before another one with.
+    pub(super) fn gap(&self, group: &Group, from: u64, to: u64) -> Option<u64> {
+        let raised = |tick: &u64| self.worst(group, *tick).is_some();
+        let first = (from..to).find(raised)?;
+        let off = (first..to).find(|tick| !raised(tick))?;
+        (off..to).any(|tick| raised(&tick)).then_some(off)
+    }
+
     /// Whether any alarm about a subject was raised or repeated between two ticks.
     pub(super) fn any_between(&self, group: &Group, from: u64, to: u64) -> bool {
         (from..=to).any(|tick| {

@@ -42,7 +42,7 @@ timeline:
 until: 40s
 ";
 
-static TWO_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(TWO));
+pub(crate) static TWO_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(TWO));
 
 fn promising(promises: &str) -> Descriptor {
     let promises: Promises =
@@ -166,6 +166,22 @@ fn a_nodes_alarm_without_rows_is_not_judged() {
         &alarming(&[(3, 5)], false),
         &[Unexpected],
     );
+}
+
+/// Without rows the laws of what states what is hold.
+#[rstest]
+#[case::it_stays("level", &[(12, 31)], &[])]
+#[case::it_flickers("level", &[(12, 15), (17, 31)], &[Missing])]
+#[case::it_is_reported_twice("edge", &[(12, 15), (17, 31)], &[])]
+#[case::it_is_not_over("level", &[(12, usize::MAX)], &[Outstanding])]
+#[case::it_is_not_taken_back("edge", &[(12, usize::MAX)], &[Outstanding])]
+fn an_alarm_without_rows_stays_until_its_fault_is_over(
+    #[case] style: &str,
+    #[case] alarms: &[(usize, usize)],
+    #[case] findings: &[FindingKind],
+) {
+    let promises = format!("granularity: node\nstyle: {style}\n");
+    check(&promises, &alarming(alarms, style == "level"), findings);
 }
 
 fn said_nothing(recording: &Recording) -> bool {
