@@ -11,7 +11,7 @@ use scenarios::{About, EventPattern, Tone, Window};
 use super::{
     Translated,
     rows::{self, Rows},
-    translator::Translator,
+    translator::{Translator, at_will},
 };
 use crate::{
     assign::Bounds,
@@ -133,6 +133,18 @@ impl<'a> Translator<'_, 'a> {
             };
             let last = interval.to.saturating_add(within);
             owed.push(self.once(interval, is_healthy(about, None), interval.to, last));
+            // Its ports may be told of beside it.
+            let views = self.readings.views(&interval.node, interval.to);
+            let function = views.and_then(|[views, _]| views.0.get(&pci));
+            for port in function.iter().flat_map(|function| function.ports.keys()) {
+                let about = About::Port(SlotRef {
+                    node: interval.node.clone(),
+                    pci,
+                    port: *port,
+                });
+                let back = self.once(interval, is_healthy(about, None), interval.to, last);
+                owed.push(at_will(&back));
+            }
         }
     }
 
