@@ -226,6 +226,7 @@ impl Finder<'_, '_> {
         let what = demand.expectation.map(|of| &of.what);
         let is_flap = matches!(what, Some(What::FollowEdges { .. }));
         let episode = of_monitor
+            .or_else(|| self.unpromised_rule(node, since, to))
             .or(cause)
             .or(is_flap.then_some(Named::Flap))
             .or((since == 0).then_some(Named::FirstPoll));
@@ -237,6 +238,14 @@ impl Finder<'_, '_> {
             begins,
             is_older: of_monitor.is_some() && since < to,
         }
+    }
+
+    /// The episode of a rule that is in effect while a fault begins, if nothing is promised about it: a monitor that
+    /// does not read the file may be earlier than the documents ask.
+    fn unpromised_rule(&self, node: &NodeName, from: u64, to: u64) -> Option<Named> {
+        let mut ruled = (from..=to).filter_map(|tick| self.readings.ruled_episode(node, tick));
+        let promises = &self.context.descriptor.promises;
+        ruled.find(|kind| promises.row(&Kind::from(*kind), None).is_none())
     }
 
     /// The condition of an unhealthy demand, and its first tick.

@@ -54,6 +54,7 @@ pub use episodes::kinds_of;
 pub use kinds::{Asked, asked};
 pub use loads::{WorkloadVerdict, verdict_on};
 pub use needs::judge_needs;
+pub use normal::asked_for;
 pub use stood::{Stood, StoodOf, stood};
 pub use trace::{GoldenDifference, golden_difference, trace};
 
@@ -95,7 +96,7 @@ pub fn judge(
         truth: &scoped,
         descriptor,
     };
-    let named = normal::normal(recording, descriptor.promises.wire.as_ref());
+    let named = normal::normal(recording, descriptor, story);
     let recording = &*named;
     let mut judging = Judging::of(context, recording);
     judging.contract();

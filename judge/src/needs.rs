@@ -37,7 +37,7 @@ pub fn judge_needs(
         truth,
         descriptor,
     };
-    let named = normal::normal(recording, descriptor.promises.wire.as_ref());
+    let named = normal::normal(recording, descriptor, story);
     let recording = &*named;
     let mut judging = Judging::of(context, recording);
     let broken = recording.broken.as_ref();

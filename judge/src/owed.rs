@@ -31,6 +31,8 @@ pub(crate) struct Owed<'a> {
     pub(crate) demands: Vec<Demand<'a>>,
     /// What the documents ask, and what became of it.
     pub(crate) documents: Vec<Translated<'a>>,
+    /// The rows of the monitor.
+    rows: Rows<'a>,
 }
 
 /// A demand of the documents, and what became of it.
@@ -86,6 +88,7 @@ impl<'a> Owed<'a> {
         Self {
             demands,
             documents: translated,
+            rows: Rows::of(context),
         }
     }
 

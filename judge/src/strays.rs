@@ -92,6 +92,8 @@ impl<'a> Strays<'a> {
             kinds.insert(Named::Unreadable.into());
         }
         kinds.extend(self.episode(reported).map(Kind::from));
+        let ruled = self.readings.ruled_episode(node, reported.tick);
+        kinds.extend(ruled.map(Kind::from));
         kinds
     }
 

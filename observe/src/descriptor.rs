@@ -112,6 +112,10 @@ pub struct Descriptor {
     /// Whether it shares a CPU with the server of its files (faster; see `docs/output.md`).
     #[serde(default = "yes")]
     pub pin: bool,
+    /// The documents' checks that it runs, if nothing tells it which. What it says under one of them in a scenario
+    /// that does not run this check is left out.
+    #[serde(default)]
+    pub checks: BTreeSet<String>,
     /// Whether the connector must listen when it starts. Scenarios in which it does not are not applicable.
     #[serde(default)]
     pub needs_socket: bool,
@@ -330,6 +334,15 @@ impl Descriptor {
                 "write the number of listings into each loop",
             );
         }
+        let mut checks = self.checks.iter();
+        if let Some(unknown) = checks.find(|name| proto::Check::parse(name).is_none()) {
+            let names: Vec<&str> = proto::Check::ALL.iter().map(|check| check.name()).collect();
+            return Some(Problem {
+                key: "checks",
+                what: format!("`{unknown}` is no check of the documents").into(),
+                hint: format!("the checks are {}", names.join(", ")).into(),
+            });
+        }
         if self.vendors.is_empty() {
             return problem(
                 "vendors",
@@ -355,7 +368,8 @@ impl Descriptor {
     }
 
     /// The first placeholder that has no value.
-    fn unknown_placeholder(&self) -> Option<Problem> {
+    /// The texts in which placeholders are replaced, each with its key.
+    fn texts_with_placeholders(&self) -> impl Iterator<Item = (&'static str, &String)> {
         let command = self.command.iter().map(|text| ("command", text));
         let impatient = self.impatient.iter().map(|text| ("impatient", text));
         let env = self.env.values().map(|text| ("env", text));
@@ -364,7 +378,11 @@ impl Descriptor {
         let default = default.map(|text| ("config_default", text));
         let files = self.files.values().map(|text| ("files", text));
         let texts = command.chain(impatient).chain(env);
-        let mut texts = texts.chain(config).chain(default).chain(files);
+        texts.chain(config).chain(default).chain(files)
+    }
+
+    fn unknown_placeholder(&self) -> Option<Problem> {
+        let mut texts = self.texts_with_placeholders();
         let (key, name) = texts.find_map(|(key, text)| Some((key, filling::unknown(text)?)))?;
         let known = PLACEHOLDERS.map(|name| format!("{{{name}}}"));
         Some(Problem {
@@ -376,6 +394,13 @@ impl Descriptor {
             )
             .into(),
         })
+    }
+
+    /// Whether it is told where its state file is to be.
+    #[must_use]
+    pub fn is_told_state_file(&self) -> bool {
+        self.texts_with_placeholders()
+            .any(|(_, text)| text.contains("{state_file}"))
     }
 
     /// The PCI vendors whose cards it monitors: those that it promises, or `vendors`.
@@ -434,6 +459,7 @@ impl Descriptor {
             clock_tolerance: None,
             real_time: RealTime::default(),
             pin: true,
+            checks: BTreeSet::new(),
             needs_socket: true,
             flags: Vocabulary::Own,
             texts: Texts::default(),
@@ -451,6 +477,10 @@ impl Descriptor {
     /// The number of listings of the anchor folder in one poll with this many checks.
     #[must_use]
     pub fn listings(&self, checks: usize) -> u32 {
+        let checks = match self.checks.len() {
+            0 => checks,
+            own => own,
+        };
         let units = match self.poll_unit {
             PollUnit::Whole => 1,
             PollUnit::Check => u32::try_from(checks).expect("there are few checks"),

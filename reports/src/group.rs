@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::{ArmName, Cause, DrillName, DrillReport, Excuse, Finding};
+use crate::{ArmName, Cause, DrillName, DrillReport, Excuse, Finding, root::Roots};
 
 /// The stable name of a finding: the scenario and the cause, which has the kind of the subject. Platform,
 /// poll, arm and text are not part of it.
@@ -67,17 +67,28 @@ pub struct FirstDrill {
 /// first.
 #[must_use]
 pub fn groups(drills: &[DrillReport]) -> Vec<Group> {
-    grouped(drills, 0)
+    grouped(drills, |_, finding| finding.cause)
 }
 
-/// The same with causes of which `by` of the finest facts are dropped ([`Cause::coarser`]).
-pub(crate) fn grouped(drills: &[DrillReport], by: u8) -> Vec<Group> {
+/// The findings of these drills by what one mistake leads to, with causes of which `by` of the finest facts are dropped
+/// ([`Cause::coarser`]).
+pub(crate) fn told(drills: &[DrillReport], by: u8) -> Vec<Group> {
+    let roots = Roots::of(drills);
+    grouped(drills, |drill, finding| {
+        roots.root(drill, finding).coarser(by)
+    })
+}
+
+fn grouped<'d>(
+    drills: &'d [DrillReport],
+    cause_of: impl Fn(&'d DrillReport, &'d Finding) -> Cause,
+) -> Vec<Group> {
     let mut groups: BTreeMap<(Option<&Excuse>, Cause), Group> = BTreeMap::new();
     let mut sorted: Vec<&DrillReport> = drills.iter().collect();
     sorted.sort_by(|one, other| one.drill.cmp(&other.drill));
     for drill in sorted {
         for finding in &drill.findings {
-            let cause = finding.cause.coarser(by);
+            let cause = cause_of(drill, finding);
             let full = finding.cause.to_string();
             let id = finding_id(&drill.drill.scenario, &full);
             let group = groups

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 
 use crate::{
     DrillName, DrillReport, Finding, RunReport, Style,
-    group::{Group, grouped},
+    group::{Group, told},
     terminal::{failure_lines, plural},
 };
 
@@ -94,13 +94,13 @@ fn further_causes(groups: &[Group], folder: &str) -> String {
 
 /// The groups, coarse enough to be told in the blocks that there are.
 fn fitting(drills: &[DrillReport]) -> Vec<Group> {
-    let mut groups = grouped(drills, 0);
+    let mut groups = told(drills, 0);
     for by in 1..=COARSEST {
         let red = groups.iter().filter(|group| group.excuse.is_none());
         if red.count() <= BLOCKS_MAX {
             break;
         }
-        groups = grouped(drills, by);
+        groups = told(drills, by);
     }
     groups
 }
@@ -127,8 +127,13 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
         tail.push(if is_exact {
             format!("  all of them: grep ' {cause}$' {folder}/failed.txt")
         } else {
-            // Of this cause, and of those that it begins.
-            format!("  all of them: grep -E ' {cause}(\\.|$)' {folder}/failed.txt")
+            // Of this cause, of those that it begins, and of what follows from it.
+            let causes = causes(group).join("|");
+            let causes = match causes.contains('|') {
+                true => format!("({causes})"),
+                false => causes,
+            };
+            format!("  all of them: grep -E ' {causes}(\\.|$)' {folder}/failed.txt")
         });
     }
     let id = &first.id;
@@ -146,6 +151,18 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
         block.push('\n');
     }
     block
+}
+
+/// The cause of a group, and those of its findings that it does not begin.
+fn causes(group: &Group) -> Vec<String> {
+    let cause = group.cause.to_string();
+    let of_ids = group.ids.iter().filter_map(|id| id.split_once('#'));
+    let others: BTreeSet<&str> = of_ids
+        .map(|(_, of)| of)
+        .filter(|of| *of != cause && !of.starts_with(&format!("{cause}.")))
+        .collect();
+    let others = others.into_iter().map(str::to_owned);
+    std::iter::once(cause.clone()).chain(others).collect()
 }
 
 /// The lines of a finding, at most this many. If there is no room for all, its reads are left out, then what

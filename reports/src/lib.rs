@@ -22,6 +22,7 @@ mod judged_page;
 mod junit;
 mod known;
 mod outcome;
+mod root;
 mod run;
 mod terminal;
 

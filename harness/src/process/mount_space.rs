@@ -9,7 +9,7 @@
 //! Not here: the network namespace (`network.rs`). Start at [`MountView::spawn`].
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     env,
     fs::{self, File},
     io,
@@ -211,7 +211,7 @@ impl MountSpace {
     pub(super) fn outlive(&self) -> Option<Exit> {
         let mut last = None;
         loop {
-            let members = self.members();
+            let members = self.survivors();
             if members.is_empty() {
                 return last;
             }
@@ -234,11 +234,36 @@ impl MountSpace {
         }
     }
 
+    /// The processes in the namespace; none only if none is left. A process that ends while it is looked at may have
+    /// started another one after the folder of processes was read, as a daemon does that forks twice. So none is left
+    /// when no further process has ended since the look before.
+    fn survivors(&self) -> Vec<(Pid, OwnedFd)> {
+        let mut known = BTreeSet::new();
+        loop {
+            let listed = processes();
+            let members = self.among(&listed);
+            let ended: BTreeSet<i32> = listed
+                .into_iter()
+                .filter(|pid| has_ended(*pid))
+                .map(|pid| pid.as_raw_nonzero().get())
+                .collect();
+            if !members.is_empty() || ended.is_subset(&known) {
+                return members;
+            }
+            known = ended;
+        }
+    }
+
     /// The processes in the namespace. A descriptor names its process, also if the number is given to
     /// another one.
     fn members(&self) -> Vec<(Pid, OwnedFd)> {
-        let opened = |pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?));
-        let found = processes().into_iter().filter_map(opened);
+        self.among(&processes())
+    }
+
+    /// Those of these processes that are in the namespace.
+    fn among(&self, listed: &[Pid]) -> Vec<(Pid, OwnedFd)> {
+        let opened = |pid: &Pid| Some((*pid, pidfd_open(*pid, PidfdFlags::empty()).ok()?));
+        let found = listed.iter().filter_map(opened);
         found.filter(|(pid, _)| self.has(*pid)).collect()
     }
 
@@ -268,6 +293,12 @@ impl MountSpace {
         fs::metadata(format!("/proc/{}/ns/mnt", pid.as_raw_nonzero()))
             .is_ok_and(|its| (its.dev(), its.ino()) == self.id)
     }
+}
+
+/// Whether a process that was listed has ended since, or had ended before: it has no namespace any more.
+fn has_ended(pid: Pid) -> bool {
+    fs::metadata(format!("/proc/{}/ns/mnt", pid.as_raw_nonzero()))
+        .is_err_and(|error| error.kind() != io::ErrorKind::PermissionDenied)
 }
 
 /// Whether a killed process has ended. A process whose parent has ended is a child of this one, the
