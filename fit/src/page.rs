@@ -239,7 +239,7 @@ fn wire_lines(wire: &Wire) -> Vec<String> {
         }),
     );
     line("baselines", wire.baselines.map(|it| {
-        let Baselines { ports, devices, cards, counters, check } = it;
+        let Baselines { ports, devices, cards, counters, check, .. } = it;
         format!("{{ ports: {ports}, devices: {devices}, cards: {cards}, counters: {counters}, check: {check} }}")
     }));
     line(

@@ -7,7 +7,9 @@ use std::{borrow::Cow, fs, path::Path, time::Duration};
 
 use observe::{Descriptor, Vocabulary, shipped_descriptors};
 use platforms::yaml::{self, YamlError};
-use scenarios::{FileMoment, FileRef, Moment, MonitorAction, StepAction, Story};
+use scenarios::{
+    FileMoment, FileRef, HangEnd, Moment, MonitorAction, RuleEffect, StepAction, Story,
+};
 
 use crate::outages::Outages;
 
@@ -112,13 +114,23 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
             "`{name}` is not told where its state file is to be"
         ));
     }
+    let hangs = |action: &StepAction| {
+        let gives_up = RuleEffect::Hang {
+            killable: true,
+            until: HangEnd::GivenUp,
+        };
+        matches!(action, StepAction::Rule(rule) if rule.effect == gives_up)
+    };
+    if !descriptor.gives_up && story.actions().any(hangs) {
+        return Some(format!("`{name}` gives up no read that hangs"));
+    }
     let outages = Outages::of(story);
     if let (true, Some(at)) = (descriptor.needs_socket, outages.blind_start) {
         return Some(format!(
             "`{name}` needs the connector when it starts, and nothing listens at {at}"
         ));
     }
-    let (_, waits) = descriptor.real_time.estimate(0, outages.polls);
+    let waits = outages.waits(&descriptor.real_time);
     if let Some(at_most) = descriptor.real_time.at_most
         && waits > at_most.0
     {
@@ -126,11 +138,11 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
             "`{name}` may wait {} s of real time, because the connector refuses in {} polls; \
              `real_time` allows {at_most}",
             waits.as_secs(),
-            outages.polls
+            outages.refused + outages.missing
         ));
     }
     descriptor.unattributable(
-        &story.checks.names(),
+        &descriptor.switched_on(&story.checks.names(), &story.config),
         Duration::from_nanos(story.tick.as_ns()),
     )
 }

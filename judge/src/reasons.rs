@@ -54,3 +54,9 @@ pub(crate) const ANOTHER_FAULT: &str = "taken back with a later fault of the sub
 pub(crate) fn no_need(kind: &Kind) -> String {
     format!("no need about `{kind}`")
 }
+
+/// Rates are measured by a clock of its own, in a drill whose time does not pass like it.
+pub(crate) const RATES: &str = "rates by a clock of its own";
+
+/// It compares a counter with a value from before a restart, by promise.
+pub(crate) const OVER_RESTART: &str = "a counter that changed unread over a restart";

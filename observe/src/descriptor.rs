@@ -56,6 +56,10 @@ pub struct Descriptor {
     /// Arguments added in drills that hold a read or a call until the monitor gives up.
     #[serde(default)]
     pub impatient: Vec<String>,
+    /// Whether it gives up a read that gets no answer, by a timeout of its own. Scenarios in which a read hangs until
+    /// then do not apply to a monitor that does not.
+    #[serde(default = "yes")]
+    pub gives_up: bool,
     /// Variables added to its environment, with the same replacements.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
@@ -439,6 +443,7 @@ impl Descriptor {
             command: vec![program.to_owned()],
             daemon: false,
             impatient: Vec::new(),
+            gives_up: true,
             env: env
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),

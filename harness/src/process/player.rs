@@ -279,7 +279,11 @@ impl<'a> Player<'a> {
                 }
             })?;
         self.node_runtime(node).spaces.extend(program.space());
-        let loops = (!self.loops.is_empty()).then(|| Loops::new(&self.loops, self.tick()));
+        let checks = self.story.checks.names();
+        let checks = self.descriptor.switched_on(&checks, config);
+        let tick = Duration::from_nanos(self.story.tick.as_ns());
+        let expected = self.descriptor.expected_loops(&checks, tick);
+        let loops = (!self.loops.is_empty()).then(|| Loops::new(&expected, self.tick()));
         let instance = MonitorInstance::new(program, order.metrics_port, loops);
         self.node_runtime(node).instances.insert(monitor, instance);
         self.wait(
