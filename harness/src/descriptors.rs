@@ -109,6 +109,14 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     if descriptor.state_file == Vocabulary::Own && touches_state_file() {
         return Some(format!("`{name}` keeps its state in a file of its own"));
     }
+    let touches_connector = || {
+        story
+            .actions()
+            .any(|action| matches!(action, StepAction::Connector(..)))
+    };
+    if !descriptor.speaks.has_connector() && touches_connector() {
+        return Some(format!("`{name}` calls no connector"));
+    }
     let outages = Outages::of(story);
     if let (true, Some(at)) = (descriptor.needs_socket, outages.blind_start) {
         return Some(format!(

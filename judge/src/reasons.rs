@@ -26,6 +26,9 @@ pub(crate) const MESSAGES: &str = "messages of its own";
 /// Timestamps are not of the simulated clock. Rules count by time.
 pub(crate) const TIMESTAMPS: &str = "timestamps of a clock of its own";
 
+/// Its protocol has no connector, so the cluster hears nothing of it, and there are no calls to count.
+pub(crate) const NO_CONNECTOR: &str = "no calls to a connector";
+
 /// Needs: a fault that a monitor with less patience would have noticed.
 pub(crate) const TOO_SHORT: &str = "the fault ends before it must be noticed";
 

@@ -277,8 +277,8 @@ impl<'a> Player<'a> {
         };
         let text = String::from_utf8_lossy(&instance.program.heard(at_end))
             .replace(&*node_runtime.root.to_string_lossy(), "{root}");
-        let (transport, _) = self.arm.transport(self.descriptor.speaks);
-        let reported = text.lines().filter_map(|line| transport.line(node, line));
+        let lines = self.descriptor.lines.iter();
+        let reported = lines.flat_map(|rules| text.lines().filter_map(|line| rules.observed(line)));
         let reported = reported.map(|reported| reported.answered(true, "written".to_owned()));
         node_runtime.tick.calls.extend(reported);
         node_runtime
