@@ -193,7 +193,7 @@ fn a_demand_is_told_with_how_often_and_when(
 )]
 #[case::of_either(
     About::Check,
-    "fatal (whole check) infiniband: \"Port  port : down…\" ethernet: \"RoCE port  port  (): down\", in poll 0"
+    "fatal (whole check) InfiniBand: \"Port  port : down…\" Ethernet: \"RoCE port  port  (): down\", in poll 0"
 )]
 fn a_demand_is_told_with_the_message_of_its_layer_filled_in(
     #[case] about: About,

@@ -64,7 +64,9 @@ fn a_wrong_number_of_listings_is_noted_with_the_one_that_was_seen() {
     let (_, text) = observe::shipped_descriptors()
         .find(|(file, _)| *file == "reference.yaml")
         .expect("it is shipped");
-    let text = text.replace("name: reference", "name: miscounted") + "listings_per_poll: 2\n";
+    assert!(text.contains("listings_per_poll: 1"));
+    let text = text.replace("name: reference", "name: miscounted");
+    let text = text.replace("listings_per_poll: 1", "listings_per_poll: 2");
     scratch.file("monitor.yaml", &text);
     let drill = [
         "run",
