@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Cause, CauseKind, DrillReport, Excuse, Finding,
-    cause::{CauseAction, CauseLayer, CauseSeverity},
+    cause::{CauseAction, CauseLayer, CauseSubject},
 };
 
 /// The facts that are dropped from a cause that is the same on both layers: action and layer.
@@ -52,50 +52,67 @@ impl<'r> Roots<'r> {
     }
 }
 
-/// The cause of a finding, or that of the event in the same drill from which it follows.
+/// The cause of a finding, or that of an earlier one in the same drill from which it follows.
 fn root_in(drill: &DrillReport, finding: &Finding) -> Cause {
-    let cause = finding.cause;
-    let first = drill.findings.iter().find(|one| {
-        one.excuse == finding.excuse && one.arm == finding.arm && follows(cause, one.cause)
+    let at = drill.findings.iter().position(|one| std::ptr::eq(one, finding));
+    let earlier = &drill.findings[..at.unwrap_or(0)];
+    let first = earlier.iter().find(|one| {
+        one.excuse == finding.excuse
+            && one.arm == finding.arm
+            && one.node == finding.node
+            && follows(finding.cause, one.cause)
     });
-    first.map_or(cause, |one| one.cause)
+    let cause = first.map_or(finding.cause, |one| one.cause);
+    Cause {
+        // What is said again is so because of what was said before, whatever happened since.
+        action: cause.action.filter(|_| cause.kind != CauseKind::Repeats),
+        ..cause
+    }
 }
 
-/// Whether a finding can follow from another one: a fault that is not cleared from a healthy event that did not come
-/// right, and what a cluster makes of events from any.
+/// Whether a finding can follow from an earlier one. After an event that came otherwise than it should, the monitor has
+/// reported something else of its subject than the scenario supposes; and a cluster makes something else of it.
 fn follows(cause: Cause, from: Cause) -> bool {
     use CauseKind as Kind;
-    let is_event = matches!(
+    let parts = matches!(
         from.kind,
-        Kind::Missed
-            | Kind::Differs
-            | Kind::Early
-            | Kind::Late
-            | Kind::NotDelivered
-            | Kind::TooRarely
-            | Kind::Unexpected
-            | Kind::Silence
+        Kind::Missed | Kind::Differs | Kind::NotDelivered | Kind::Repeats
     );
     match cause.kind {
-        Kind::NotCleared => {
-            let is_clear = from.severity == Some(CauseSeverity::Healthy);
-            let same = from.subject == cause.subject && from.layer == cause.layer;
-            is_event && is_clear && same
-        }
+        Kind::Missed
+        | Kind::Differs
+        | Kind::Early
+        | Kind::Late
+        | Kind::NotDelivered
+        | Kind::Unexpected
+        | Kind::Silence
+        | Kind::Repeats
+        | Kind::NotCleared => parts && is_of_it(cause, from),
         Kind::ConditionLeft
         | Kind::CordonLeft
         | Kind::Condition
         | Kind::Cordon
         | Kind::Release
         | Kind::Rule
-        | Kind::Verdict => is_event || from.kind == Kind::NotCleared,
+        | Kind::Verdict => {
+            let came_late = matches!(from.kind, Kind::Early | Kind::Late | Kind::Unexpected);
+            parts || came_late || from.kind == Kind::NotCleared
+        }
         _ => false,
     }
 }
 
+/// Whether the subject of a cause can be that of another one, or a port of it.
+fn is_of_it(cause: Cause, of: Cause) -> bool {
+    let is_same = cause.subject == of.subject;
+    let is_port = cause.subject == Some(CauseSubject::Port);
+    let is_port_of_it = is_port && of.subject == Some(CauseSubject::Device);
+    cause.role == of.role && cause.layer == of.layer && (is_same || is_port_of_it)
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::{ArmName, DrillName, FindingKind, Judged, Wall, cause::CauseSubject};
+    use crate::{ArmName, DrillName, FindingKind, Judged, Wall, cause::CauseSeverity};
 
     use super::*;
 
@@ -165,10 +182,22 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_that_stays_although_no_clear_is_missing_is_a_cause_of_its_own() {
+    fn what_is_found_of_another_subject_or_before_is_a_cause_of_its_own() {
         let missed = cause(CauseKind::Missed, CauseSeverity::Fatal, INFINIBAND);
-        let left = cause(CauseKind::NotCleared, CauseSeverity::Fatal, INFINIBAND);
-        assert_eq!(roots(&[drill("a", &[missed, left])]).len(), 2);
+        let elsewhere = cause(CauseKind::Early, CauseSeverity::Fatal, ETHERNET);
+        let too_early = cause(CauseKind::Early, CauseSeverity::Fatal, INFINIBAND);
+        assert_eq!(roots(&[drill("a", &[too_early, missed, elsewhere])]).len(), 3);
+        assert_eq!(roots(&[drill("a", &[missed, too_early])]).len(), 1);
+    }
+
+    #[test]
+    fn repeats_are_one_cause_whatever_happened_before() {
+        let repeats = |action| Cause {
+            action,
+            ..cause(CauseKind::Repeats, CauseSeverity::Healthy, INFINIBAND)
+        };
+        let both = [repeats(None), repeats(Some(CauseAction::Healing))];
+        assert_eq!(roots(&[drill("a", &both)]).len(), 1);
     }
 
     #[test]

@@ -223,7 +223,19 @@ impl<'a> Translator<'_, 'a> {
                 && it.demand.pattern.counter.is_none()
                 && (it.demand.window.from..=it.demand.window.to).contains(&last.to)
         });
-        if let (Some(promised), false) = (clears, is_clear_asked) {
+        let (Some(promised), false) = (clears, is_clear_asked) else {
+            return;
+        };
+        // A port whose device is gone is not healed; it may be when the device is back.
+        let views = self.readings.views(node, last.to);
+        let is_gone = views.is_some_and(|[views, _]| {
+            let function = views.0.get(&pci);
+            function.is_none_or(|function| !function.listed)
+        });
+        if is_gone {
+            let pattern = is_healthy(About::Port(slot), None);
+            owed.push(at_will(&self.once(last, pattern, last.to, u64::MAX)));
+        } else {
             self.owe_clear(first, &promised, (pci, Some(port)), last.to, owed);
         }
     }
