@@ -54,7 +54,10 @@ impl<'r> Roots<'r> {
 
 /// The cause of a finding, or that of an earlier one in the same drill from which it follows.
 fn root_in(drill: &DrillReport, finding: &Finding) -> Cause {
-    let at = drill.findings.iter().position(|one| std::ptr::eq(one, finding));
+    let at = drill
+        .findings
+        .iter()
+        .position(|one| std::ptr::eq(one, finding));
     let earlier = &drill.findings[..at.unwrap_or(0)];
     let first = earlier.iter().find(|one| {
         one.excuse == finding.excuse
@@ -186,7 +189,10 @@ mod tests {
         let missed = cause(CauseKind::Missed, CauseSeverity::Fatal, INFINIBAND);
         let elsewhere = cause(CauseKind::Early, CauseSeverity::Fatal, ETHERNET);
         let too_early = cause(CauseKind::Early, CauseSeverity::Fatal, INFINIBAND);
-        assert_eq!(roots(&[drill("a", &[too_early, missed, elsewhere])]).len(), 3);
+        assert_eq!(
+            roots(&[drill("a", &[too_early, missed, elsewhere])]).len(),
+            3
+        );
         assert_eq!(roots(&[drill("a", &[missed, too_early])]).len(), 1);
     }
 

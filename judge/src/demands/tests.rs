@@ -276,6 +276,7 @@ fn an_event_may_come_later_by_the_interval_of_its_loop(
         listings: 1,
         interval: observe::Span::parse("5s"),
         real_interval: None,
+        switch: None,
     }];
     let mut expectation = case.story.expectations[0].clone();
     expectation.window = Window { from: 1, to: 3 };

@@ -1,6 +1,6 @@
 //! Starts a monitor: its command line and files, what it sees of the stage, and its limits.
 
-use std::{fs, io, path::Path};
+use std::{fs, io, path::Path, time::Duration};
 
 use director::{MonitorId, STATE_FILE};
 use observe::{Broken, Filling, Limits, RootAt};
