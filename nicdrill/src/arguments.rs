@@ -102,6 +102,7 @@ pub(crate) enum Language {
     Python,
     Go,
     Rust,
+    Bash,
 }
 
 /// A kind of file with a schema.
