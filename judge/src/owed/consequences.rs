@@ -79,6 +79,7 @@ impl Owed<'_> {
                     return self.of_rule(None, window);
                 }
                 self.of_faults(node, window, *stands, is_fatal)
+                    .or_else(|| self.of_unjudged_counters(node, window))
             }
             What::Uncordoned(true) => {
                 let stands = Stands {
@@ -131,6 +132,19 @@ impl Owed<'_> {
             return Some(Instead::NotJudged(OTHER_EVENTS.to_owned()));
         }
         self.of_rule(Some(node), window)
+    }
+
+    /// What rules make of the counters of a node, if these are not judged.
+    fn of_unjudged_counters(&self, node: &NodeName, window: Window) -> Option<Instead> {
+        let mut counters = self.documents.iter().filter(|it| {
+            it.demand.node == *node
+                && it.demand.pattern.counter.is_some()
+                && it.demand.window.from <= window.to
+        });
+        counters.find_map(|it| match &it.fate {
+            Fate::NotJudged(reason) => Some(Instead::NotJudged(reason.clone())),
+            _ => None,
+        })
     }
 
     /// What stands because of faults of a node.
