@@ -199,7 +199,10 @@ fn choose(
     };
     let is_suspect = findings
         .iter()
-        .any(|(_, finding)| suspects::is_unwanted(finding) || is_loss(kind, finding));
+        .any(|(name, finding)| {
+            let drill = asked.iter().find(|drill| drill.name() == *name);
+            suspects::is_unwanted(finding) || drill.is_some_and(|it| is_loss(kind, finding, it))
+        });
     let mut told: BTreeMap<&str, Evidence> = BTreeMap::new();
     for (drill, finding) in &findings {
         told.entry(drill).or_insert_with(|| Evidence {
@@ -220,8 +223,8 @@ fn choose(
 }
 
 /// Whether a report is missing that no other event makes up for: of a fault that began or stands while the monitor was
-/// away or something got another name, or the clear of what was reported.
-fn is_loss(kind: &Kind, finding: &Finding) -> bool {
+/// away or something got another name, one whose call was refused, or the clear of what was reported.
+fn is_loss(kind: &Kind, finding: &Finding, drill: &Drill<'_>) -> bool {
     let Kind::Named(named) = kind else {
         return false;
     };
@@ -230,8 +233,18 @@ fn is_loss(kind: &Kind, finding: &Finding) -> bool {
     match named {
         Named::MonitorRestart | Named::ScopeChange | Named::StateFile | Named::Rename => is_missed,
         Named::MovedLayer => is_missed && is_clear,
+        Named::Connector => is_missed && has_refused(drill),
         _ => false,
     }
+}
+
+/// Whether any call of a drill was not accepted.
+fn has_refused(drill: &Drill<'_>) -> bool {
+    let ticks = drill.recording.ticks.iter();
+    let mut calls = ticks
+        .flat_map(|tick| tick.monitors.values())
+        .flat_map(|monitor| &monitor.calls);
+    calls.any(|call| !call.accepted)
 }
 
 /// How much came in a drill.
