@@ -29,6 +29,8 @@ struct Standing {
     reported: bool,
     /// The first tick of what it is now: behind, or not.
     since: Option<(bool, u64)>,
+    /// Whether it was seen without a port on its way up.
+    arrived: bool,
 }
 
 impl<'a> Translator<'_, 'a> {
@@ -75,7 +77,9 @@ impl<'a> Translator<'_, 'a> {
                     _ => from,
                 };
                 standing.since = Some((behind, since));
-                let waits = self.waits_at_first(views, &card.pci.card(), tick);
+                let is_waiting = views.is_card_waiting(&card.pci.card());
+                standing.arrived |= !is_waiting;
+                let waits = !standing.arrived && tick < self.patience_at_first();
                 if waits
                     || !self.can_compare(node, card.layer, tick)
                     || !self.delivery.gets_through(node, tick)
@@ -234,14 +238,13 @@ impl<'a> Translator<'_, 'a> {
         )
     }
 
-    /// Whether a first poll waits for a card with ports on their way up.
-    fn waits_at_first(&self, views: &NodeView, card: &str, tick: u64) -> bool {
+    /// How long a first poll waits for a card with ports on their way up, in ticks.
+    fn patience_at_first(&self) -> u64 {
         let pair = self.rows.pair(&Named::FirstPoll.into(), None);
-        let patience = match pair {
+        match pair {
             Some((_, Row::Says(says))) => self.rows.ticks(says.after.unwrap_or(Lasting::NOTHING)),
             _ => 0,
-        };
-        tick < patience && views.is_card_waiting(card)
+        }
     }
 
     /// Whether the roles of a node's devices, as the monitor knows them, may not be those of its platform.
