@@ -43,7 +43,10 @@ pub fn fit(descriptor: &Descriptor, drills: &[Drill<'_>]) -> Fitted {
     let drills: Vec<Drill<'_>> = drills
         .iter()
         .zip(&recordings)
-        .map(|(drill, recording)| Drill { recording, ..*drill })
+        .map(|(drill, recording)| Drill {
+            recording,
+            ..*drill
+        })
         .collect();
     let (ended, broken): (Vec<Drill<'_>>, Vec<Drill<'_>>) = drills
         .iter()

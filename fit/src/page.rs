@@ -31,7 +31,11 @@ pub fn page(head: &str, wiring: &Wiring, fitted: &Fitted) -> String {
         add(&mut text, "", line);
     }
     promises(&mut text, fitted);
-    list(&mut text, "Seen, and not described by any key:", &fitted.unfound);
+    list(
+        &mut text,
+        "Seen, and not described by any key:",
+        &fitted.unfound,
+    );
     list(
         &mut text,
         "Not asked, so that these kinds are not judged:",
@@ -235,7 +239,7 @@ fn wire_lines(wire: &Wire) -> Vec<String> {
         }),
     );
     line("baselines", wire.baselines.map(|it| {
-        let Baselines { ports, devices, cards, counters, check } = it;
+        let Baselines { ports, devices, cards, counters, check, .. } = it;
         format!("{{ ports: {ports}, devices: {devices}, cards: {cards}, counters: {counters}, check: {check} }}")
     }));
     line(

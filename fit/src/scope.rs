@@ -98,7 +98,9 @@ fn seen(drill: &Drill<'_>) -> Vec<Seen> {
     });
     functions
         .filter_map(|(pci, function)| {
-            let facts = facts.get(pci).filter(|facts| facts.is_of_vendor && !facts.is_vf)?;
+            let facts = facts
+                .get(pci)
+                .filter(|facts| facts.is_of_vendor && !facts.is_vf)?;
             Some(Seen {
                 role: match function.role {
                     Role::Compute => ScopeRole::Compute,

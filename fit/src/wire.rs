@@ -63,6 +63,7 @@ pub(crate) fn fit(drills: &[Drill<'_>], fitted: &mut Fitted) {
             let mut said = heard(drill).into_iter();
             said.any(|it| matches!(it.said(), Entity::Device(_)))
         })),
+        recoveries: None,
     });
 }
 
@@ -194,6 +195,7 @@ fn first_poll(rests: &[&Drill<'_>], fitted: &mut Fitted) -> Option<Baselines> {
         cards: false,
         counters: false,
         check: false,
+        ..Baselines::default()
     };
     let mut any = false;
     for drill in rests {

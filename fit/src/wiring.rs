@@ -90,7 +90,10 @@ fn checks(drills: &WiringDrills<'_>, found: &mut Wiring) {
     // Those of both link layers, because a machine may have ports of one only.
     let running = Check::ALL.into_iter().filter(|it| runs(it.kind()));
     let names: BTreeSet<String> = running.map(|it| it.name().to_owned()).collect();
-    let line = format!("checks: [{}]", names.iter().cloned().collect::<Vec<_>>().join(", "));
+    let line = format!(
+        "checks: [{}]",
+        names.iter().cloned().collect::<Vec<_>>().join(", ")
+    );
     let evidence = Evidence {
         drill: other.name(),
         poll: Some(*poll),

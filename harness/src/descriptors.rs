@@ -7,7 +7,9 @@ use std::{borrow::Cow, fs, path::Path, time::Duration};
 
 use observe::{Descriptor, Vocabulary, shipped_descriptors};
 use platforms::yaml::{self, YamlError};
-use scenarios::{FileMoment, FileRef, Moment, MonitorAction, StepAction, Story};
+use scenarios::{
+    FileMoment, FileRef, HangEnd, Moment, MonitorAction, RuleEffect, StepAction, Story,
+};
 
 use crate::outages::Outages;
 
@@ -104,10 +106,23 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     if descriptor.state_file == Vocabulary::Own && touches_state_file(story) {
         return Some(format!("`{name}` keeps its state in a file of its own"));
     }
+    if !descriptor.speaks.has_connector() && touches_connector(story) {
+        return Some(format!("`{name}` calls no connector"));
+    }
     if !descriptor.is_told_state_file() && waits_for_state_file(story) {
         return Some(format!(
             "`{name}` is not told where its state file is to be"
         ));
+    }
+    let hangs = |action: &StepAction| {
+        let gives_up = RuleEffect::Hang {
+            killable: true,
+            until: HangEnd::GivenUp,
+        };
+        matches!(action, StepAction::Rule(rule) if rule.effect == gives_up)
+    };
+    if !descriptor.gives_up && story.actions().any(hangs) {
+        return Some(format!("`{name}` gives up no read that hangs"));
     }
     let outages = Outages::of(story);
     if let (true, Some(at)) = (descriptor.needs_socket, outages.blind_start) {
@@ -115,7 +130,7 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
             "`{name}` needs the connector when it starts, and nothing listens at {at}"
         ));
     }
-    let (_, waits) = descriptor.real_time.estimate(0, outages.polls);
+    let waits = outages.waits(&descriptor.real_time);
     if let Some(at_most) = descriptor.real_time.at_most
         && waits > at_most.0
     {
@@ -123,11 +138,11 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
             "`{name}` may wait {} s of real time, because the connector refuses in {} polls; \
              `real_time` allows {at_most}",
             waits.as_secs(),
-            outages.polls
+            outages.refused + outages.missing
         ));
     }
     descriptor.unattributable(
-        &story.checks.names(),
+        &descriptor.switched_on(&story.checks.names(), &story.config),
         Duration::from_nanos(story.tick.as_ns()),
     )
 }
@@ -138,6 +153,12 @@ fn touches_state_file(story: &Story) -> bool {
     actions.any(|action| matches!(action, StepAction::StateFile(..)))
 }
 
+/// Whether a story changes how a connector answers.
+fn touches_connector(story: &Story) -> bool {
+    let mut actions = story.actions();
+    actions.any(|action| matches!(action, StepAction::Connector(..)))
+}
+
 /// Whether a story has a rule on the state file, or does something when it is written.
 fn waits_for_state_file(story: &Story) -> bool {
     let is_it = |file: &FileMoment| file.file == FileRef::StateFile;
@@ -145,9 +166,7 @@ fn waits_for_state_file(story: &Story) -> bool {
         let mut files = moment.before.iter().chain(&moment.after);
         files.any(is_it)
     };
-    let has_rule = |action: &StepAction| {
-        matches!(action, StepAction::Rule(rule) if rule.file == FileRef::StateFile)
-    };
+    let has_rule = |action: &StepAction| matches!(action, StepAction::Rule(rule) if rule.file == FileRef::StateFile);
     let mut moments = story.steps.iter().filter_map(|step| step.moment.as_ref());
     moments.any(at_it) || story.actions().any(has_rule)
 }

@@ -2,9 +2,10 @@
 //!
 //! A drill decides it call by call; this is known before it is played. Start at [`Outages::of`].
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use director::{ConnectorScript, Socket};
+use observe::RealTime;
 use platforms::NodeName;
 use scenarios::{MonitorAction, Step, StepAction, Story};
 use simfs::SimTime;
@@ -14,16 +15,24 @@ use simfs::SimTime;
 pub(crate) struct Outages {
     /// The largest number of polls of one node in which a call is not accepted. Each refused call counts as a poll,
     /// so a story that counts its refusals in calls may have fewer.
-    pub(crate) polls: u64,
+    pub(crate) refused: u64,
+    /// The largest number of polls of one node in which its socket is missing.
+    pub(crate) missing: u64,
     /// The first time at which a monitor is started while nothing listens.
     pub(crate) blind_start: Option<SimTime>,
 }
 
 impl Outages {
+    /// The longest time that a monitor waits because of them.
+    pub(crate) fn waits(&self, real_time: &RealTime) -> Duration {
+        real_time.waits(self.refused, self.missing)
+    }
+
     /// The outages of a story.
     pub(crate) fn of(story: &Story) -> Self {
         let mut outages = Self::default();
         let mut refused: BTreeMap<&NodeName, u64> = BTreeMap::new();
+        let mut missing: BTreeMap<&NodeName, u64> = BTreeMap::new();
         let mut connectors: BTreeMap<&NodeName, ConnectorScript> = story
             .monitors
             .iter()
@@ -61,11 +70,16 @@ impl Outages {
                 }
             }
             for (node, connector) in &mut connectors {
-                let taken = connector.socket() == Socket::Listening && connector.call().accepted();
-                *refused.entry(node).or_default() += u64::from(!taken);
+                let counted = match connector.socket() {
+                    Socket::Absent => &mut missing,
+                    Socket::Listening if connector.call().accepted() => continue,
+                    Socket::Listening | Socket::Refusing => &mut refused,
+                };
+                *counted.entry(node).or_default() += 1;
             }
         }
-        outages.polls = refused.into_values().max().unwrap_or_default();
+        let most = |of: BTreeMap<&NodeName, u64>| of.into_values().max().unwrap_or_default();
+        (outages.refused, outages.missing) = (most(refused), most(missing));
         outages
     }
 }

@@ -21,7 +21,7 @@ use scenarios::{About, ConditionIs, Heal, Tone, What};
 use crate::{
     Judging,
     consequences::Consequences,
-    demands, is_about_events, nodes,
+    demands, is_about_events, line_of, nodes,
     owed::{Fate, Owed},
     reported_event,
 };
@@ -210,7 +210,7 @@ impl Judging<'_> {
             }
             for node in nodes(expectation, self.story) {
                 if let Some(reason) = owed.not_judged(expectation, node) {
-                    self.judged.leave_out(reason);
+                    self.judged.leave_out_line(line_of(expectation), reason);
                     continue;
                 }
                 let of_it = owed.documents.iter().filter(|it| {
@@ -234,7 +234,8 @@ impl Judging<'_> {
                 if decides {
                     self.judged.judge();
                 } else {
-                    self.judged.leave_out(GRANULARITY);
+                    self.judged
+                        .leave_out_line(line_of(expectation), GRANULARITY);
                 }
             }
         }

@@ -5,10 +5,100 @@
 //! `pkg/config/config.go` (the others). Later events are stated by the story. Start at
 //! [`baseline`].
 
+use fabric::{Action, PortAction};
+use observe::{
+    ClockKind,
+    promises::{Kind, OverRestart, Row},
+};
 use platforms::{LinkLayer, NodeName, PciAddress, SlotRef};
 use scenarios::{ChecksRun, MonitorAction, StepAction, Story};
+use simfs::SimTime;
 
 use director::FunctionView;
+
+use crate::fits::JudgeContext;
+
+/// Counters that are judged by their rate with the thresholds of the chart.
+const BY_RATE: [&str; 7] = [
+    "local_ack_timeout_err",
+    "link_error_recovery",
+    "port_rcv_errors",
+    "port_xmit_discards",
+    "roce_slow_restart",
+    "symbol_error",
+    "symbol_error_fatal",
+];
+
+/// Why nothing about a counter is judged that breaches by its rate; `None` if it is judged. A monitor with a clock of its
+/// own measures rates by that, and a busy machine alone can lower them below a threshold.
+pub(crate) fn rate_of_another_clock(
+    context: &JudgeContext<'_>,
+    counter: &str,
+) -> Option<&'static str> {
+    let story = context.story;
+    if context.descriptor.clock != ClockKind::Own {
+        return None;
+    }
+    let restarts = story.actions().filter_map(|action| match action {
+        StepAction::Monitor(_, MonitorAction::Restart { config, .. }) => config.as_deref(),
+        _ => None,
+    });
+    let mut chosen = restarts
+        .chain([story.config.as_str()])
+        .filter_map(|lines| is_chosen_by_rate(lines, counter))
+        .peekable();
+    let by_rate = match chosen.peek() {
+        None => BY_RATE.contains(&counter),
+        Some(_) => chosen.any(|by_rate| by_rate),
+    };
+    by_rate.then_some(crate::reasons::RATES)
+}
+
+/// Why nothing about a counter is judged any more in a tick; `None` if it is judged: the monitor compares it with a value
+/// from before a restart, and meanwhile it changed unread.
+pub(crate) fn compared_over_a_restart(
+    context: &JudgeContext<'_>,
+    counter: &str,
+    tick: u64,
+) -> Option<&'static str> {
+    let kind = Kind::Counter(counter.to_owned());
+    let row = context.descriptor.promises.row(&kind, None);
+    let last_written = Some(OverRestart::LastWritten);
+    if !matches!(row, Some(Row::Says(says)) if says.over_restart == last_written) {
+        return None;
+    }
+    let story = context.story;
+    let mut away: Option<SimTime> = None;
+    let changed = story.steps.iter().any(|step| {
+        if step.at.div_ceil(story.tick) > tick {
+            return false;
+        }
+        step.actions.iter().any(|action| match action {
+            StepAction::Monitor(
+                _,
+                MonitorAction::Restart {
+                    away_ticks, config, ..
+                },
+            ) => {
+                away = Some(step.at + story.tick.times(u64::from(*away_ticks)));
+                config.is_some()
+            }
+            StepAction::World(Action::Port(_, PortAction::Counter { name, .. })) => {
+                name == counter && away.is_some_and(|until| step.at < until)
+            }
+            _ => false,
+        })
+    });
+    changed.then_some(crate::reasons::OVER_RESTART)
+}
+
+/// Whether these lines of a configuration judge a counter by its rate; `None` if they do not name it.
+fn is_chosen_by_rate(lines: &str, counter: &str) -> Option<bool> {
+    let mut entries = lines.split("name").skip(1);
+    let name = format!("\"{counter}\"");
+    let entry = entries.find(|entry| entry.trim_start_matches([' ', '=']).starts_with(&name))?;
+    Some(entry.contains("velocity"))
+}
 
 /// Counters of the port.
 const OF_PORT: [&str; 19] = [

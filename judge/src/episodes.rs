@@ -1,8 +1,10 @@
 //! The episodes of a story: what happens to its nodes and devices that changes how faults are reported.
 //! Start at [`Episodes`].
 
+use std::collections::BTreeSet;
+
 use fabric::{Action, DeviceAction, NodeAction, PortAction, PortsAction};
-use observe::promises::{Kind, Named};
+use observe::promises::{Kind, Named, Promises, Row, WhileUnreadable};
 use platforms::{NodeName, PciAddress, PhysState, PortState};
 use scenarios::{FileRef, MonitorAction, RuleAction, RuleEffect, StepAction, Story};
 use simfs::SimTime;
@@ -37,8 +39,21 @@ enum Whom {
 }
 
 impl Episodes {
-    /// Those of a story.
+    /// Those of a story, for a monitor that waits for a boot id that it cannot read.
     pub(crate) fn of(story: &Story) -> Self {
+        Self::told(story, false)
+    }
+
+    /// Those of a story for a monitor with these promises: one may take an unreadable boot id for another one.
+    pub(crate) fn promised(story: &Story, promises: &Promises) -> Self {
+        let reboot = promises.row(&Named::Reboot.into(), None);
+        let missing = Some(WhileUnreadable::Missing);
+        let is_missing = matches!(reboot, Some(Row::Says(says)) if says.unreadable == missing);
+        Self::told(story, is_missing)
+    }
+
+    fn told(story: &Story, unreadable_is_reboot: bool) -> Self {
+        let mut unreadable: BTreeSet<&NodeName> = BTreeSet::new();
         let mut episodes = Vec::new();
         for (node, platform) in &story.nodes {
             // The metadata of its machine do not tell NICs apart.
@@ -55,7 +70,23 @@ impl Episodes {
         for (at, step) in given.chain(steps) {
             let from = at.div_ceil(story.tick);
             for action in &step.actions {
+                match action {
+                    StepAction::Rule(rule) if is_boot_id(&rule.file) => {
+                        unreadable.insert(&rule.node);
+                    }
+                    StepAction::Unrule(file) if file.as_ref().is_none_or(is_boot_id) => {
+                        unreadable.clear();
+                    }
+                    _ => {}
+                }
                 for (kind, whom) in of_action(action) {
+                    let is_restart = kind == Named::MonitorRestart
+                        && matches!(&whom, Whom::Node(node) if unreadable.contains(node));
+                    let kind = if is_restart && unreadable_is_reboot {
+                        Named::Reboot
+                    } else {
+                        kind
+                    };
                     let kind = Some(kind);
                     episodes.push(Episode { kind, from, whom });
                 }
@@ -76,11 +107,18 @@ impl Episodes {
         from: u64,
         to: u64,
     ) -> Option<Named> {
-        let mut episodes = self.0.iter().rev();
-        episodes.find_map(|episode| {
-            let is_meant = (from..=to).contains(&episode.from) && episode.whom.includes(node, pci);
-            episode.kind.filter(|_| is_meant)
-        })
+        let episodes = self.0.iter().rev();
+        let mut meant = episodes.filter(|episode| {
+            (from..=to).contains(&episode.from) && episode.whom.includes(node, pci)
+        });
+        let latest = meant.find(|episode| episode.kind.is_some())?;
+        // A restart shows what else has changed with it.
+        let mut with_it = meant.filter(|other| other.from == latest.from);
+        let tells = with_it.find_map(|other| other.kind.filter(|kind| is_of_monitor(*kind)));
+        match latest.kind {
+            Some(Named::MonitorRestart) => tells.or(latest.kind),
+            kind => kind,
+        }
     }
 
     /// The last step until this tick that concerns a function of a node, or the node: the episode that it begins, if
@@ -125,11 +163,18 @@ impl Episodes {
     /// The latest that began in these ticks and concerns the monitor of a node: what it remembers, reads once, or
     /// can deliver.
     pub(crate) fn latest_of_monitor(&self, node: &NodeName, from: u64, to: u64) -> Option<Named> {
-        let mut episodes = self.0.iter().rev();
-        episodes.find_map(|episode| {
+        let episodes = self.0.iter().rev();
+        let mut kinds = episodes.filter_map(|episode| {
             let is_meant = (from..=to).contains(&episode.from) && episode.whom.includes(node, None);
             episode.kind.filter(|kind| is_meant && is_of_monitor(*kind))
-        })
+        });
+        let latest = kinds.next()?;
+        // A restart shows what else has changed.
+        let tells = |kind: &Named| !matches!(kind, Named::MonitorRestart | Named::Connector);
+        if latest == Named::MonitorRestart {
+            return kinds.find(tells).or(Some(latest));
+        }
+        Some(latest)
     }
 
     /// The episode of the last step until this tick that can have changed a port or device.
@@ -142,6 +187,10 @@ impl Episodes {
         });
         last.and_then(|step| step.kind)
     }
+}
+
+fn is_boot_id(file: &FileRef) -> bool {
+    matches!(file, FileRef::Path(path) if path == BOOT_ID)
 }
 
 /// Whether an episode is about the monitor and what it is given, and not about a port or device.

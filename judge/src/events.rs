@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use observe::{Severity, promises::LostPublish};
+use observe::{
+    Severity,
+    promises::{LostPublish, Pinned},
+};
 use platforms::NodeName;
 use reports::{Cause, CauseKind, FindingKind};
 use scenarios::{Heal, What};
@@ -93,10 +96,22 @@ impl<'a> Judging<'a> {
             }
         }
         self.laws(&accepted, &reported, &excused, &strays);
+        // What stays, by promise: its demand says so, its name was given up, or it is pinned and no healing mends it.
+        let last = (recording.ticks.len() as u64).saturating_sub(1);
+        let pins = context.descriptor.promises.scope.as_ref();
+        let pins = pins.is_some_and(|scope| scope.pinned == Some(Pinned::All));
+        let stays = |at: usize| {
+            let fault = &accepted[at];
+            let name = fault.event.subject.nic().unwrap_or_default();
+            let is_left =
+                |(node, of, _): &(NodeName, String, u64)| node == fault.node && of == name;
+            assignment.of_event[at].is_some_and(|demand| demands[demand].stays)
+                || owed.left_behind.iter().any(is_left)
+                || pins && strays.stands(fault, last)
+        };
         if !matches!(self.story.heal, Heal::Never { .. }) {
             for at in reckoning.outstanding {
-                let stays = assignment.of_event[at].is_some_and(|demand| demands[demand].stays);
-                if !stays && !self.is_clear_lost(&accepted[at], &reported) {
+                if !stays(at) && !self.is_clear_lost(&accepted[at], &reported) {
                     self.outstanding(&accepted[at]);
                 }
             }
@@ -114,9 +129,9 @@ impl<'a> Judging<'a> {
         self.facts(&reported, &made, &owed);
         let staying: BTreeSet<(&NodeName, &str)> = accepted
             .iter()
-            .zip(&assignment.of_event)
-            .filter(|(_, demand)| demand.is_some_and(|demand| demands[demand].stays))
-            .filter_map(|(reported, _)| Some((reported.node, reported.event.check.as_deref()?)))
+            .enumerate()
+            .filter(|(at, reported)| reported.event.severity != Severity::Healthy && stays(*at))
+            .filter_map(|(_, reported)| Some((reported.node, reported.event.check.as_deref()?)))
             .collect();
         let stays = |node: &NodeName, check: &str| staying.contains(&(node, check));
         self.consequences(&made, &stays);
@@ -322,7 +337,10 @@ impl<'a> Judging<'a> {
             }
             None => finding
                 .expected
-                .push("nothing that the story does not name".to_owned()),
+                .push(match self.context.not_monitored(node, tick, event) {
+                    Some(subject) => format!("nothing about {subject}"),
+                    None => "nothing that the story does not name".to_owned(),
+                }),
         }
         finding.came.push(reported.line());
         let names = subject_names(&reported.event.subject.to_string());

@@ -75,6 +75,18 @@ pub(crate) fn standing(
     let own_texts = texts.events == Vocabulary::Own;
     let own_clock = context.descriptor.clock == ClockKind::Own;
     let own_state = context.descriptor.state_file == Vocabulary::Own;
+    let is_of_calls = matches!(
+        expectation.what,
+        What::Calls { .. }
+            | What::Condition(_)
+            | What::Cordoned(_)
+            | What::Uncordoned(_)
+            | What::Rule(_)
+            | What::RulesSilent
+    );
+    if is_of_calls && !recording.protocol.has_connector() {
+        return Some(Outcome::not_judged(reasons::NO_CONNECTOR));
+    }
     Some(match &expectation.what {
         What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. } => return None,
         What::Nothing {
@@ -138,11 +150,13 @@ pub(crate) fn standing(
         }
         What::Metric { name, labels, is } => {
             let answered = answers(node, window.to, recording);
+            let page = context.descriptor.metrics.as_ref();
             metric(
                 name,
                 labels,
                 *is,
                 answered.and_then(|answered| answered.metrics.as_deref()),
+                page.is_some_and(|page| page.lazy),
             )
         }
         What::Healthz { status } => {
@@ -349,12 +363,14 @@ fn answers<'a>(node: &NodeName, tick: u64, recording: &'a Recording) -> Option<&
     Some(&tick.monitors.get(node.as_str())?.answers)
 }
 
-/// Checks a metric: the sum of its values with these labels, or that there is none.
+/// Checks a metric: the sum of its values with these labels, or that there is none. `none_is_zero`: it has no value
+/// before its first change.
 fn metric(
     name: &str,
     labels: &BTreeMap<String, String>,
     is: MetricIs,
     found: Option<&[Series]>,
+    none_is_zero: bool,
 ) -> Outcome {
     let has_name = |series: &&Series| series.name == name;
     let has_labels = |series: &&Series| {
@@ -379,7 +395,8 @@ fn metric(
                 (least, u64::MAX) => format!("at least {least}"),
                 (least, most) => format!("{least} to {most}"),
             };
-            (!values.is_empty() && is_least && is_most, bounds)
+            let is_there = !values.is_empty() || (none_is_zero && found.is_some());
+            (is_there && is_least && is_most, bounds)
         }
     };
     let wanted: Vec<String> = labels

@@ -40,6 +40,8 @@ pub(crate) struct Kinds {
     pub(crate) clears: Option<usize>,
     /// The first tick of the condition.
     pub(crate) begins: Option<u64>,
+    /// Of a card: whether a port of it is on its way up.
+    pub(crate) is_waiting: bool,
     /// Whether the fault stood before the episode began: it is reported again, or cleared without a healing.
     pub(crate) is_older: bool,
 }
@@ -77,7 +79,7 @@ pub fn asked(
         &demands,
         &context,
         &readings,
-        &Episodes::of(story),
+        &Episodes::promised(story, &descriptor.promises),
         recording,
     );
     let asked = demands.iter().zip(kinds).map(|(demand, kinds)| Asked {
@@ -236,7 +238,9 @@ impl Finder<'_, '_> {
             layer: self.layer(demand),
             clears: None,
             begins,
-            is_older: of_monitor.is_some() && since < to,
+            is_waiting: self.is_waiting(demand, whom, since),
+            is_older: of_monitor.is_some()
+                && (since < to || self.stood_before(demand, whom, since)),
         }
     }
 
@@ -246,6 +250,26 @@ impl Finder<'_, '_> {
         let mut ruled = (from..=to).filter_map(|tick| self.readings.ruled_episode(node, tick));
         let promises = &self.context.descriptor.promises;
         ruled.find(|kind| promises.row(&Kind::from(*kind), None).is_none())
+    }
+
+    /// Whether a port was not healthy in the last poll before its fault could be seen again.
+    fn stood_before(&self, demand: &Demand<'_>, whom: &Whom, since: u64) -> bool {
+        let Whom::Port(pci, port) = whom else {
+            return false;
+        };
+        let node = &demand.node;
+        let last = self.unseen_from(node, since).checked_sub(1);
+        let read = last.and_then(|tick| {
+            let [_, end] = self.readings.views(node, tick)?;
+            Some(self.readings.port(node, (*pci, *port), end, tick))
+        });
+        read.is_some_and(|read| read.kind().is_some())
+    }
+
+    fn is_waiting(&self, demand: &Demand<'_>, whom: &Whom, since: u64) -> bool {
+        let Whom::Card(card) = whom else { return false };
+        let views = self.readings.views(&demand.node, since);
+        views.is_some_and(|views| views[0].is_card_waiting(card))
     }
 
     /// The condition of an unhealthy demand, and its first tick.
@@ -354,6 +378,7 @@ impl Finder<'_, '_> {
             layer: layer.or(of.layer),
             clears: Some(fault),
             begins: of.begins,
+            is_waiting: of.is_waiting,
             is_older: unhealed,
         }
     }

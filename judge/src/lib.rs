@@ -323,7 +323,8 @@ impl<'a> Judging<'a> {
         for expectation in &self.story.expectations {
             for node in whom(expectation, self.story) {
                 if self.is_too_fine(&expectation.what) {
-                    self.judged.leave_out(Self::too_fine());
+                    self.judged
+                        .leave_out_line(line_of(expectation), Self::too_fine());
                     continue;
                 }
                 let moved = match owed.instead(expectation, node) {
@@ -336,7 +337,7 @@ impl<'a> Judging<'a> {
                         continue;
                     }
                     Some(Instead::NotJudged(reason)) => {
-                        self.judged.leave_out(reason);
+                        self.judged.leave_out_line(line_of(expectation), reason);
                         continue;
                     }
                 };
@@ -351,7 +352,9 @@ impl<'a> Judging<'a> {
                     // What is about events is counted by `count_events`.
                     None => {}
                     Some(Outcome::Holds) => self.judged.judge(),
-                    Some(Outcome::NotJudged(reason)) => self.judged.leave_out(reason),
+                    Some(Outcome::NotJudged(reason)) => {
+                        self.judged.leave_out_line(line_of(expectation), reason);
+                    }
                     Some(Outcome::Fails { expected, came, at }) => {
                         self.judged.judge();
                         let kind = match expectation.what {
@@ -378,7 +381,7 @@ impl<'a> Judging<'a> {
         for expectation in self.story.expectations.iter().filter(about_events) {
             for node in nodes(expectation, self.story) {
                 if let Some(reason) = owed.not_judged(expectation, node) {
-                    self.judged.leave_out(reason);
+                    self.judged.leave_out_line(line_of(expectation), reason);
                     continue;
                 }
                 self.judged.judge();
@@ -400,7 +403,7 @@ impl<'a> Judging<'a> {
     fn leave_out_all(&mut self, reason: &str) {
         for expectation in &self.story.expectations {
             for _ in nodes(expectation, self.story) {
-                self.judged.leave_out(reason);
+                self.judged.leave_out_line(line_of(expectation), reason);
             }
         }
     }
@@ -439,10 +442,15 @@ impl<'a> Judging<'a> {
 
 /// Sets the line of the story that a failure is about, if there is one.
 fn place<'e>(finding: &mut Finding, expectation: impl Into<Option<&'e Expectation>>) {
-    finding.line = expectation.into().map(|expectation| StoryLine {
+    finding.line = expectation.into().map(line_of);
+}
+
+/// The line of the story that has an expectation.
+fn line_of(expectation: &Expectation) -> StoryLine {
+    StoryLine {
         place: expectation.place.to_string(),
         text: expectation.text.clone(),
-    });
+    }
 }
 
 /// Whether an expectation is met by events, which demands are made of.

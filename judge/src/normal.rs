@@ -20,9 +20,7 @@ pub(crate) fn normal<'r>(
     let wire = descriptor.promises.wire.as_ref();
     match renamed(recording, wire) {
         Cow::Borrowed(recording) => asked_for(recording, descriptor, story),
-        Cow::Owned(recording) => {
-            Cow::Owned(asked_for(&recording, descriptor, story).into_owned())
-        }
+        Cow::Owned(recording) => Cow::Owned(asked_for(&recording, descriptor, story).into_owned()),
     }
 }
 

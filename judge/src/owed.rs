@@ -6,9 +6,12 @@
 
 mod baselines;
 mod beyond;
+mod cards;
 mod consequences;
-
+mod delivery;
+mod names;
 mod rows;
+mod sources;
 mod translator;
 mod true_faults;
 
@@ -33,6 +36,9 @@ pub(crate) struct Owed<'a> {
     pub(crate) documents: Vec<Translated<'a>>,
     /// The rows of the monitor.
     rows: Rows<'a>,
+    /// Names of devices and cards that their bearers gave up, with their nodes and the first poll without them: what was
+    /// reported of them stays.
+    pub(crate) left_behind: Vec<(NodeName, String, u64)>,
 }
 
 /// A demand of the documents, and what became of it.
@@ -74,7 +80,7 @@ impl<'a> Owed<'a> {
         recording: &Recording,
     ) -> Self {
         let readings = Readings::of(*context, recording.healing_from);
-        let episodes = Episodes::of(context.story);
+        let episodes = Episodes::promised(context.story, &context.descriptor.promises);
         let kinds = kinds::kinds(&documents, context, &readings, &episodes, recording);
         let translator = translator::Translator {
             context,
@@ -82,6 +88,7 @@ impl<'a> Owed<'a> {
             readings: &readings,
             episodes: &episodes,
             recording,
+            delivery: delivery::Delivery::of(context.story, recording),
         };
         let (translated, mut demands) = translator.translate(documents, kinds);
         translator.beyond(&translated, &mut demands);
@@ -89,6 +96,7 @@ impl<'a> Owed<'a> {
             demands,
             documents: translated,
             rows: Rows::of(context),
+            left_behind: translator.left_behind(),
         }
     }
 

@@ -7,7 +7,7 @@ use scenarios::{FileRef, RuleAction, RuleEffect, RuleLasting, StepAction, Story}
 use simfs::SimTime;
 
 use director::{FunctionView, NodeView};
-use observe::promises::Named;
+use observe::promises::{Garbled, Named, Row};
 
 use crate::{episodes::episode_of_rule, fits::JudgeContext};
 
@@ -87,8 +87,12 @@ impl<'a> Readings<'a> {
             let Some(below) = below_port(&rule.file, function, pci, port) else {
                 continue;
             };
-            match read_as(&rule.effect, below) {
+            match read_as(&rule.effect, below, self.is_garbled_a_state()) {
                 Read::Nothing(kind) => reading.blind = Some(kind),
+                Read::Odd => {
+                    reading.state = Some(Named::OddState);
+                    reading.is_fatal = false;
+                }
                 Read::As(instead) => {
                     reading = Reading {
                         blind: reading.blind,
@@ -98,6 +102,16 @@ impl<'a> Readings<'a> {
             }
         }
         reading
+    }
+
+    /// Whether the monitor takes a text that is no state for one.
+    fn is_garbled_a_state(&self) -> bool {
+        let row = self
+            .context
+            .descriptor
+            .promises
+            .row(&Named::OddState.into(), None);
+        matches!(row, Some(Row::Says(says)) if says.garbled == Some(Garbled::State))
     }
 
     /// Whether a file of a function, or of its ports, is under a rule in a tick.
@@ -115,6 +129,16 @@ impl<'a> Readings<'a> {
             RuleEffect::Hang { .. } => Named::Hang,
             _ => Named::Unreadable,
         })
+    }
+
+    /// Whether a file that is meant is under a rule in a tick.
+    pub(crate) fn is_file_ruled(
+        &self,
+        node: &NodeName,
+        tick: u64,
+        meant: impl Fn(&FileRef) -> bool,
+    ) -> bool {
+        self.in_effect(node, tick).any(|rule| meant(&rule.file))
     }
 
     /// Whether any file of a node is under a rule in a tick.
@@ -184,11 +208,13 @@ fn of_state(
 enum Read {
     /// There is no value.
     Nothing(Named),
+    /// A text that is no state, and is taken for one.
+    Odd,
     /// Another one.
     As((Option<PortState>, Option<PhysState>)),
 }
 
-fn read_as(effect: &RuleEffect, below: &str) -> Read {
+fn read_as(effect: &RuleEffect, below: &str, garbled_is_state: bool) -> Read {
     match effect {
         RuleEffect::Hang { .. } => Read::Nothing(Named::Hang),
         RuleEffect::Content(text) => {
@@ -200,6 +226,7 @@ fn read_as(effect: &RuleEffect, below: &str) -> Read {
             match below {
                 "state" if state.is_some() => Read::As((state, None)),
                 "phys_state" if phys_state.is_some() => Read::As((None, phys_state)),
+                "state" | "phys_state" if garbled_is_state => Read::Odd,
                 _ => Read::Nothing(Named::Unreadable),
             }
         }

@@ -26,6 +26,9 @@ pub(crate) const MESSAGES: &str = "messages of its own";
 /// Timestamps are not of the simulated clock. Rules count by time.
 pub(crate) const TIMESTAMPS: &str = "timestamps of a clock of its own";
 
+/// Its protocol has no connector, so the cluster hears nothing of it, and there are no calls to count.
+pub(crate) const NO_CONNECTOR: &str = "no calls to a connector";
+
 /// Needs: a fault that a monitor with less patience would have noticed.
 pub(crate) const TOO_SHORT: &str = "the fault ends before it must be noticed";
 
@@ -51,3 +54,9 @@ pub(crate) const ANOTHER_FAULT: &str = "taken back with a later fault of the sub
 pub(crate) fn no_need(kind: &Kind) -> String {
     format!("no need about `{kind}`")
 }
+
+/// Rates are measured by a clock of its own, in a drill whose time does not pass like it.
+pub(crate) const RATES: &str = "rates by a clock of its own";
+
+/// It compares a counter with a value from before a restart, by promise.
+pub(crate) const OVER_RESTART: &str = "a counter that changed unread over a restart";

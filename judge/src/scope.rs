@@ -7,26 +7,39 @@ use std::{
 };
 
 use director::{NodeView, Truth};
-use observe::promises::{Scope, ScopeRole};
+use observe::promises::{Pinned, Scope, ScopeRole};
 use platforms::{NodeName, PciAddress, PortNumber, Role};
+use regex::Regex;
 use scenarios::Story;
+
+/// The key of a monitor's configuration that pins devices by name (docs/decisions.md, 12).
+pub(crate) const PINS: &str = "nicInclusionRegexOverride";
 
 /// The ports of a node that a scope decides about, by function: all, and those that it leaves out.
 #[derive(Debug, Default)]
 struct Selected {
     monitored: BTreeMap<PciAddress, bool>,
     left_out: BTreeSet<(PciAddress, PortNumber)>,
+    /// Names that are pinned: their bearers are monitored whatever they are.
+    pinned: Option<Vec<Regex>>,
 }
 
 /// The truth of a drill in which functions are monitored by a scope. A port that is left out is not in it.
 pub(crate) fn scoped<'t>(story: &Story, truth: &'t Truth, scope: Option<&Scope>) -> Cow<'t, Truth> {
-    let Some(scope) = scope.filter(|scope| decides(scope)) else {
+    let pinned = scope.and_then(|scope| pinned(story, scope));
+    let scope = scope.filter(|scope| decides(scope));
+    if scope.is_none() && pinned.is_none() {
         return Cow::Borrowed(truth);
-    };
+    }
     let selected: BTreeMap<&NodeName, Selected> = story
         .nodes
         .iter()
-        .map(|(node, platform)| (node, select(platform, scope)))
+        .map(|(node, platform)| {
+            let mut selected =
+                scope.map_or_else(Selected::default, |scope| select(platform, scope));
+            selected.pinned.clone_from(&pinned);
+            (node, selected)
+        })
         .collect();
     let mut truth = truth.clone();
     // Views are shared between ticks, and stay so.
@@ -52,6 +65,22 @@ pub(crate) fn scoped<'t>(story: &Story, truth: &'t Truth, scope: Option<&Scope>)
         }
     }
     Cow::Owned(truth)
+}
+
+/// The names that a story pins for a monitor to which these are all that counts.
+fn pinned(story: &Story, scope: &Scope) -> Option<Vec<Regex>> {
+    if scope.pinned != Some(Pinned::All) {
+        return None;
+    }
+    let lines = story.config.lines();
+    let mut values =
+        lines.filter_map(|line| line.trim_start().strip_prefix(PINS)?.split('"').nth(1));
+    let patterns = values.next()?.replace("\\\\", "\\");
+    let parts = patterns
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
+    Some(parts.filter_map(|part| Regex::new(part).ok()).collect())
 }
 
 /// Whether a scope is another one than that of the documents. Vendors are chosen where platforms are read.
@@ -84,7 +113,8 @@ fn select(platform: &platforms::Platform, scope: &Scope) -> Selected {
         let by_name = names.is_none_or(|names| names.contains(port.device.as_str()));
         let by_route = scope.default_route != Some(false) || !port.has_default_route;
         let by_numa = scope.numa_node != Some(true) || port.has_numa_node;
-        let is_monitored = by_role && by_name && by_route && by_numa && port.is_of_vendor && !port.is_vf;
+        let is_monitored =
+            by_role && by_name && by_route && by_numa && port.is_of_vendor && !port.is_vf;
         selected.monitored.insert(port.pci, is_monitored);
         if scope.cabled == Some(true) && !port.cabled {
             selected.left_out.insert((port.pci, port.port));
@@ -101,6 +131,13 @@ impl Selected {
             if let Some(monitored) = self.monitored.get(pci) {
                 function.monitored = *monitored;
             }
+            let names = self.pinned.as_ref();
+            let is_pinned = |names: &Vec<Regex>| {
+                names
+                    .iter()
+                    .any(|name| name.is_match(function.name.as_str()))
+            };
+            function.monitored = names.map_or(function.monitored, is_pinned);
             function
                 .ports
                 .retain(|port, _| !self.left_out.contains(&(*pci, *port)));

@@ -11,7 +11,11 @@ use platforms::{PciAddress, PortNumber};
 use proto::{Check, CheckKind};
 
 use crate::{
-    episodes::Episodes, fits::JudgeContext, owed::Rows, readings::Readings,
+    counters::{compared_over_a_restart, rate_of_another_clock},
+    episodes::Episodes,
+    fits::JudgeContext,
+    owed::Rows,
+    readings::Readings,
     reported_event::ReportedEvent,
 };
 
@@ -36,13 +40,21 @@ impl<'a> Strays<'a> {
         Self {
             context: *context,
             readings: Readings::of(*context, healing_from),
-            episodes: Episodes::of(context.story),
+            episodes: Episodes::promised(context.story, &context.descriptor.promises),
             rows: Rows::of(context),
         }
     }
 
     /// Why an event is not judged: a kind that can be its cause has no row. `None` if it is.
     pub(crate) fn excuse(&self, reported: &ReportedEvent<'_>) -> Option<String> {
+        let counter = reported.event.codes.first();
+        let unjudged = counter.and_then(|it| {
+            rate_of_another_clock(&self.context, it)
+                .or_else(|| compared_over_a_restart(&self.context, it, reported.tick))
+        });
+        if let Some(reason) = unjudged {
+            return Some(reason.to_owned());
+        }
         if reported.event.severity == Severity::Healthy {
             return self.excuse_of_healthy(reported);
         }

@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Differences, Filling, Limits, Loop, MetricsPage, PLACEHOLDERS, Promises, Protocol, RealTime,
-    RootAt, Span, Texts, filling, isolation, loops, toml_tables,
+    Differences, Filling, Limits, Lines, Loop, MetricsPage, PLACEHOLDERS, Promises, Protocol,
+    RealTime, RootAt, Span, Texts, filling, isolation, lines, loops, toml_tables,
 };
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
@@ -44,6 +44,8 @@ pub struct Descriptor {
     /// The protocol that it speaks.
     #[serde(default)]
     pub speaks: Protocol,
+    /// With `speaks: lines`: what its lines mean.
+    pub lines: Option<Lines>,
     /// Program and arguments. `{self} {root} {socket} {config} {files} {node} {state_file} {metrics_port}
     /// {checks}` are replaced; `{{name}}` stands for `{name}`.
     pub command: Vec<String>,
@@ -54,6 +56,10 @@ pub struct Descriptor {
     /// Arguments added in drills that hold a read or a call until the monitor gives up.
     #[serde(default)]
     pub impatient: Vec<String>,
+    /// Whether it gives up a read that gets no answer, by a timeout of its own. Scenarios in which a read hangs until
+    /// then do not apply to a monitor that does not.
+    #[serde(default = "yes")]
+    pub gives_up: bool,
     /// Variables added to its environment, with the same replacements.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
@@ -246,6 +252,10 @@ impl Descriptor {
                 "its first item is the program",
             );
         }
+        if let Some((what, hint)) = lines::problem(self.speaks, self.lines.as_ref()) {
+            let (key, what, hint) = ("lines", what.into(), hint.into());
+            return Some(Problem { key, what, hint });
+        }
         if let Some(problem) = self.unknown_placeholder() {
             return Some(problem);
         }
@@ -429,9 +439,11 @@ impl Descriptor {
             name: program.to_owned(),
             title: None,
             speaks: Protocol::default(),
+            lines: None,
             command: vec![program.to_owned()],
             daemon: false,
             impatient: Vec::new(),
+            gives_up: true,
             env: env
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),

@@ -10,7 +10,7 @@ use proto::{Check, CheckKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Descriptor, PollUnit, Span};
+use crate::{Descriptor, PollUnit, Span, toml_tables};
 
 /// A loop of a monitor.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -28,6 +28,10 @@ pub struct Loop {
     /// time unless `interval` states another. One loop at most may have it.
     #[serde(default)]
     pub real_interval: Option<Span>,
+    /// The key of the monitor's configuration that switches it on, with dots, such as `detection.enabled`. Where it
+    /// is not `true`, the loop does not run.
+    #[serde(default)]
+    pub switch: Option<String>,
 }
 
 fn one() -> u32 {
@@ -116,10 +120,22 @@ impl Descriptor {
         expected.collect()
     }
 
+    /// Of these checks those whose loops run with these lines of a story in the configuration.
+    #[must_use]
+    pub fn switched_on<'c>(&self, checks: &[&'c str], story_lines: &str) -> Vec<&'c str> {
+        let default = self.config_default.as_deref().unwrap_or_default();
+        let is_on = |check: &&&str| {
+            let runs = self.loops.iter().find(|spec| spec.checks.contains(**check));
+            let switch = runs.and_then(|spec| spec.switch.as_deref());
+            switch.is_none_or(|key| toml_tables::is_true(default, story_lines, key))
+        };
+        checks.iter().filter(is_on).copied().collect()
+    }
+
     /// The real time between the polls of a drill with this many ticks, each of this length.
     #[must_use]
     pub fn between_polls(&self, checks: &[&str], ticks: u64, tick: Duration) -> Duration {
-        let (mut least, _) = self.real_time.estimate(ticks, 0);
+        let mut least = self.real_time.intervals(ticks);
         for spec in self.expected_loops(checks, tick) {
             let polls = u32::try_from(ticks / spec.every).unwrap_or(u32::MAX);
             least = least.max(spec.paced.unwrap_or_default().saturating_mul(polls));

@@ -15,6 +15,9 @@ pub struct MetricsPage {
     pub path: String,
     /// The names of the reference monitor's metrics that it has; `None`: all. Expectations on others do not apply.
     pub names: Option<BTreeSet<String>>,
+    /// Whether a metric has no value before its first change, as labelled ones of client libraries do; no value is 0
+    /// then.
+    pub lazy: bool,
 }
 
 impl MetricsPage {
@@ -33,7 +36,11 @@ impl MetricsPage {
 impl From<&str> for MetricsPage {
     fn from(path: &str) -> Self {
         let path = path.to_owned();
-        Self { path, names: None }
+        Self {
+            path,
+            names: None,
+            lazy: false,
+        }
     }
 }
 
@@ -44,6 +51,8 @@ impl<'de> Deserialize<'de> for MetricsPage {
         struct Each {
             path: String,
             names: BTreeSet<String>,
+            #[serde(default)]
+            lazy: bool,
         }
         struct Form;
         impl<'de> Visitor<'de> for Form {
@@ -55,9 +64,10 @@ impl<'de> Deserialize<'de> for MetricsPage {
                 Ok(MetricsPage::from(path))
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<MetricsPage, A::Error> {
-                let Each { path, names } = Each::deserialize(MapAccessDeserializer::new(map))?;
+                let Each { path, names, lazy } =
+                    Each::deserialize(MapAccessDeserializer::new(map))?;
                 let names = Some(names);
-                Ok(MetricsPage { path, names })
+                Ok(MetricsPage { path, names, lazy })
             }
         }
         from.deserialize_any(Form)
@@ -87,6 +97,10 @@ impl JsonSchema for MetricsPage {
                             "description": "The names of the reference monitor's metrics that it has; expectations on others do not apply.",
                             "type": "array",
                             "items": { "type": "string" },
+                        },
+                        "lazy": {
+                            "description": "Whether a metric has no value before its first change; no value is 0 then.",
+                            "type": "boolean",
                         },
                     },
                 },

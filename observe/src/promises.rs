@@ -17,10 +17,13 @@ use std::collections::BTreeMap;
 pub use documents::row as documents_row;
 pub use kind::{ANY_COUNTER, Kind, KindOf, Named};
 pub use lasting::Lasting;
-pub use row::{Clears, Compared, Meanwhile, PromisedSubject, Restates, Row, Says, Verdict};
-pub use scope::{Scope, ScopeRole};
+pub use row::{
+    Back, Clears, Compared, Garbled, KnownBy, Meanwhile, OverRestart, PromisedSubject, Restates,
+    Row, Says, Verdict, WhileUnreadable,
+};
+pub use scope::{Pinned, Scope, ScopeRole};
 pub use wire::{
-    Baselines, Calls, ClearedBy, ErrorCodes, FirstPollEvents, PortNaming, Stamps, Wire,
+    Baselines, Calls, ClearedBy, ErrorCodes, FirstPollEvents, PortNaming, Recoveries, Stamps, Wire,
 };
 
 use schemars::JsonSchema;
@@ -149,8 +152,51 @@ impl Promises {
             if says.when.is_some() && !is_card {
                 return Some((kind, "`when` is for `card` only", "leave it out"));
             }
-            if says.ports.is_some() && *kind != Kind::Named(Named::GoneDevice) {
-                return Some((kind, "`ports` is for `gone_device` only", "leave it out"));
+            let is = |meant: &[Named]| matches!(kind, Kind::Named(named) if meant.contains(named));
+            let only = [
+                (
+                    says.ports.is_some(),
+                    &[Named::GoneDevice][..],
+                    "`ports` is for `gone_device` only",
+                ),
+                (
+                    says.back.is_some(),
+                    &[Named::GoneDevice],
+                    "`back` is for `gone_device` only",
+                ),
+                (
+                    says.class_folder.is_some(),
+                    &[Named::GoneDevice],
+                    "`class_folder` is for `gone_device` only",
+                ),
+                (
+                    says.garbled.is_some(),
+                    &[Named::OddState],
+                    "`garbled` is for `odd_state` only",
+                ),
+                (
+                    says.unreadable.is_some(),
+                    &[Named::Reboot, Named::Metadata],
+                    "`unreadable` is for `reboot` and `metadata` only",
+                ),
+                (
+                    says.known_by.is_some(),
+                    &[Named::Rename],
+                    "`known_by` is for `rename` only",
+                ),
+                (
+                    says.healthy.is_some(),
+                    &[Named::HotAdded],
+                    "`healthy` is for `hot_added` only",
+                ),
+            ];
+            if says.over_restart.is_some() && !matches!(kind, Kind::Counter(_)) {
+                return Some((kind, "`over_restart` is for counters only", "leave it out"));
+            }
+            for (is_there, meant, problem) in only {
+                if is_there && !is(meant) {
+                    return Some((kind, problem, "leave it out"));
+                }
             }
             if says.restates.is_some() && kind.of() == KindOf::Condition {
                 return Some((kind, "`restates` is for episodes only", "leave it out"));

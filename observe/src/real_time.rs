@@ -16,6 +16,8 @@ pub struct RealTime {
     /// The longest time that one poll takes when the connector refuses its calls: all attempts, and the waits
     /// between them.
     pub backoff: Option<Span>,
+    /// The same while the connector's socket is missing; default: as `backoff`.
+    pub missing_socket: Option<Span>,
     /// The longest time that a drill may wait beside the intervals, for a dial, a back-off or a timeout. A
     /// scenario that may need more by `backoff` does not apply; a drill that waits longer fails.
     pub at_most: Option<Span>,
@@ -29,14 +31,22 @@ impl RealTime {
         of(self.interval) + of(self.backoff)
     }
 
-    /// The longest time that a drill with this many polls, in so many of which the connector refuses, takes beside
-    /// the work of the monitor: its intervals, and its waits.
+    /// The time between this many polls.
     #[must_use]
-    pub fn estimate(&self, polls: u64, refused: u64) -> (Duration, Duration) {
-        let times = |span: Option<Span>, times: u64| {
-            let times = u32::try_from(times).unwrap_or(u32::MAX);
-            span.unwrap_or_default().0.saturating_mul(times)
-        };
-        (times(self.interval, polls), times(self.backoff, refused))
+    pub fn intervals(&self, polls: u64) -> Duration {
+        times(self.interval, polls)
     }
+
+    /// The longest time that a drill waits in which the connector refuses in so many polls, and its socket is
+    /// missing in so many.
+    #[must_use]
+    pub fn waits(&self, refused: u64, missing: u64) -> Duration {
+        let without_socket = self.missing_socket.or(self.backoff);
+        times(self.backoff, refused).saturating_add(times(without_socket, missing))
+    }
+}
+
+fn times(span: Option<Span>, times: u64) -> Duration {
+    let times = u32::try_from(times).unwrap_or(u32::MAX);
+    span.unwrap_or_default().0.saturating_mul(times)
 }

@@ -35,6 +35,20 @@ pub(crate) fn with_defaults(default: &str, story: &str) -> String {
     format!("{values}{story}{end}{tables}")
 }
 
+/// Whether the value at a key with dots is `true` in a story's lines over those defaults.
+pub(crate) fn is_true(default: &str, story: &str, key: &str) -> bool {
+    let of = |text: &str| -> Option<Value> {
+        let table: Table = text.parse().ok()?;
+        let (first, rest) = key.split_once('.').unwrap_or((key, ""));
+        let names = rest.split('.').filter(|name| !name.is_empty());
+        let first = table.get(first)?.clone();
+        Some(names.fold(first, |value, name| {
+            value.get(name).cloned().unwrap_or(Value::Boolean(false))
+        }))
+    };
+    of(story).or_else(|| of(default)) == Some(Value::Boolean(true))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,6 +57,20 @@ mod tests {
         let text = with_defaults(default, story);
         assert_eq!(text, expected);
         text.parse::<Table>().unwrap();
+    }
+
+    #[test]
+    fn a_key_is_true_if_the_story_says_so_and_else_if_the_default_does() {
+        let default = "[detection]\nenabled = true\n";
+        let key = "detection.enabled";
+        assert!(is_true(default, "", key));
+        assert!(is_true(default, "other = 1\n", key));
+        assert!(is_true("", "[detection]\nenabled = true\n", key));
+        assert!(!is_true(default, "[detection]\nenabled = false\n", key));
+        // The story's table replaces the default one.
+        assert!(!is_true(default, "[detection]\nother = 1\n", key));
+        assert!(!is_true("", "", key));
+        assert!(is_true("on = true\n", "", "on"));
     }
 
     #[test]

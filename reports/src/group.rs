@@ -50,8 +50,14 @@ pub struct Group {
 pub struct FirstDrill {
     /// Its name.
     pub drill: DrillName,
+    /// The id of its finding.
+    pub id: String,
+    /// The place in its scenario that the finding is about, or the scenario's first line.
+    pub place: String,
     /// The command that repeats it.
     pub repeat: String,
+    /// The command that shows it in full.
+    pub show: String,
     /// Its first finding of the cause.
     #[serde(skip)]
     pub finding: Finding,
@@ -68,7 +74,9 @@ pub fn groups(drills: &[DrillReport]) -> Vec<Group> {
 /// ([`Cause::coarser`]).
 pub(crate) fn told(drills: &[DrillReport], by: u8) -> Vec<Group> {
     let roots = Roots::of(drills);
-    grouped(drills, |drill, finding| roots.root(drill, finding).coarser(by))
+    grouped(drills, |drill, finding| {
+        roots.root(drill, finding).coarser(by)
+    })
 }
 
 fn grouped<'d>(
@@ -81,6 +89,8 @@ fn grouped<'d>(
     for drill in sorted {
         for finding in &drill.findings {
             let cause = cause_of(drill, finding);
+            let full = finding.cause.to_string();
+            let id = finding_id(&drill.drill.scenario, &full);
             let group = groups
                 .entry((finding.excuse.as_ref(), cause))
                 .or_insert_with(|| Group {
@@ -95,12 +105,17 @@ fn grouped<'d>(
                     arms: BTreeSet::new(),
                     first: FirstDrill {
                         drill: drill.drill.clone(),
+                        id: id.clone(),
+                        place: match &finding.line {
+                            Some(line) => line.place.clone(),
+                            None => format!("{}:1", drill.file),
+                        },
                         repeat: drill.repeat.clone(),
+                        show: drill.show.clone(),
                         finding: finding.clone(),
                     },
                 });
-            let full = finding.cause.to_string();
-            group.ids.insert(finding_id(&drill.drill.scenario, &full));
+            group.ids.insert(id);
             group.drills.insert(drill.drill.clone());
             group.findings += 1;
             group.times += finding.times;

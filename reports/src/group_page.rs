@@ -17,8 +17,14 @@ const PAGE_LINES: usize = 96;
 /// The largest number of lines of a block.
 const BLOCK_LINES_MAX: usize = 20;
 
-/// The largest number of blocks: each has room for eight lines.
-const BLOCKS_MAX: usize = 12;
+/// The largest number of blocks: each has room for nine lines.
+const BLOCKS_MAX: usize = 10;
+
+/// The number of blocks if there are more causes, which are then told in a line each.
+const BLOCKS_FEWER: usize = 8;
+
+/// The largest number of causes that are told in a line. Chosen: what the lines leave that the blocks take less.
+const FURTHER_MAX: usize = 22;
 
 /// The facts that can be dropped from causes.
 const COARSEST: u8 = 5;
@@ -31,15 +37,22 @@ pub fn groups_page(run: &RunReport, folder: &str, style: Style) -> String {
     let (red, excused): (Vec<Group>, Vec<Group>) =
         groups.into_iter().partition(|group| group.excuse.is_none());
     let mut page = String::new();
-    let blocks = red.len().min(BLOCKS_MAX);
-    let lines = (PAGE_LINES / blocks.max(1)).min(BLOCK_LINES_MAX);
-    for group in red.iter().take(BLOCKS_MAX) {
+    let blocks = if red.len() > BLOCKS_MAX {
+        BLOCKS_FEWER
+    } else {
+        red.len()
+    };
+    let lines = PAGE_LINES / blocks.clamp(1, BLOCKS_MAX);
+    let lines = lines.min(if red.len() > BLOCKS_MAX {
+        PAGE_LINES / BLOCKS_MAX
+    } else {
+        BLOCK_LINES_MAX
+    });
+    let (told, further) = red.split_at(blocks);
+    for group in told {
         page += &block(group, folder, lines, style);
     }
-    if let Some(more) = red.len().checked_sub(BLOCKS_MAX).filter(|more| *more > 0) {
-        let more = plural(more as u64, "further cause");
-        writeln!(page, "{more}: {folder}/failed.txt").expect(WRITES);
-    }
+    page += &further_causes(further, folder);
     if !excused.is_empty() {
         let drills: BTreeSet<&DrillName> = excused.iter().flat_map(|group| &group.drills).collect();
         let causes = plural(excused.len() as u64, "known cause");
@@ -58,6 +71,25 @@ pub fn groups_page(run: &RunReport, folder: &str, style: Style) -> String {
         .expect(WRITES);
     }
     page
+}
+
+/// The causes that have no block, in a line each; empty without any.
+fn further_causes(groups: &[Group], folder: &str) -> String {
+    if groups.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{}:\n", plural(groups.len() as u64, "further cause"));
+    for group in groups.iter().take(FURTHER_MAX) {
+        writeln!(text, "  {}: {}", group.headline, counted(group)).expect(WRITES);
+    }
+    if let Some(more) = groups
+        .len()
+        .checked_sub(FURTHER_MAX)
+        .filter(|more| *more > 0)
+    {
+        writeln!(text, "  {more} more: {folder}/failed.txt").expect(WRITES);
+    }
+    text
 }
 
 /// The groups, coarse enough to be told in the blocks that there are.
@@ -84,7 +116,10 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
     let first = &group.first;
     let mut head = format!("{}  {}", style.red("FAIL"), style.bold(&group.headline));
     write!(head, ": {}", counted(group)).expect(WRITES);
-    let mut tail = vec![format!("  repeat it: {}", style.bold(&first.repeat))];
+    let mut tail = vec![
+        format!("  repeat it: {}", style.bold(&first.repeat)),
+        format!("  in full: {}", first.show),
+    ];
     if group.drills.len() > 1 {
         let cause = group.cause.to_string();
         let mut ids = group.ids.iter();
@@ -101,7 +136,7 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
             format!("  all of them: grep -E ' {causes}(\\.|$)' {folder}/failed.txt")
         });
     }
-    let id = group.ids.first().expect("a group has a finding");
+    let id = &first.id;
     let more = group.ids.len() - 1;
     tail.push(if more == 0 {
         format!("  id: {id}")
@@ -110,7 +145,7 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
     });
     let room = lines.saturating_sub(2 + tail.len());
     let detail = details(&first.finding, room, style);
-    let mut block = format!("{head}\n  first: {}\n", first.drill);
+    let mut block = format!("{head}\n  first: {}, {}\n", first.drill, first.place);
     for line in detail.into_iter().chain(tail) {
         block += &line;
         block.push('\n');

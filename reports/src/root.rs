@@ -54,7 +54,10 @@ impl<'r> Roots<'r> {
 
 /// The cause of a finding, or that of an earlier one in the same drill from which it follows.
 fn root_in(drill: &DrillReport, finding: &Finding) -> Cause {
-    let at = drill.findings.iter().position(|one| std::ptr::eq(one, finding));
+    let at = drill
+        .findings
+        .iter()
+        .position(|one| std::ptr::eq(one, finding));
     let earlier = &drill.findings[..at.unwrap_or(0)];
     let first = earlier.iter().find(|one| {
         one.excuse == finding.excuse
@@ -141,7 +144,9 @@ mod tests {
             findings: causes.iter().map(finding).collect(),
             verdicts: Vec::new(),
             judged: Judged::default(),
+            file: String::new(),
             repeat: String::new(),
+            show: String::new(),
             wall: Wall::default(),
         }
     }
@@ -168,9 +173,15 @@ mod tests {
             ]
         };
         let drills = [drill("a", &on(INFINIBAND)), drill("b", &on(ETHERNET))];
-        assert_eq!(roots(&drills), BTreeSet::from(["missed.healthy.port".to_owned()]));
+        assert_eq!(
+            roots(&drills),
+            BTreeSet::from(["missed.healthy.port".to_owned()])
+        );
         let one = roots(&drills[..1]);
-        assert_eq!(one, BTreeSet::from(["missed.healthy.port.infiniband".to_owned()]));
+        assert_eq!(
+            one,
+            BTreeSet::from(["missed.healthy.port.infiniband".to_owned()])
+        );
     }
 
     #[test]
@@ -178,7 +189,10 @@ mod tests {
         let missed = cause(CauseKind::Missed, CauseSeverity::Fatal, INFINIBAND);
         let elsewhere = cause(CauseKind::Early, CauseSeverity::Fatal, ETHERNET);
         let too_early = cause(CauseKind::Early, CauseSeverity::Fatal, INFINIBAND);
-        assert_eq!(roots(&[drill("a", &[too_early, missed, elsewhere])]).len(), 3);
+        assert_eq!(
+            roots(&[drill("a", &[too_early, missed, elsewhere])]).len(),
+            3
+        );
         assert_eq!(roots(&[drill("a", &[missed, too_early])]).len(), 1);
     }
 

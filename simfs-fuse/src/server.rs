@@ -219,6 +219,20 @@ impl Server {
         self.shared.holds().ids()
     }
 
+    /// Returns once every request that came before is answered or held: the kernel hands requests over in their
+    /// order, and this one is the last. The number says how many operations on files and folders there were so far.
+    /// Must not be called from [`Observer::moment`].
+    pub fn settle(&self) -> u64 {
+        if let Some(root) = &self.root {
+            // A server that has ended has nothing to answer.
+            apart(|| {
+                let asked = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+                statx(root, "", asked, StatxFlags::TYPE).map(drop)
+            });
+        }
+        self.shared.taken_in()
+    }
+
     /// Sets the time and applies a set of edits; once this returns, no process sees the old state.
     pub fn edit(&self, now: SimTime, edits: &[Edit]) {
         self.with_fs(|fs| {
@@ -283,7 +297,7 @@ impl Server {
         // The session's thread waits in the kernel for a request, so it gets one: after the end of the
         // helpers it is the one on which the session ends, and with it the last descriptor of the device.
         // An error means that the connection has ended already.
-        let reached = root.as_ref().map(ask);
+        let reached = root.as_ref().map(|root| apart(|| fstatfs(root).map(drop)));
         drop(root);
         // One that cannot be reached, because the tree was unmounted while somebody was in it, ends with the
         // program.
@@ -301,10 +315,10 @@ impl Drop for Server {
     }
 }
 
-/// Asks the session for the state of its file system, in a thread that may wait for it.
-fn ask(root: &OwnedFd) {
+/// Asks the session for something, in a thread that may wait for it.
+fn apart(ask: impl FnOnce() -> Result<(), SysErrno> + Send) {
     thread::scope(|scope| {
-        let asked = scope.spawn(|| leave_devices().map(|()| fstatfs(root)));
+        let asked = scope.spawn(|| leave_devices().map(|()| ask()));
         // A thread that panicked has reported so itself.
         drop(asked.join());
     });

@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc,
     },
     time::Duration,
@@ -37,6 +37,8 @@ pub(crate) struct Shared {
     holds: Mutex<Holds>,
     held_any: Condvar,
     closing: AtomicBool,
+    /// How many operations were taken in.
+    taken_in: AtomicU64,
 }
 
 /// What makes a thread resolve a path again.
@@ -64,6 +66,7 @@ impl Shared {
             holds: Mutex::default(),
             held_any: Condvar::new(),
             closing: AtomicBool::new(false),
+            taken_in: AtomicU64::new(0),
         }
     }
 
@@ -142,11 +145,17 @@ impl Shared {
 
     /// Accepts a request.
     pub(crate) fn take_in(self: &Arc<Self>, pending: Pending) {
+        self.taken_in.fetch_add(1, Ordering::Relaxed);
         let locked = pending.locked_folders();
         if !locked.is_empty() {
             self.holds().lock(&locked);
         }
         self.drive(pending);
+    }
+
+    /// How many operations were taken in so far.
+    pub(crate) fn taken_in(&self) -> u64 {
+        self.taken_in.load(Ordering::Relaxed)
     }
 
     /// Releases a held request; returns whether it was held.

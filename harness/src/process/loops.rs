@@ -34,6 +34,8 @@ struct LoopState {
     /// The tick of its last poll.
     polled: Option<u64>,
     known: bool,
+    /// When its last poll was let go.
+    let_go: Option<Instant>,
 }
 
 /// A loop that sleeps in real time.
@@ -46,6 +48,10 @@ struct Away {
 /// How much earlier than its interval a loop that the real time paces may list again. Chosen: more than a timer
 /// and a poll of other loops take.
 const EARLY: Duration = Duration::from_millis(250);
+
+/// How much later than its interval a loop that the real time paces polls again. Chosen: more than one poll may take
+/// longer than another until it looks at its clock.
+const LATE: Duration = Duration::from_millis(10);
 
 /// The poll that is going on.
 struct Going {
@@ -74,6 +80,7 @@ impl Loops {
             due: tick,
             polled: None,
             known: false,
+            let_go: None,
         });
         Self {
             loops: loops.collect(),
@@ -82,6 +89,11 @@ impl Loops {
             away: None,
             round: Vec::new(),
         }
+    }
+
+    /// The number of loops that come to the gate.
+    pub(super) fn count(&self) -> usize {
+        self.loops.len()
     }
 
     /// Takes the listing that is let go next in this tick from those at the gate; `None` once every loop that is
@@ -156,7 +168,17 @@ impl Loops {
     pub(super) fn goes_at(&mut self, now: Instant) {
         if let Some(going) = &mut self.going {
             going.since = Some(now);
+            if let Some(which) = going.which {
+                self.loops[which].let_go = Some(now);
+            }
         }
+    }
+
+    /// The time before which the loop that goes next may not poll: one that the real time paces measures by its own
+    /// clock, and must find its interval between two polls.
+    pub(super) fn not_before(&self) -> Option<Instant> {
+        let state = &self.loops[self.going.as_ref()?.which?];
+        Some(state.let_go? + state.expected.paced? + LATE)
     }
 
     /// Whether the loop is going that the real time paces.
@@ -215,6 +237,7 @@ impl Loops {
         }
         let state = &mut self.loops[which];
         state.polled = Some(tick);
+        state.let_go = going.since;
         while state.due <= tick {
             state.due += state.expected.every;
         }

@@ -36,8 +36,9 @@ pub fn estimate(
         };
         let polls = story.until.as_ns() / story.tick.as_ns() + 1;
         let tick = Duration::from_nanos(story.tick.as_ns());
-        let intervals = descriptor.between_polls(&story.checks.names(), polls, tick);
-        let (_, waits) = descriptor.real_time.estimate(0, Outages::of(&story).polls);
+        let checks = descriptor.switched_on(&story.checks.names(), &story.config);
+        let intervals = descriptor.between_polls(&checks, polls, tick);
+        let waits = Outages::of(&story).waits(&descriptor.real_time);
         all.drills += 1;
         all.intervals += intervals;
         all.waits += waits;

@@ -33,6 +33,8 @@ pub(super) struct Group {
     pub(super) whom: Option<Whom>,
     /// The names that its function had.
     pub(super) names: Vec<String>,
+    /// Whether what is said of its ports is said of it.
+    pub(super) has_ports: bool,
     /// What it owes, in order.
     pub(super) alarms: Vec<Alarm>,
     /// What nothing is promised about.
@@ -48,6 +50,16 @@ pub(super) struct Unpromised {
     pub(super) to: u64,
     /// The last tick in which an alarm about it may stand.
     until: u64,
+}
+
+impl Unpromised {
+    fn of(interval: &Interval, clock: &Clock) -> Self {
+        Self {
+            from: interval.from,
+            to: interval.to,
+            until: clock.after(interval.to, GRACE),
+        }
+    }
 }
 
 /// One alarm.
@@ -111,6 +123,14 @@ pub(super) fn groups(
         groups.entry(whom).or_default();
     }
     for interval in of_node {
+        // A monitor may say of each port that its device is gone.
+        if let (Granularity::Port, Whom::Device(gone)) = (granularity, &interval.whom) {
+            let of_it =
+                |whom: &Option<Whom>| matches!(whom, Some(Whom::Port(pci, _)) if pci == gone);
+            for (_, owing) in groups.iter_mut().filter(|(whom, _)| of_it(whom)) {
+                owing.unpromised.push(Unpromised::of(interval, &clock));
+            }
+        }
         let Some(owing) = groups.get_mut(&subject_of(interval, granularity)) else {
             continue;
         };
@@ -121,11 +141,7 @@ pub(super) fn groups(
             continue;
         }
         if !has_row(&interval.kind) || episode.as_ref().is_some_and(|kind| !has_row(kind)) {
-            owing.unpromised.push(Unpromised {
-                from: interval.from,
-                to: interval.to,
-                until: clock.after(interval.to, GRACE),
-            });
+            owing.unpromised.push(Unpromised::of(interval, &clock));
             continue;
         }
         if episode.is_some_and(|kind| is_silent(&rows, &kind, interval)) {
@@ -136,6 +152,7 @@ pub(super) fn groups(
     let named = |(whom, owing): (Option<Whom>, Owing)| Group {
         name: name_of(&readings, node, &whom),
         names: names_of(&readings, node, &whom),
+        has_ports: granularity != Granularity::Port,
         alarms: alarms(owing.pieces),
         whom,
         unpromised: owing.unpromised,

@@ -101,9 +101,8 @@ fn is_about(group: &Group, subject: &Subject) -> bool {
         (Whom::Port(_, of), Subject::Port { device, port }) => {
             is_named(device) && *port == of.to_string()
         }
-        (Whom::Device(_), Subject::Device(name) | Subject::Port { device: name, .. }) => {
-            is_named(name)
-        }
+        (Whom::Device(_), Subject::Device(name)) => is_named(name),
+        (Whom::Device(_), Subject::Port { device, .. }) => group.has_ports && is_named(device),
         (Whom::Card(_), Subject::Card(name)) => is_named(name),
         _ => false,
     }

@@ -318,6 +318,7 @@ fn names(metric: &str) -> Option<observe::MetricsPage> {
     Some(observe::MetricsPage {
         path: "/metrics".to_owned(),
         names: Some([metric.to_owned()].into()),
+        lazy: false,
     })
 }
 

@@ -153,6 +153,7 @@ fn events_of_two_loops_have_no_order_within_a_tick(
         listings: 1,
         interval: None,
         real_interval: None,
+        switch: None,
     };
     stream.case.descriptor.loops = vec![
         of(&["InfiniBandStateCheck", "EthernetStateCheck"]),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use observe::promises::{FirstPollEvents, Named, Restates};
 use platforms::{NodeName, SlotRef};
-use scenarios::{About, Tone, What, Window};
+use scenarios::{About, ChecksRun, Tone, What, Window};
 
 use super::{Fate, Translated, translator::Translator};
 use crate::{
@@ -23,7 +23,12 @@ impl<'a> Translator<'_, 'a> {
         self.baseline_runs(owed);
         self.new_starts(documents, owed);
         self.whole_checks(documents, owed);
-        self.true_faults(documents, owed);
+        if matches!(self.context.story.checks, ChecksRun::State | ChecksRun::All) {
+            self.true_faults(documents, owed);
+            self.cards(owed);
+            self.old_names(owed);
+            self.moved_ports(owed);
+        }
     }
 
     /// A monitor that clears what stands by an event of the whole check tells anew what is healthy, where the
@@ -33,17 +38,31 @@ impl<'a> Translator<'_, 'a> {
             return;
         }
         for node in &self.context.story.monitors {
+            let waits = self.rows.wire().baselines.is_some_and(|it| it.complete);
             let mut unseen_from = None;
             for tick in polled(self.recording, node) {
-                let Some(unseen_from) = unseen_from.replace(tick + 1) else {
+                let begins = match unseen_from.replace(tick + 1) {
                     // Its first poll clears the checks too, whether or not the documents ask for a baseline.
-                    self.clear_checks(node, tick, owed);
-                    continue;
+                    None => true,
+                    Some(from) => {
+                        let episode = self.episodes.latest_of_monitor(node, from, tick);
+                        episode.is_some_and(begins_anew)
+                    }
                 };
-                let episode = self.episodes.latest_of_monitor(node, unseen_from, tick);
-                if episode.is_some_and(begins_anew) {
-                    self.clear_checks(node, tick, owed);
-                    self.baseline_run(node, tick, owed);
+                if !begins {
+                    continue;
+                }
+                let complete = if waits {
+                    self.first_complete(node, tick)
+                } else {
+                    tick
+                };
+                self.clear_checks(node, complete, owed);
+                if tick > 0 || complete > tick {
+                    self.baseline_run(node, complete, owed);
+                }
+                if self.lacks_routes(node, tick) {
+                    self.excluded_by_route(node, tick, owed);
                 }
             }
         }
@@ -73,9 +92,8 @@ impl<'a> Translator<'_, 'a> {
                     self.baseline_run(node, tick, owed);
                 }
                 if restates == Restates::All {
-                    let stands = |it: &&Interval| {
-                        it.node == *node && it.from < unseen_from && it.to > tick
-                    };
+                    let stands =
+                        |it: &&Interval| it.node == *node && it.from < unseen_from && it.to > tick;
                     for interval in all.iter().filter(stands) {
                         self.restate(interval, tick, documents, owed);
                     }
@@ -111,6 +129,26 @@ impl<'a> Translator<'_, 'a> {
                     About::Card(node.clone(), card.pci),
                     Some(state_check(card.layer)),
                 );
+            }
+        }
+    }
+
+    /// Where the default route is not known, management functions may be taken for others.
+    fn excluded_by_route(&self, node: &NodeName, tick: u64, owed: &mut Vec<Demand<'a>>) {
+        let Some([views, _]) = self.readings.views(node, tick) else {
+            return;
+        };
+        let management = |view: &director::FunctionView| view.role == platforms::Role::Management;
+        for (pci, view) in views.0.iter().filter(|(_, view)| management(view)) {
+            for (port, of) in &view.ports {
+                let slot = SlotRef {
+                    node: node.clone(),
+                    pci: *pci,
+                    port: *port,
+                };
+                owed.push(may_come(node, tick, About::Port(slot), None));
+                let card = About::Card(node.clone(), *pci);
+                owed.push(may_come(node, tick, card, Some(state_check(of.layer))));
             }
         }
     }

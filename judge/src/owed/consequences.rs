@@ -7,6 +7,7 @@ use scenarios::{About, ConditionIs, ConditionOf, Expectation, Stands, Tone, What
 use simfs::SimTime;
 
 use super::{Fate, Owed, Translated};
+use crate::demands::Demand;
 
 /// What is expected of a consequence instead of what the documents ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,16 @@ pub(crate) enum Instead {
     NotJudged(String),
 }
 
+/// Metrics that count events or calls.
+const COUNT_EVENTS: [&str; 3] = [
+    "nic_health_monitor_health_events_sent_total",
+    "nvsentinel_health_events_publisher_sends_success_total",
+    "nvsentinel_health_events_publisher_sends_error_total",
+];
+
+/// A name that was given up holds its node.
+const LEFT_BEHIND: &str = "faults stay with the name that a device gave up, by promise";
+
 /// Rules count events, so that they are judged where all events are those of the documents.
 const OTHER_EVENTS: &str = "it counts events, which differ from the documents' by promise";
 
@@ -26,6 +37,14 @@ impl Owed<'_> {
     /// What is expected instead of this consequence; `None` if it is as the documents ask.
     pub(crate) fn instead(&self, expectation: &Expectation, node: &NodeName) -> Option<Instead> {
         let window = expectation.window;
+        let is_of_faults = matches!(
+            expectation.what,
+            What::Condition(_) | What::Cordoned(_) | What::Uncordoned(_)
+        );
+        let gives_up = |(of, _, tick): &(NodeName, String, u64)| of == node && *tick <= window.to;
+        if is_of_faults && self.left_behind.iter().any(gives_up) {
+            return Some(Instead::NotJudged(LEFT_BEHIND.to_owned()));
+        }
         match &expectation.what {
             What::Condition(is) => {
                 let of_counters = match &is.of {
@@ -60,6 +79,7 @@ impl Owed<'_> {
                     return self.of_rule(None, window);
                 }
                 self.of_faults(node, window, *stands, is_fatal)
+                    .or_else(|| self.of_unjudged_counters(node, window))
             }
             What::Uncordoned(true) => {
                 let stands = Stands {
@@ -90,10 +110,41 @@ impl Owed<'_> {
                 .map(Instead::NotJudged),
             What::Rule(_) => self.of_rule(expectation.node.as_ref(), window),
             What::RulesSilent => self.of_rule(None, window),
-            What::Calls { .. } => self.of_rule(Some(node), window),
+            What::Calls { .. } => self.of_counts(node, window),
+            What::Metric { name, .. } if COUNT_EVENTS.contains(&name.as_str()) => {
+                self.of_counts(node, window)
+            }
             What::Verdict { .. } => self.of_verdict(expectation.node.as_ref(), window),
             _ => None,
         }
+    }
+
+    /// What counts events or calls until a time: events that only a promise asks for are among them.
+    fn of_counts(&self, node: &NodeName, window: Window) -> Option<Instead> {
+        let beyond = |one: &Demand<'_>| {
+            one.expectation.is_none()
+                && one.node == *node
+                && one.bounds.at_most > 0
+                && one.window.from <= window.to
+                && one.pattern.about != About::Check
+        };
+        if self.demands.iter().any(beyond) {
+            return Some(Instead::NotJudged(OTHER_EVENTS.to_owned()));
+        }
+        self.of_rule(Some(node), window)
+    }
+
+    /// What rules make of the counters of a node, if these are not judged.
+    fn of_unjudged_counters(&self, node: &NodeName, window: Window) -> Option<Instead> {
+        let mut counters = self.documents.iter().filter(|it| {
+            it.demand.node == *node
+                && it.demand.pattern.counter.is_some()
+                && it.demand.window.from <= window.to
+        });
+        counters.find_map(|it| match &it.fate {
+            Fate::NotJudged(reason) => Some(Instead::NotJudged(reason.clone())),
+            _ => None,
+        })
     }
 
     /// What stands because of faults of a node.

@@ -116,7 +116,10 @@ impl<'a> Rows<'a> {
         {
             return Holds::Silent;
         }
-        let waits = kinds.condition.as_ref().is_some_and(is_on_its_way);
+        let waits = match kinds.condition {
+            Some(Kind::Named(Named::Card)) => kinds.is_waiting,
+            ref kind => kind.as_ref().is_some_and(is_on_its_way),
+        };
         let [condition, episode] = pairs;
         let says = |pair: &Option<(Row, Row)>, promised: bool| match pair {
             Some((documents, own)) => match if promised { own } else { documents } {
@@ -127,7 +130,7 @@ impl<'a> Rows<'a> {
         };
         let both = |promised| {
             let (under, mut over) = (says(&condition, promised), says(&episode, promised));
-            if kinds.episode == Some(Named::FirstPoll) && !waits {
+            if matches!(kinds.episode, Some(Named::FirstPoll | Named::HotAdded)) && !waits {
                 over.after = None;
             }
             Box::new(Says {
@@ -139,6 +142,13 @@ impl<'a> Rows<'a> {
                 when: over.when.or(under.when),
                 restates: over.restates.or(under.restates),
                 ports: over.ports.or(under.ports),
+                back: over.back.or(under.back),
+                class_folder: over.class_folder.or(under.class_folder),
+                garbled: over.garbled.or(under.garbled),
+                unreadable: over.unreadable.or(under.unreadable),
+                known_by: over.known_by.or(under.known_by),
+                healthy: over.healthy.or(under.healthy),
+                over_restart: over.over_restart.or(under.over_restart),
                 infiniband: None,
                 ethernet: None,
             })
@@ -176,12 +186,6 @@ pub(crate) fn restates(says: &Says) -> Restates {
 
 /// Whether a first poll may wait for what is of this kind.
 fn is_on_its_way(kind: &Kind) -> bool {
-    let waits = [
-        Named::Polling,
-        Named::Training,
-        Named::Init,
-        Named::Armed,
-        Named::Card,
-    ];
+    let waits = [Named::Polling, Named::Training, Named::Init, Named::Armed];
     matches!(kind, Kind::Named(named) if waits.contains(named))
 }

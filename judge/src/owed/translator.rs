@@ -4,18 +4,20 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use observe::{
-    Recording,
-    promises::{Clears, Kind, Lasting, Named, PromisedSubject, Restates, Says, Verdict},
+    PollUnit, Recording,
+    promises::{Clears, Kind, Lasting, Meanwhile, Named, PromisedSubject, Restates, Says, Verdict},
 };
 use scenarios::{About, EventPattern, Tone, Window};
 use simfs::SimTime;
 
 use super::{
     Fate, Translated,
+    delivery::Delivery,
     rows::{self, Holds, Rows},
 };
 use crate::{
     assign::Bounds,
+    counters::{compared_over_a_restart, rate_of_another_clock},
     demands::{self, Demand},
     episodes::Episodes,
     fits::{JudgeContext, counter_check, state_check},
@@ -31,6 +33,7 @@ pub(super) struct Translator<'t, 'a> {
     pub(super) readings: &'t Readings<'a>,
     pub(super) episodes: &'t Episodes,
     pub(super) recording: &'t Recording,
+    pub(super) delivery: Delivery,
 }
 
 /// A fate, and the demand that is owed instead.
@@ -117,6 +120,18 @@ impl<'a> Translator<'_, 'a> {
 
     /// A demand for a fault; `cleared` is when the documents ask for its clear.
     fn fault(&self, demand: &Demand<'a>, kinds: &Kinds, cleared: Option<Window>) -> Result<'a> {
+        if let Some(reason) = self.unjudged_counter(demand) {
+            return (Fate::NotJudged(reason.to_owned()), Some(at_will(demand)));
+        }
+        if self.is_taken_over(demand, kinds) {
+            return (told(demand), Some(at_will(demand)));
+        }
+        let by_source = self.due_by_source(demand, kinds);
+        let moved = Demand {
+            window: by_source.unwrap_or(demand.window),
+            ..demand.clone()
+        };
+        let demand = if by_source.is_some() { &moved } else { demand };
         let (documents, promised) = match self.rows.hold(kinds) {
             Holds::AsAsked => return as_asked(demand),
             Holds::Unpromised(reason) => return (Fate::NotJudged(reason), None),
@@ -126,6 +141,18 @@ impl<'a> Translator<'_, 'a> {
                 promised,
             } => (documents, promised),
         };
+        if self.is_of_cards(demand, kinds) {
+            let is_earlier = self.rows.later(&documents, &promised) < 0;
+            let begins = kinds.begins.filter(|_| is_earlier);
+            let later = begins.map_or(0, |begins| {
+                begins.cast_signed() - demand.window.from.cast_signed()
+            });
+            let (tone, about) = (demand.pattern.tone, None);
+            return (Fate::Owed { later, tone, about }, None);
+        }
+        if self.is_without_class(demand, kinds, &promised) {
+            return (Fate::Silent, None);
+        }
         if kinds.is_older && !self.is_restated(demand, &documents, &promised) {
             return (Fate::Silent, None);
         }
@@ -134,6 +161,7 @@ impl<'a> Translator<'_, 'a> {
         };
         let mut owed = demand.clone();
         owed.window = window;
+        self.delivered_later(&mut owed, later);
         if later != 0 {
             owed.in_order = None;
             owed.pattern = Cow::Owned(self.stamped_later(&owed.pattern, later));
@@ -167,6 +195,18 @@ impl<'a> Translator<'_, 'a> {
     /// A demand for a healthy event; `of` is what became of the fault that it clears.
     fn clear(&self, demand: &Demand<'a>, kinds: &Kinds, of: Option<&Result<'a>>) -> Result<'a> {
         let may = |fate| (fate, Some(at_will(demand)));
+        if let Some(reason) = self.unjudged_counter(demand) {
+            return may(Fate::NotJudged(reason.to_owned()));
+        }
+        if self.is_of_cards(demand, kinds) && of.is_some() {
+            return (told(demand), None);
+        }
+        if self.is_left_behind(demand, kinds)
+            || self.is_forgotten(demand, kinds)
+            || self.has_moved(demand, kinds)
+        {
+            return may(Fate::Free);
+        }
         match of {
             Some((Fate::NotJudged(reason), _)) => return may(Fate::NotJudged(reason.clone())),
             Some((Fate::Silent | Fate::Free, _)) => return may(Fate::Free),
@@ -180,6 +220,10 @@ impl<'a> Translator<'_, 'a> {
                 }
             }
         }
+        let Some(moved) = self.baseline_time(demand) else {
+            return may(Fate::Free);
+        };
+        let demand = &moved;
         let (documents, promised) = match self.rows.hold(kinds) {
             Holds::AsAsked => (Box::default(), Box::default()),
             Holds::Unpromised(reason) => return may(Fate::NotJudged(reason)),
@@ -196,6 +240,10 @@ impl<'a> Translator<'_, 'a> {
                 promised,
             } => (documents, promised),
         };
+        let differs = rows::clears(&promised) != rows::clears(&documents);
+        if differs && rows::clears(&promised) == Clears::Never && kinds.clears.is_some() {
+            return (Fate::Silent, None);
+        }
         if kinds.is_older && self.clears_by_check(kinds) {
             return may(Fate::Free);
         }
@@ -203,7 +251,8 @@ impl<'a> Translator<'_, 'a> {
         if of.is_none() && kinds.episode == Some(Named::FirstPoll) {
             self.not_put_off(&mut owed, kinds);
         }
-        if rows::clears(&promised) != rows::clears(&documents) {
+        self.back(&mut owed, kinds, &promised);
+        if differs && kinds.clears.is_some() {
             match rows::clears(&promised) {
                 Clears::Healed(None) => {}
                 Clears::Healed(Some(within)) => {
@@ -214,6 +263,11 @@ impl<'a> Translator<'_, 'a> {
                 Clears::ByOperator => return may(Fate::Free),
                 Clears::Never => return (Fate::Silent, None),
             }
+        }
+        let is_of_scope = matches!(kinds.episode, Some(Named::ScopeChange | Named::Metadata));
+        if is_of_scope && self.rows.wire().clears == Some(observe::promises::ClearedBy::Check) {
+            // It says so in its own words.
+            owed.pattern.to_mut().message.clear();
         }
         self.rename(&mut owed, &documents, &promised);
         let fate = Fate::Owed {
@@ -252,8 +306,12 @@ impl<'a> Translator<'_, 'a> {
             return Some((demand.window, 0));
         }
         let due = if later < 0 {
-            let begins = kinds.begins.unwrap_or(0).min(from);
-            from.saturating_sub(later.unsigned_abs()).max(begins)
+            let after = self.rows.ticks(promised.after.unwrap_or(Lasting::NOTHING));
+            let due = kinds.begins.map_or_else(
+                || from.saturating_sub(later.unsigned_abs()),
+                |begins| begins.saturating_add(after),
+            );
+            due.min(from)
         } else if let (Some(Lasting::Polls(_)), None | Some(Lasting::Polls(_))) =
             (promised.after, documents.after)
         {
@@ -273,8 +331,65 @@ impl<'a> Translator<'_, 'a> {
         } else {
             to.saturating_add(due - from)
         };
+        let due = self.seen_within_a_poll(demand, kinds, due);
         let later = i64::try_from(due).unwrap_or(i64::MAX) - i64::try_from(from).unwrap_or(0);
         Some((Window { from: due, to }, later))
+    }
+
+    /// Why nothing about the counter of a demand is judged; `None` if it is, or if it has none.
+    fn unjudged_counter(&self, demand: &Demand<'a>) -> Option<&'static str> {
+        let counter = demand.pattern.counter.as_deref()?;
+        let is_fault = demand.pattern.tone != Tone::Healthy;
+        let by_rate = rate_of_another_clock(self.context, counter).filter(|_| is_fault);
+        by_rate.or_else(|| compared_over_a_restart(self.context, counter, demand.window.from))
+    }
+
+    /// A report that is due at another time than the documents ask waits for the connector.
+    fn delivered_later(&self, owed: &mut Demand<'a>, later: i64) {
+        if later == 0 {
+            return;
+        }
+        let last = self.delivery.next(&owed.node, owed.window.from);
+        if last > owed.window.from {
+            owed.window.to = owed.window.to.max(last);
+        }
+    }
+
+    /// Where a poll lists for each check, what happens within it is seen by the later ones.
+    fn seen_within_a_poll(&self, demand: &Demand<'a>, kinds: &Kinds, due: u64) -> u64 {
+        if kinds.condition != Some(Named::GoneDevice.into())
+            || self.context.descriptor.poll_unit != PollUnit::Check
+        {
+            return due;
+        }
+        let About::Device(_, pci) = &demand.pattern.about else {
+            return due;
+        };
+        let begins = kinds.begins.unwrap_or(demand.window.from);
+        let before = begins
+            .checked_sub(1)
+            .and_then(|tick| self.readings.views(&demand.node, tick));
+        let within = before.is_some_and(|[_, end]| end.0.get(pci).is_some_and(|it| !it.listed));
+        due.saturating_sub(u64::from(within))
+    }
+
+    /// Whether a demand about a card is made by [`Self::cards`] instead.
+    fn is_of_cards(&self, demand: &Demand<'a>, kinds: &Kinds) -> bool {
+        demand.pattern.counter.is_none()
+            && kinds.condition == Some(Named::Card.into())
+            && self.compares_in_every_poll(kinds.layer)
+    }
+
+    /// Whether a device is gone because the class folder is, about which the monitor is silent.
+    fn is_without_class(&self, demand: &Demand<'a>, kinds: &Kinds, promised: &Says) -> bool {
+        if kinds.condition != Some(Named::GoneDevice.into())
+            || promised.class_folder != Some(Meanwhile::Silent)
+        {
+            return false;
+        }
+        let since = kinds.begins.unwrap_or(demand.window.from);
+        let views = self.readings.views(&demand.node, since);
+        views.is_some_and(|[views, _]| views.0.len() > 1 && views.0.values().all(|it| !it.listed))
     }
 
     /// Whether a fault has ended by a tick.
@@ -322,13 +437,17 @@ impl<'a> Translator<'_, 'a> {
 
     /// Whether the peers of a demand's card are evidence of its fault.
     fn has_evidence(&self, demand: &Demand<'a>) -> bool {
-        let pci = match &demand.pattern.about {
-            About::Port(slot) => slot.pci,
-            About::Device(_, pci) | About::Card(_, pci) => *pci,
-            _ => return false,
-        };
         let Some([views, _]) = self.readings.views(&demand.node, demand.window.from) else {
             return false;
+        };
+        let is_listed = |pci| views.0.get(pci).is_some_and(|view| view.listed);
+        let pci = match &demand.pattern.about {
+            // What is not there is not known after a baseline.
+            About::Port(slot) if !is_listed(&slot.pci) => return false,
+            About::Device(..) => return false,
+            About::Port(slot) => slot.pci,
+            About::Card(_, pci) => *pci,
+            _ => return false,
         };
         let cards = views.cards();
         let mut of_it = cards.iter().filter(|card| card.pci.card() == pci.card());
@@ -453,6 +572,15 @@ fn is_same(one: &Demand<'_>, other: &Demand<'_>) -> bool {
         && one.pattern.counter == other.pattern.counter
         && one.window.from <= other.window.to
         && other.window.from <= one.window.to
+}
+
+/// The fate of a demand that is owed, and is made elsewhere.
+fn told(demand: &Demand<'_>) -> Fate {
+    Fate::Owed {
+        later: 0,
+        tone: demand.pattern.tone,
+        about: None,
+    }
 }
 
 /// The demand of the documents as it is.

@@ -1,10 +1,10 @@
 //! What a monitor owes where the documents ask for nothing: it reports a kind that they leave silent, earlier than
-//! they do, in a severity that rises where theirs does not, or cards in every poll. It follows from the truth.
+//! they do, or in a severity that rises where theirs does not. It follows from the truth.
 //! Start at [`Translator::true_faults`].
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use observe::promises::{Clears, Compared, Kind, Lasting, Meanwhile, Named, Row, Says, Verdict};
+use observe::promises::{Clears, Kind, Lasting, Meanwhile, Named, Recoveries, Row, Says, Verdict};
 use platforms::{NodeName, PciAddress, PortNumber, SlotRef};
 use scenarios::{About, EventPattern, Tone, Window};
 
@@ -39,9 +39,9 @@ impl<'a> Translator<'_, 'a> {
         let is_further =
             |it: &Interval, pci: &PciAddress| further.contains(&(it.node.clone(), *pci));
         let all = intervals(self.context, self.readings, self.recording);
+        self.recoveries(&all, owed);
         for (at, interval) in all.iter().enumerate() {
             match &interval.whom {
-                Whom::Card(_) => self.card(interval, documents, owed),
                 Whom::Port(pci, port) => {
                     let begins_run = !all[..at].iter().any(|before| goes_on(before, interval));
                     if begins_run && interval.is_of_reading() {
@@ -66,38 +66,32 @@ impl<'a> Translator<'_, 'a> {
         }
     }
 
-    /// A card that falls behind its peers.
-    fn card(&self, interval: &Interval, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
-        let Some((_, Row::Says(promised))) = self.rows.pair(&interval.kind, interval.layer) else {
-            return;
-        };
-        let is_asked = |it: &Translated<'_>| {
-            let window = it.demand.window;
-            it.demand.pattern.tone != Tone::Healthy
-                && it.demand.node == interval.node
-                && matches!(&it.demand.pattern.about, About::Card(_, pci) if Whom::Card(pci.card()) == interval.whom)
-                && window.to >= interval.from
-                && window.from < interval.to
-        };
-        let Some(pci) = self.function_of(interval) else {
-            return;
-        };
-        if promised.when != Some(Compared::EveryPoll) || documents.iter().any(is_asked) {
+    /// A monitor that tells that every port is healthy again, reported or not, may say so at the end of each fault.
+    fn recoveries(&self, all: &[Interval], owed: &mut Vec<Demand<'a>>) {
+        if self.rows.wire().recoveries != Some(Recoveries::All) {
             return;
         }
-        if self.is_first_sight(&interval.node, interval.from) && !self.is_judged_at_once(interval) {
-            return;
+        for interval in all
+            .iter()
+            .filter(|it| it.is_of_reading() && it.to < u64::MAX)
+        {
+            let Whom::Port(pci, port) = interval.whom else {
+                continue;
+            };
+            if all.iter().any(|after| goes_on(interval, after)) {
+                continue;
+            }
+            let slot = SlotRef {
+                node: interval.node.clone(),
+                pci,
+                port,
+            };
+            let to = self.delivery.next(&interval.node, interval.to) + GRACE;
+            let pattern = is_healthy(About::Port(slot), None);
+            let mut may = self.once(interval, pattern, interval.to, to);
+            may.bounds.at_least = 0;
+            owed.push(may);
         }
-        let about = About::Card(interval.node.clone(), pci);
-        let check = interval.layer.map(state_check);
-        self.owe(
-            interval,
-            &promised,
-            (about, check),
-            tone_of(&promised),
-            owed,
-        );
-        self.owe_clear(interval, &promised, (pci, None), interval.to, owed);
     }
 
     /// The functions that a scope of its own adds to those that the documents monitor.
@@ -149,12 +143,7 @@ impl<'a> Translator<'_, 'a> {
     }
 
     /// The unhealthy readings of a port from a healthy one to the next.
-    fn run_of_port(
-        &self,
-        of: &Run<'_>,
-        documents: &[Translated<'a>],
-        owed: &mut Vec<Demand<'a>>,
-    ) {
+    fn run_of_port(&self, of: &Run<'_>, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
         let Run {
             slot: (pci, port),
             intervals: run,
@@ -171,10 +160,11 @@ impl<'a> Translator<'_, 'a> {
             pci,
             port,
         };
-        if follows_absence && !self.ports_speak(first) {
+        if follows_absence && (!self.ports_speak(first) || self.was_dark(&slot, first.from)) {
             return;
         }
-        if self.is_first_sight(node, first.from) {
+        let is_first = self.is_first_sight(node, first.from);
+        if is_first {
             let is_asked = |it: &Translated<'_>| {
                 it.demand.pattern.tone != Tone::Healthy
                     && it.demand.node == *node
@@ -183,11 +173,12 @@ impl<'a> Translator<'_, 'a> {
                     && it.demand.window.from < last.to
             };
             let decides =
-                self.is_judged_at_once(first) && self.has_peers_against(node, pci, first.from);
+                self.is_judged_at_once(first) && self.has_evidence_against(node, pci, first.from);
             if !decides || documents.iter().any(is_asked) {
                 return;
             }
         }
+        let all_asked = documents;
         let (mut asked, mut said) = (None, None);
         let mut clears: Option<Box<Says>> = None;
         for interval in run {
@@ -208,7 +199,12 @@ impl<'a> Translator<'_, 'a> {
                 _ => None,
             };
             let own = own.filter(|_| long > self.after(&promised));
-            let is_asked = rises(asked, theirs) && !follows_absence;
+            let theirs = theirs.filter(|_| !self.is_garbled(interval, pci));
+            let is_asked = if self.is_pinned() {
+                self.is_asked_for(all_asked, &slot, interval.from)
+            } else {
+                rises(asked, theirs) && !follows_absence && !is_first
+            };
             if is_asked {
                 asked = theirs;
             }
@@ -313,24 +309,50 @@ impl<'a> Translator<'_, 'a> {
         !is_silent && self.rows.judges_at_once(interval.layer)
     }
 
-    /// Whether the peers of a function's card are evidence against it in a tick.
-    fn has_peers_against(&self, node: &NodeName, pci: PciAddress, tick: u64) -> bool {
+    /// Whether the documents ask for a fault of a port in a tick.
+    fn is_asked_for(&self, documents: &[Translated<'a>], slot: &SlotRef, tick: u64) -> bool {
+        documents.iter().any(|it| {
+            it.demand.pattern.tone != Tone::Healthy
+                && it.demand.pattern.about == About::Port(slot.clone())
+                && (it.demand.window.from..=it.demand.window.to).contains(&tick)
+        })
+    }
+
+    /// Whether a state is a text that is none, which the documents call unreadable.
+    fn is_garbled(&self, interval: &Interval, pci: PciAddress) -> bool {
+        interval.kind == Named::OddState.into()
+            && self
+                .readings
+                .is_ruled(&interval.node, pci, interval.from)
+                .is_some()
+    }
+
+    /// Whether a port was not healthy before its device was gone, and nothing was said of it: it has no cable by design.
+    fn was_dark(&self, slot: &SlotRef, back: u64) -> bool {
+        let mut before = (0..back).rev().filter_map(|tick| {
+            let [views, _] = self.readings.views(&slot.node, tick)?;
+            views.0.get(&slot.pci).filter(|view| view.listed)?;
+            Some(
+                self.readings
+                    .port(&slot.node, (slot.pci, slot.port), views, tick),
+            )
+        });
+        // It was dark ever since the first poll.
+        let last = before.next();
+        last.is_some_and(|last| last.kind().is_some() && before.all(|it| it.kind().is_some()))
+    }
+
+    /// Whether a fault is reported in a first poll: the peers of a function's card are evidence of it, or it is pinned.
+    fn has_evidence_against(&self, node: &NodeName, pci: PciAddress, tick: u64) -> bool {
+        if self.is_pinned() {
+            return true;
+        }
         let Some([views, _]) = self.readings.views(node, tick) else {
             return false;
         };
         let cards = views.cards();
         let mut of_it = cards.iter().filter(|card| card.pci.card() == pci.card());
         of_it.any(|card| views.falls_behind(card))
-    }
-
-    fn function_of(&self, interval: &Interval) -> Option<PciAddress> {
-        let [views, _] = self.readings.views(&interval.node, interval.from)?;
-        let cards = views.cards();
-        let mut of_it = cards.iter();
-        let card = of_it.find(|card| {
-            Whom::Card(card.pci.card()) == interval.whom && Some(card.layer) == interval.layer
-        });
-        card.map(|card| card.pci)
     }
 
     fn after(&self, row: &Row) -> u64 {
@@ -359,7 +381,8 @@ impl<'a> Translator<'_, 'a> {
             tone,
             ..is_healthy(about, check)
         };
-        owed.push(self.once(interval, pattern, from, from.saturating_add(within)));
+        let last = self.delivery.next(&interval.node, from);
+        owed.push(self.once(interval, pattern, from, last.saturating_add(within)));
     }
 
     /// Demands its clear.

@@ -448,3 +448,74 @@ fn only_a_higher_severity_is_reported(
 ) {
     check(&RISES_CASE, &promising(promises), how, findings);
 }
+
+/// A story of which the reference monitor does what the documents ask.
+fn told(steps: &str) -> Case {
+    let text = format!(
+        "scenario: an example\nwhy: an example\nplatforms: all\n\
+         let: {{ victim: {{ role: compute, nth: 1 }} }}\ntimeline:\n  - at: 0s\n    \
+         expect: [ {{ this_poll: baseline }} ]\n{steps}"
+    );
+    Case::played(&text)
+}
+
+const RENAMED: &str = "  - at: 5s
+    do: [ { rename: device of victim, to: mlx5_77 } ]
+until: 10s
+heal: never
+because: the name stays
+";
+
+const UNLOADED: &str = "  - at: 5s
+    do: [ { driver: unload } ]
+  - at: 36s
+    expect: [ { this_poll: [ { fatal: device of victim } ] } ]
+until: 36s
+heal: never
+because: the end of the drill is of no interest here
+";
+
+const GARBLED: &str = "  - at: 5s
+    do: [ { read: victim/state, content: \"garbage\\n\", for: 5s } ]
+    expect: [ { nothing: victim, from: 5s, to: 15s } ]
+until: 15s
+";
+
+/// The reference monitor says what the documents ask, which another promise then calls too much or too little.
+#[rstest]
+#[case::known_by_its_place(RENAMED, "{}", None)]
+#[case::known_by_its_name(RENAMED, "rows: { rename: { known_by: name } }", Some(Missing))]
+#[case::garbled_is_unreadable(GARBLED, "{}", None)]
+#[case::garbled_is_a_state(GARBLED, "rows: { odd_state: { garbled: state } }", Some(Missing))]
+fn a_key_of_a_row_asks_for_other_events(
+    #[case] steps: &str,
+    #[case] promises: &str,
+    #[case] finding: Option<FindingKind>,
+) {
+    let case = told(steps);
+    let judged = judge(
+        &case.story,
+        &case.truth,
+        &case.recording,
+        &promising(promises),
+    );
+    let mut kinds = judged.findings.iter().map(|finding| finding.kind);
+    let first = kinds.next();
+    assert_eq!(first, finding, "{:#?}", judged.findings);
+    assert!(
+        kinds.all(|kind| Some(kind) == finding),
+        "{:#?}",
+        judged.findings
+    );
+}
+
+#[test]
+fn without_the_class_folder_nothing_is_said_of_its_devices_by_promise() {
+    let case = told(UNLOADED);
+    let silent = promising("rows: { gone_device: { class_folder: silent } }");
+    let judged = judge(&case.story, &case.truth, &case.recording, &silent);
+    let says = |finding: &reports::Finding| {
+        finding.kind == Unexpected && finding.came.iter().any(|line| line.contains("disappeared"))
+    };
+    assert!(judged.findings.iter().any(says), "{:#?}", judged.findings);
+}

@@ -242,7 +242,11 @@ fn wired(
     };
     let story = |name: &str| asking.stories.iter().find(|story| story.name == name);
     let names = [REST, EVERY_CHECK, OTHER_CHECKS, FAULT];
-    let Some(stories) = names.map(story).into_iter().collect::<Option<Vec<&Story>>>() else {
+    let Some(stories) = names
+        .map(story)
+        .into_iter()
+        .collect::<Option<Vec<&Story>>>()
+    else {
         return Ok(nothing());
     };
     let quiet = Descriptor {

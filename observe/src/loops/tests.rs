@@ -18,6 +18,7 @@ fn of(checks: &[&str]) -> Loop {
         listings: 1,
         interval: None,
         real_interval: None,
+        switch: None,
     }
 }
 
@@ -154,6 +155,7 @@ fn a_real_interval_is_also_the_simulated_one_unless_another_is_stated() {
         monitor(vec![Loop {
             interval,
             real_interval: Span::parse("5s"),
+            switch: None,
             ..of(&[IB_COUNTERS])
         }])
     };
@@ -168,6 +170,7 @@ fn a_real_interval_is_also_the_simulated_one_unless_another_is_stated() {
 fn two_loops_with_a_real_interval_are_refused() {
     let paced = |checks: &[&str]| Loop {
         real_interval: Span::parse("5s"),
+        switch: None,
         ..of(checks)
     };
     let found = |loops: &[Loop]| problem(loops).map(|(what, _)| what);
@@ -175,4 +178,20 @@ fn two_loops_with_a_real_interval_are_refused() {
     assert_eq!(found(&one), None);
     let two = [paced(&[IB_STATE]), paced(&[IB_COUNTERS])];
     assert!(found(&two).is_some_and(|what| what.starts_with("two loops have a `real_interval`")));
+}
+
+/// A loop is expected where its switch is on: by the story's lines, else by the default ones.
+#[test]
+fn a_loop_that_is_switched_off_is_not_expected() {
+    let mut counting = of(&["EthernetDegradationCheck"]);
+    counting.switch = Some("detection.enabled".to_owned());
+    let mut monitor = monitor(vec![of(&["EthernetStateCheck"]), counting]);
+    let on = |monitor: &Descriptor, lines: &str| {
+        monitor.switched_on(&["EthernetStateCheck", "EthernetDegradationCheck"], lines)
+    };
+    assert_eq!(on(&monitor, ""), ["EthernetStateCheck"]);
+    monitor.config_default = Some("[detection]\nenabled = true\n".to_owned());
+    assert_eq!(on(&monitor, "").len(), 2);
+    let off = "[detection]\nenabled = false\n";
+    assert_eq!(on(&monitor, off), ["EthernetStateCheck"]);
 }

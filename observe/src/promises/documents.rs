@@ -57,8 +57,8 @@ pub fn row(kind: &Kind) -> Row {
         }),
         // docs/decisions.md, 5.
         Named::MovedLayer => Row::Usual,
-        // docs/decisions.md, 3: the first poll waits for ports on their way up.
-        Named::FirstPoll => Row::Says(Box::new(Says {
+        // docs/decisions.md, 3: the first poll waits for ports on their way up, and so does that of a new device.
+        Named::FirstPoll | Named::HotAdded => Row::Says(Box::new(Says {
             after: Some(PATIENCE),
             ..Says::default()
         })),
@@ -73,7 +73,6 @@ pub fn row(kind: &Kind) -> Row {
         | Named::FirmwareReset
         | Named::Rename
         | Named::Replaced
-        | Named::HotAdded
         | Named::MonitorRestart
         | Named::ScopeChange
         | Named::Metadata

@@ -42,6 +42,20 @@ pub struct Says {
     pub restates: Option<Restates>,
     /// For `gone_device`: what becomes of the faults of its ports while it comes back.
     pub ports: Option<Meanwhile>,
+    /// For `gone_device`: when it counts as back.
+    pub back: Option<Back>,
+    /// For `gone_device`: what it says of its devices while the class folder itself is missing.
+    pub class_folder: Option<Meanwhile>,
+    /// For `odd_state`: what a text is that is no state.
+    pub garbled: Option<Garbled>,
+    /// For `reboot` and `metadata`: what an unreadable source, such as the boot id or the route table, is taken for.
+    pub unreadable: Option<WhileUnreadable>,
+    /// For `rename`: by what a device is known.
+    pub known_by: Option<KnownBy>,
+    /// For counters: with which value it compares after a restart.
+    pub over_restart: Option<OverRestart>,
+    /// For `hot_added`: whether it says that what was added is healthy.
+    pub healthy: Option<Meanwhile>,
     /// What is different for InfiniBand ports.
     pub infiniband: Option<Row>,
     /// What is different for Ethernet (RoCE) ports.
@@ -109,6 +123,57 @@ pub enum Restates {
     Nothing,
 }
 
+/// When a device that was gone counts as back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Back {
+    /// Once all of its ports are healthy, as the documents ask.
+    Whole,
+    /// Once one of its ports is; its ports are told one by one.
+    AnyPort,
+}
+
+/// What a text is that is no state of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Garbled {
+    /// It cannot be read, as the documents ask.
+    Unreadable,
+    /// An odd state.
+    State,
+}
+
+/// What a source is taken for that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WhileUnreadable {
+    /// It is asked again, and what depends on it waits, as the documents ask.
+    Waits,
+    /// As if it were not there: another boot, no default route.
+    Missing,
+}
+
+/// With which value of a counter a monitor compares after a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OverRestart {
+    /// With the last one that it read, as the documents ask.
+    LastRead,
+    /// With the one that it wrote to its state file, which can be older: what changed while it was away, or while the
+    /// counter was switched off, may look like growth or not like a reset.
+    LastWritten,
+}
+
+/// By what a monitor knows a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KnownBy {
+    /// By its place on the bus, as the documents ask: its faults follow it to its new name.
+    Place,
+    /// By its name: the old name is a device that is gone, and the new one a device that was added.
+    Name,
+}
+
 /// What becomes of faults of ports while a report about their device stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -165,6 +230,13 @@ impl Says {
             when: self.when.or(base.when),
             restates: self.restates.or(base.restates),
             ports: self.ports.or(base.ports),
+            back: self.back.or(base.back),
+            class_folder: self.class_folder.or(base.class_folder),
+            garbled: self.garbled.or(base.garbled),
+            unreadable: self.unreadable.or(base.unreadable),
+            known_by: self.known_by.or(base.known_by),
+            healthy: self.healthy.or(base.healthy),
+            over_restart: self.over_restart.or(base.over_restart),
             infiniband: layer(&self.infiniband, &base.infiniband),
             ethernet: layer(&self.ethernet, &base.ethernet),
         }

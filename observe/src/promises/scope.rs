@@ -21,6 +21,18 @@ pub struct Scope {
     pub vendors: Option<BTreeSet<u16>>,
     /// Only ports of devices with these names.
     pub devices: Option<BTreeSet<String>>,
+    /// What a filter that pins devices by name lets in.
+    pub pinned: Option<Pinned>,
+}
+
+/// What a filter that pins devices by name lets in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pinned {
+    /// Physical functions of the vendors, as the documents ask.
+    Functions,
+    /// All that have such a name, virtual functions too. They are judged without their peers.
+    All,
 }
 
 /// A declared role.

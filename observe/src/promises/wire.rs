@@ -37,6 +37,8 @@ pub struct Wire {
     pub clears: Option<ClearedBy>,
     /// Whether it sends events about devices.
     pub device_events: Option<bool>,
+    /// Of which ports it tells that they are healthy again.
+    pub recoveries: Option<Recoveries>,
 }
 
 /// How a port is named.
@@ -101,10 +103,15 @@ pub struct Baselines {
     pub devices: bool,
     /// Cards.
     pub cards: bool,
+    /// Whether a card that meets its peers later is told then.
+    pub late_cards: bool,
     /// Counters.
     pub counters: bool,
     /// The check as a whole, before the others.
     pub check: bool,
+    /// Whether they wait until every device can be read; else a monitor goes on after three polls with those that
+    /// can.
+    pub complete: bool,
 }
 
 impl Default for Baselines {
@@ -114,10 +121,22 @@ impl Default for Baselines {
             ports: true,
             devices: true,
             cards: true,
+            late_cards: true,
             counters: true,
             check: false,
+            complete: false,
         }
     }
+}
+
+/// Of which ports a monitor tells that they are healthy again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Recoveries {
+    /// Of those that it reported.
+    Reported,
+    /// Of all that were not healthy, reported or not.
+    All,
 }
 
 /// How what stands is cleared after a change of scope or a reboot.
@@ -168,6 +187,7 @@ impl Wire {
             baselines: own.baselines.or(base.baselines),
             clears: own.clears.or(base.clears),
             device_events: own.device_events.or(base.device_events),
+            recoveries: own.recoveries.or(base.recoveries),
         }
     }
 }

@@ -4,7 +4,10 @@ use std::time::Instant;
 
 use platforms::NodeName;
 
-use super::{Play, Player, waiting::Waited};
+use super::{
+    Play, Player,
+    waiting::{LOOK, Waited},
+};
 use director::MonitorId;
 use observe::{Broken, Drains};
 
@@ -54,10 +57,32 @@ impl Player<'_> {
         let Some(hold) = loops.next(tick, heals, &mut instance.gate, done) else {
             return Ok(false);
         };
-        loops.goes_at(Instant::now());
+        if let Some(then) = loops.not_before() {
+            self.await_time(then)?;
+        }
+        let node_runtime = self.node_runtime(node);
+        let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
+            return Ok(false);
+        };
         instance.granted = Some(1);
+        if let Some(loops) = instance.loops.as_mut() {
+            loops.goes_at(Instant::now());
+        }
         node_runtime.release(hold);
         Ok(true)
+    }
+
+    /// Waits for a time, and handles what comes meanwhile.
+    fn await_time(&mut self, then: Instant) -> Play<()> {
+        loop {
+            let left = then.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            if let Some(event) = self.next(left.min(LOOK)) {
+                self.react(event)?;
+            }
+        }
     }
 
     /// Waits until the loop that was let go is at the gate again, and notes what it did. A loop that the real time

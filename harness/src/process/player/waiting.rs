@@ -10,6 +10,7 @@ use platforms::NodeName;
 use super::{Play, Player};
 use director::MonitorId;
 use observe::Broken;
+use simfs_fuse::Server;
 
 use crate::process::{
     ProcessArm, inbox::NodeEvent, loops::Loops, node_runtime::MonitorInstance, quiet,
@@ -24,6 +25,10 @@ const IDLE: Duration = Duration::from_millis(20);
 /// A monitor that publishes in the background is at rest once none of its threads has run for this
 /// long.
 const QUIET: Duration = Duration::from_millis(20);
+
+/// How often in a row no thread may be seen to have run. A busy machine gives the player few looks in [`QUIET`].
+/// Chosen: as many as it takes on an idle one.
+const LOOKS_AT_REST: u32 = 8;
 
 /// If its threads never rest, it counts as at rest once it has emitted nothing for this long.
 const SILENT: Duration = Duration::from_millis(200);
@@ -55,12 +60,19 @@ impl Player<'_> {
         )
     }
 
-    /// Waits until a monitor that publishes in the background has emitted everything.
+    /// Waits until a monitor that publishes in the background has emitted everything: no thread of it has run for a
+    /// while, and none waits for a file or an answer, both of which a busy machine can keep from it.
     pub(super) fn rest(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
         let mut reported = Instant::now();
         let mut ran = (Instant::now(), quiet::Stir::default());
+        let (mut looks, mut operations) = (0, 0);
         loop {
-            let Some(instance) = self.node_runtime(node).instances.get(&monitor) else {
+            let node_runtime = self.node_runtime(node);
+            let so_far = node_runtime.server.as_ref().map_or(0, Server::settle);
+            if std::mem::replace(&mut operations, so_far) != so_far {
+                (reported, looks) = (Instant::now(), 0);
+            }
+            let Some(instance) = node_runtime.instances.get(&monitor) else {
                 return Ok(Waited::Gone);
             };
             if instance.held.is_some() {
@@ -69,13 +81,18 @@ impl Player<'_> {
             let stir = quiet::stir(instance.program.pid());
             if stir != ran.1 || stir.runs {
                 ran = (Instant::now(), stir);
+                looks = 0;
+            } else {
+                looks += 1;
             }
-            if ran.0.elapsed() >= QUIET || (reported.elapsed() >= SILENT && !stir.runs) {
+            let is_at_rest = ran.0.elapsed() >= QUIET && looks >= LOOKS_AT_REST;
+            if is_at_rest || (reported.elapsed() >= SILENT && !stir.runs) {
                 return Ok(Waited::Done);
             }
             if let Some(event) = self.next(Duration::from_millis(2)) {
                 self.react(event)?;
                 reported = Instant::now();
+                looks = 0;
             }
         }
     }
@@ -89,12 +106,13 @@ impl Player<'_> {
         what: &str,
         done: impl Fn(&MonitorInstance, usize) -> bool,
     ) -> Play<Waited> {
-        let loops = self.loops();
+        let all = self.loops();
         let mut progress = Instant::now();
         loop {
             let Some(instance) = self.node_runtime(node).instances.get(&monitor) else {
                 return Ok(Waited::Gone);
             };
+            let loops = instance.loops.as_ref().map_or(all, Loops::count);
             if done(instance, loops) {
                 return Ok(Waited::Done);
             }
@@ -124,7 +142,7 @@ impl Player<'_> {
                         waiting_for,
                     });
                 }
-                None => self.idle(what)?,
+                None => self.idle(node, monitor, what)?,
             }
         }
     }
@@ -135,8 +153,13 @@ impl Player<'_> {
         self.arm.options.limit + self.descriptor.real_time.patience() + paced.unwrap_or_default()
     }
 
-    /// Counts a look without progress, and ends a drill that waits longer than its descriptor allows.
-    fn idle(&mut self, what: &str) -> Play<()> {
+    /// Counts a look without progress, and ends a drill that waits longer than its descriptor allows. A monitor that
+    /// runs, or would if it had a CPU, does not wait.
+    fn idle(&mut self, node: &NodeName, monitor: MonitorId, what: &str) -> Play<()> {
+        let instance = self.node_runtime(node).instances.get(&monitor);
+        if instance.is_some_and(|instance| quiet::stir(instance.program.pid()).runs) {
+            return Ok(());
+        }
         self.idle += LOOK;
         let real_time = &self.descriptor.real_time;
         let Some(at_most) = real_time.at_most else {

@@ -1,0 +1,79 @@
+//! When a monitor's calls get through, as far as the story and the recording tell. Start at [`Delivery`].
+
+use std::collections::BTreeMap;
+
+use director::{ConnectorScript, Socket};
+use observe::Recording;
+use platforms::NodeName;
+use scenarios::{StepAction, Story};
+
+/// The ticks in which calls of a node do not get through.
+#[derive(Debug, Default)]
+pub(super) struct Delivery {
+    /// Whether a node's calls get through, tick by tick.
+    gets_through: BTreeMap<NodeName, Vec<bool>>,
+    /// The ticks in which a monitor may not know what became of its calls: it ended, or got no answer.
+    unsure: BTreeMap<NodeName, Vec<bool>>,
+}
+
+impl Delivery {
+    /// That of a drill.
+    pub(super) fn of(story: &Story, recording: &Recording) -> Self {
+        let mut all = Self::default();
+        for node in &story.monitors {
+            let mut script = ConnectorScript::default();
+            let mut steps = story.given.iter().chain(&story.steps).peekable();
+            let (mut through, mut unsure) = (Vec::new(), Vec::new());
+            for (at, tick) in (0..).zip(&recording.ticks) {
+                let now = story.tick.times(at);
+                script.advance(now);
+                while let Some(step) = steps.next_if(|step| step.at <= now) {
+                    for action in &step.actions {
+                        if let StepAction::Connector(of, action) = action
+                            && of == node
+                        {
+                            script.set(step.at, action);
+                        }
+                    }
+                }
+                let heals = recording.healing_from.is_some_and(|from| at >= from);
+                let monitor = tick.monitors.get(node.as_str());
+                let calls = monitor.into_iter().flat_map(|monitor| &monitor.calls);
+                let is_refused = calls.clone().any(|call| !call.accepted);
+                let listens = heals || script.socket() == Socket::Listening;
+                through.push(listens && !is_refused);
+                let is_unanswered = calls
+                    .clone()
+                    .any(|call| call.accepted && &*call.answer != "accepted");
+                let ended = monitor.is_some_and(|monitor| !monitor.exits.is_empty());
+                unsure.push(is_unanswered || ended);
+            }
+            all.gets_through.insert(node.clone(), through);
+            all.unsure.insert(node.clone(), unsure);
+        }
+        all
+    }
+
+    /// Whether a node's calls get through in a tick.
+    pub(super) fn gets_through(&self, node: &NodeName, tick: u64) -> bool {
+        at(&self.gets_through, node, tick).unwrap_or(true)
+    }
+
+    /// The first tick from this one on in which a node's calls get through.
+    pub(super) fn next(&self, node: &NodeName, tick: u64) -> u64 {
+        let mut ticks = tick..;
+        ticks
+            .find(|tick| self.gets_through(node, *tick))
+            .unwrap_or(tick)
+    }
+
+    /// Whether a monitor may say again what it said in these ticks.
+    pub(super) fn may_repeat(&self, node: &NodeName, from: u64, to: u64) -> bool {
+        (from..=to).any(|tick| at(&self.unsure, node, tick).unwrap_or(false))
+    }
+}
+
+fn at(of: &BTreeMap<NodeName, Vec<bool>>, node: &NodeName, tick: u64) -> Option<bool> {
+    let ticks = of.get(node)?;
+    ticks.get(usize::try_from(tick).ok()?).copied()
+}

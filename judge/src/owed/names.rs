@@ -1,0 +1,300 @@
+//! Devices that come back or get another name: when they count as back, and what becomes of what was said about them.
+//! Start at [`Translator::back`].
+
+use std::borrow::Cow;
+
+use observe::promises::{Back, Kind, Meanwhile, Named, Restates, Row, Says};
+use platforms::{DeviceName, NodeName, PciAddress};
+use scenarios::{About, EventPattern, Tone, Window};
+
+use super::{rows, translator::Translator};
+use crate::{
+    assign::Bounds,
+    demands::{Demand, is_healthy, polled},
+    kinds::Kinds,
+};
+
+/// How many polls after its time a report may come. Chosen: as scenarios allow where they state `within: 1 poll`.
+const GRACE: u64 = 1;
+
+impl<'a> Translator<'_, 'a> {
+    /// Moves the demand for the return of a device, or of a port of it, to the time at which that is back by the
+    /// monitor's row.
+    pub(super) fn back(&self, owed: &mut Demand<'a>, kinds: &Kinds, promised: &Says) {
+        if kinds.condition != Some(Named::GoneDevice.into()) || promised.back != Some(Back::AnyPort)
+        {
+            return;
+        }
+        let (node, to) = (owed.node.clone(), owed.window.from);
+        let is_back = |tick: u64| {
+            let Some([views, _]) = self.readings.views(&node, tick) else {
+                return false;
+            };
+            match &owed.pattern.about {
+                About::Device(_, pci) => views.0.get(pci).is_some_and(|view| {
+                    view.listed && view.ports.values().any(director::PortView::healthy)
+                }),
+                About::Port(slot) => {
+                    let listed = views.0.get(&slot.pci).is_some_and(|view| view.listed);
+                    listed && views.healthy(slot.pci, slot.port)
+                }
+                _ => false,
+            }
+        };
+        let since = (kinds.begins.unwrap_or(0)..=to)
+            .rev()
+            .take_while(|tick| is_back(*tick))
+            .last();
+        if let Some(since) = since {
+            owed.window = Window {
+                from: since,
+                to: owed.window.to.min(since + GRACE + 1).max(since),
+            };
+            owed.in_order = None;
+        }
+    }
+
+    /// Whether a healthy demand is about what the monitor has forgotten: after a baseline it does not know a device
+    /// that was not there, and is silent about a healthy one that is new.
+    pub(super) fn is_forgotten(&self, demand: &Demand<'a>, kinds: &Kinds) -> bool {
+        let reboot = self.rows.pair(&Named::Reboot.into(), None);
+        let forgets =
+            matches!(reboot, Some((_, Row::Says(says))) if rows::restates(&says) != Restates::All);
+        let pci = match &demand.pattern.about {
+            About::Device(_, pci) => *pci,
+            About::Port(slot) => slot.pci,
+            _ => return false,
+        };
+        let is_of_absence = matches!(
+            kinds.condition,
+            Some(Kind::Named(Named::GoneDevice | Named::GonePort))
+        );
+        if is_of_absence && forgets {
+            let mut baselines = polled(self.recording, &demand.node)
+                .take_while(|tick| *tick <= demand.window.from)
+                .scan(0, |from, tick| {
+                    Some((std::mem::replace(from, tick + 1), tick))
+                })
+                .filter(|(from, tick)| {
+                    *from > 0 && self.begins_baseline(&demand.node, *from, *tick)
+                });
+            let is_absent = baselines.any(|(_, tick)| {
+                let views = self.readings.views(&demand.node, tick);
+                views.is_some_and(|[views, _]| views.0.get(&pci).is_none_or(|it| !it.listed))
+            });
+            if is_absent {
+                return true;
+            }
+        }
+        let added = self.rows.pair(&Named::HotAdded.into(), kinds.layer);
+        kinds.episode == Some(Named::HotAdded)
+            && kinds.clears.is_none()
+            && matches!(added, Some((_, Row::Says(says))) if says.healthy == Some(Meanwhile::Silent))
+    }
+
+    /// A port that has moved to the other layer may be reported by the check of that, for a monitor to which it is
+    /// another port.
+    pub(super) fn moved_ports(&self, owed: &mut Vec<Demand<'a>>) {
+        let row = self.rows.pair(&Named::MovedLayer.into(), None);
+        if !matches!(row, Some((documents, promised)) if documents != promised) {
+            return;
+        }
+        for node in &self.context.story.monitors {
+            let mut before: Option<&director::NodeView> = None;
+            for tick in polled(self.recording, node) {
+                let Some([views, _]) = self.readings.views(node, tick) else {
+                    continue;
+                };
+                let Some(was) = before.replace(views) else {
+                    continue;
+                };
+                for (pci, view) in views.watched() {
+                    for (port, now) in &view.ports {
+                        let then = was.0.get(&pci).and_then(|was| was.ports.get(port));
+                        if then.is_none_or(|then| then.layer == now.layer) || now.healthy() {
+                            continue;
+                        }
+                        for tone in [Tone::Fatal, Tone::NonFatal] {
+                            let slot = platforms::SlotRef {
+                                node: node.clone(),
+                                pci,
+                                port: *port,
+                            };
+                            let check = crate::fits::state_check(now.layer);
+                            owed.push(Demand {
+                                expectation: None,
+                                node: node.clone(),
+                                window: Window {
+                                    from: tick,
+                                    to: tick + GRACE,
+                                },
+                                pattern: Cow::Owned(EventPattern {
+                                    tone,
+                                    ..is_healthy(About::Port(slot), Some(check))
+                                }),
+                                bounds: Bounds {
+                                    at_least: 0,
+                                    at_most: 1,
+                                },
+                                attempts: 0,
+                                in_order: None,
+                                stays: false,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the clear of a fault is asked for because its port has moved to the other layer, and the monitor says
+    /// nothing of that.
+    pub(super) fn has_moved(&self, demand: &Demand<'a>, kinds: &Kinds) -> bool {
+        let row = self.rows.pair(&Named::MovedLayer.into(), None);
+        let About::Port(slot) = &demand.pattern.about else {
+            return false;
+        };
+        if !matches!(row, Some((documents, Row::Silent)) if documents != Row::Silent) {
+            return false;
+        }
+        let layer = |tick: u64| {
+            let [views, _] = self.readings.views(&demand.node, tick)?;
+            let port = views.0.get(&slot.pci)?.ports.get(&slot.port)?;
+            Some(port.layer)
+        };
+        let checked = demand
+            .pattern
+            .check
+            .as_deref()
+            .and_then(crate::fits::layer_of_check);
+        let then = kinds.begins.and_then(layer);
+        let now = layer(
+            demand
+                .window
+                .to
+                .min(self.readings.ticks().saturating_sub(1)),
+        );
+        then.is_some() && now.is_some() && then != now && (checked.is_none() || checked == then)
+    }
+
+    /// Whether a healthy demand is about a name that its device does not bear any more, for a monitor that knows
+    /// devices by their names.
+    pub(super) fn is_left_behind(&self, demand: &Demand<'a>, kinds: &Kinds) -> bool {
+        kinds.episode == Some(Named::Rename) && self.is_known_by_name()
+            || self.is_known_by_name() && self.names_the_old(demand)
+    }
+
+    /// Whether a fault is asked for under a name that another device bore before, for a monitor that knows devices by
+    /// their names: what it reported under that name stands already.
+    pub(super) fn is_taken_over(&self, demand: &Demand<'a>, kinds: &Kinds) -> bool {
+        if kinds.episode != Some(Named::Rename) || !self.is_known_by_name() {
+            return false;
+        }
+        // Its counters are counted anew.
+        if demand.pattern.counter.is_some() {
+            return true;
+        }
+        let now = self.readings.views(&demand.node, demand.window.from);
+        let name = match &demand.pattern.about {
+            About::NamedPort(name, _) | About::NamedDevice(name) => Some(name.clone()),
+            About::Port(slot) => {
+                now.and_then(|[views, _]| Some(views.0.get(&slot.pci)?.name.clone()))
+            }
+            _ => None,
+        };
+        name.is_some_and(|name| self.renamed(&demand.node).any(|(_, old, _)| old == name))
+    }
+
+    fn names_the_old(&self, demand: &Demand<'a>) -> bool {
+        let name = match &demand.pattern.about {
+            About::NamedPort(name, _) | About::NamedDevice(name) => name,
+            _ => return false,
+        };
+        self.renamed(&demand.node)
+            .any(|(_, old, tick)| old == *name && tick <= demand.window.from)
+    }
+
+    /// The functions of a node that got another name: each with the old one, and the first poll without it.
+    fn renamed(&self, node: &NodeName) -> impl Iterator<Item = (PciAddress, DeviceName, u64)> {
+        let mut before: Option<&director::NodeView> = None;
+        let mut found = Vec::new();
+        for tick in polled(self.recording, node) {
+            let Some([views, _]) = self.readings.views(node, tick) else {
+                continue;
+            };
+            if let Some(before) = before.replace(views) {
+                for (pci, was) in &before.0 {
+                    let now = views.0.get(pci);
+                    if now.is_some_and(|now| now.name != was.name) && was.monitored {
+                        found.push((*pci, was.name.clone(), tick));
+                    }
+                }
+            }
+        }
+        found.into_iter()
+    }
+
+    /// Adds what a monitor owes that knows devices by their names: the old name of a device is one that is gone.
+    pub(super) fn old_names(&self, owed: &mut Vec<Demand<'a>>) {
+        if !self.is_known_by_name() {
+            return;
+        }
+        let absence = usize::try_from(self.absence()).unwrap_or(usize::MAX);
+        for node in &self.context.story.monitors {
+            for (_, old, tick) in self.renamed(node) {
+                let mut missed = polled(self.recording, node).skip_while(|poll| *poll < tick);
+                let Some(due) = missed.nth(absence) else {
+                    continue;
+                };
+                let is_free = |tick: u64| {
+                    let views = self.readings.views(node, tick);
+                    views.is_some_and(|[views, _]| {
+                        !views.0.values().any(|it| it.listed && it.name == old)
+                    })
+                };
+                let known = !self.begins_baseline(node, tick, tick);
+                if !known || !(tick..=due).all(is_free) {
+                    continue;
+                }
+                owed.push(Demand {
+                    expectation: None,
+                    node: node.clone(),
+                    window: Window {
+                        from: due,
+                        to: self.delivery.next(node, due) + GRACE,
+                    },
+                    pattern: Cow::Owned(EventPattern {
+                        tone: Tone::Fatal,
+                        ..is_healthy(About::NamedDevice(old), None)
+                    }),
+                    bounds: Bounds {
+                        at_least: 1,
+                        at_most: 1,
+                    },
+                    attempts: 0,
+                    in_order: None,
+                    stays: true,
+                });
+            }
+        }
+    }
+
+    /// The subjects whose faults stay because their names were given up: names of devices, and cards, with the
+    /// first poll without them.
+    pub(super) fn left_behind(&self) -> Vec<(NodeName, String, u64)> {
+        if !self.is_known_by_name() {
+            return Vec::new();
+        }
+        let nodes = self.context.story.monitors.iter();
+        let of_node = nodes.flat_map(|node| {
+            let renamed: Vec<_> = self.renamed(node).collect();
+            renamed.into_iter().flat_map(|(pci, old, tick)| {
+                [
+                    (node.clone(), old.to_string(), tick),
+                    (node.clone(), pci.card(), tick),
+                ]
+            })
+        });
+        of_node.collect()
+    }
+}

@@ -1,0 +1,98 @@
+//! What waits for a source that cannot be read, such as the boot id or the route table, where the documents let it wait
+//! and the monitor takes the source for missing, or the other way round. Start at [`Translator::due_by_source`].
+
+use observe::promises::{Kind, Named, Row, WhileUnreadable};
+use platforms::PciAddress;
+use scenarios::{About, FileRef, What, Window};
+
+use super::translator::Translator;
+use crate::{
+    demands::{Demand, polled},
+    kinds::Kinds,
+};
+
+/// How many polls after its time a report may come. Chosen: as scenarios allow where they state `within: 1 poll`.
+const GRACE: u64 = 1;
+
+impl<'a> Translator<'_, 'a> {
+    /// When a fault is due that a source decides about; `None` if none does.
+    pub(super) fn due_by_source(&self, demand: &Demand<'a>, kinds: &Kinds) -> Option<Window> {
+        let begins = kinds.begins?;
+        let from = demand.window.from;
+        // The documents wait for the boot id; a baseline in spite of it does not.
+        if self.takes_for_missing(Named::Reboot)
+            && self.is_ruled_by(&demand.node, begins, is_boot_id)
+            && begins < from
+        {
+            let mut next = polled(self.recording, &demand.node).skip_while(|poll| *poll < begins);
+            let due = next.next()?;
+            return Some(Window {
+                from: due,
+                to: due + GRACE,
+            });
+        }
+        // The documents know the role from before; without its NUMA node a device has none.
+        let pci = match &demand.pattern.about {
+            About::Port(slot) => slot.pci,
+            _ => return None,
+        };
+        let of_role = |file: &FileRef| is_numa_node(file, pci);
+        if self.takes_for_missing(Named::Metadata) && self.is_ruled_by(&demand.node, from, of_role)
+        {
+            let mut later = polled(self.recording, &demand.node).skip_while(|poll| *poll < from);
+            let due = later.find(|tick| !self.is_ruled_by(&demand.node, *tick, of_role))?;
+            return Some(Window {
+                from: due,
+                to: due + GRACE,
+            });
+        }
+        None
+    }
+
+    /// The poll in which the events of a first poll come, which the documents let wait for a source; `None` if they do
+    /// not, or if this monitor waits too.
+    pub(super) fn baseline_by_source(&self, demand: &Demand<'a>) -> Option<u64> {
+        let is_baseline = matches!(
+            demand.expectation.map(|of| &of.what),
+            Some(What::Baseline { .. })
+        );
+        if !is_baseline || !self.takes_for_missing(Named::Metadata) {
+            return None;
+        }
+        let first = polled(self.recording, &demand.node).next()?;
+        let is_ruled = self.is_ruled_by(&demand.node, first, is_route_table);
+        (first < demand.window.from && is_ruled).then_some(first)
+    }
+
+    /// Whether the route table cannot be read in a poll, so that the device with the default route is not known.
+    pub(super) fn lacks_routes(&self, node: &platforms::NodeName, tick: u64) -> bool {
+        self.takes_for_missing(Named::Metadata) && self.is_ruled_by(node, tick, is_route_table)
+    }
+
+    fn takes_for_missing(&self, episode: Named) -> bool {
+        let pair = self.rows.pair(&Kind::Named(episode), None);
+        let missing = Some(WhileUnreadable::Missing);
+        matches!(pair, Some((_, Row::Says(says))) if says.unreadable == missing)
+    }
+
+    fn is_ruled_by(
+        &self,
+        node: &platforms::NodeName,
+        tick: u64,
+        meant: impl Fn(&FileRef) -> bool,
+    ) -> bool {
+        self.readings.is_file_ruled(node, tick, meant)
+    }
+}
+
+fn is_boot_id(file: &FileRef) -> bool {
+    matches!(file, FileRef::Path(path) if path == "proc/sys/kernel/random/boot_id")
+}
+
+fn is_route_table(file: &FileRef) -> bool {
+    matches!(file, FileRef::Path(path) if path == "proc/net/route")
+}
+
+fn is_numa_node(file: &FileRef, pci: PciAddress) -> bool {
+    matches!(file, FileRef::Device(_, of, below) if *of == pci && below.ends_with("numa_node"))
+}
