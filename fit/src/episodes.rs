@@ -197,12 +197,10 @@ fn choose(
     else {
         return;
     };
-    let is_suspect = findings
-        .iter()
-        .any(|(name, finding)| {
-            let drill = asked.iter().find(|drill| drill.name() == *name);
-            suspects::is_unwanted(finding) || drill.is_some_and(|it| is_loss(kind, finding, it))
-        });
+    let is_suspect = findings.iter().any(|(name, finding)| {
+        let drill = asked.iter().find(|drill| drill.name() == *name);
+        suspects::is_unwanted(finding) || drill.is_some_and(|it| is_loss(kind, finding, it))
+    });
     let mut told: BTreeMap<&str, Evidence> = BTreeMap::new();
     for (drill, finding) in &findings {
         told.entry(drill).or_insert_with(|| Evidence {
