@@ -153,10 +153,12 @@ fn touches_state_file(story: &Story) -> bool {
     actions.any(|action| matches!(action, StepAction::StateFile(..)))
 }
 
-/// Whether a story changes how a connector answers.
+/// Whether a story changes how a connector answers, or does something at a call.
 fn touches_connector(story: &Story) -> bool {
     let mut actions = story.actions();
+    let mut moments = story.steps.iter().filter_map(|step| step.moment.as_ref());
     actions.any(|action| matches!(action, StepAction::Connector(..)))
+        || moments.any(|moment| moment.call.is_some())
 }
 
 /// Whether a story has a rule on the state file, or does something when it is written.
@@ -352,6 +354,15 @@ mod tests {
             |own| own.needs_socket = true,
             None,
         );
+    }
+
+    #[test]
+    fn a_monitor_that_writes_lines_plays_no_story_about_calls() {
+        let reason = Some("`m` calls no connector");
+        let lines = |own: &mut Descriptor| own.speaks = observe::Protocol::Lines;
+        check("connector/nobody-listens@h100-oci", lines, reason);
+        check("connector/killed-between-two-calls@dgx-h100", lines, reason);
+        check("port/cable-pulled@h100-oci", lines, None);
     }
 
     /// The connector refuses in the polls from 5 s to 11 s.

@@ -93,14 +93,15 @@ impl Judging<'_> {
         let last = (self.recording.ticks.len() as u64).saturating_sub(1);
         for alarm in &group.alarms {
             let due = alarm.opens_by.min(last);
-            if heard.worst(group, due).is_none() {
+            // One that is short may be over by then.
+            if heard.worst_in(group, alarm.opens, due).is_none() {
                 let what = format!("an alarm about {} by poll {due}", group.name);
                 self.missing(node, group, alarm.opens, CauseKind::Missed, what, heard);
                 continue;
             }
-            for (piece_due, tone) in &alarm.due {
+            for (piece, (piece_due, tone)) in alarm.pieces.iter().zip(&alarm.due) {
                 let wanted = severity(*tone);
-                let worst = heard.worst(group, (*piece_due).min(last));
+                let worst = heard.worst_in(group, *piece, (*piece_due).min(last));
                 if worst.is_some_and(|worst| worst < wanted) {
                     let what = format!("it is {wanted} by poll {piece_due}");
                     self.missing(node, group, *piece_due, CauseKind::Differs, what, heard);
@@ -143,8 +144,11 @@ impl Judging<'_> {
     /// stands, and one that was raised is taken back.
     fn unpromised(&mut self, node: &NodeName, group: &Group, heard: &Heard<'_>, last: u64) {
         let style = self.context.descriptor.promises.style;
-        let mut faults = group.unpromised.iter();
-        let flickers = faults.find_map(|fault| heard.gap(group, fault.from, fault.to.min(last)));
+        // Of several faults each may be what an alarm is about.
+        let flickers = match (group.alarms.as_slice(), group.unpromised.as_slice()) {
+            ([], [fault]) => heard.gap(group, fault.from, fault.to.min(last)),
+            _ => None,
+        };
         if let Some(off) = flickers.filter(|_| style == Some(Style::Level)) {
             let what = format!(
                 "an alarm about {} that stays while the fault does",

@@ -35,6 +35,13 @@ impl<'r> Heard<'r> {
         standing.map(|alarm| alarm.severity).max()
     }
 
+    /// The worst statement about a subject at the end of any of these ticks, if it is an alarm.
+    pub(super) fn worst_in(&self, group: &Group, from: u64, to: u64) -> Option<Severity> {
+        (from..=to.max(from))
+            .filter_map(|tick| self.worst(group, tick))
+            .max()
+    }
+
     /// The first tick between two without an alarm about a subject, after one with and before another one with.
     pub(super) fn gap(&self, group: &Group, from: u64, to: u64) -> Option<u64> {
         let raised = |tick: &u64| self.worst(group, *tick).is_some();

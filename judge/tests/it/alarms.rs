@@ -138,6 +138,28 @@ fn a_debounce_moves_an_alarm(#[case] alarms: &[(usize, usize)], #[case] findings
     );
 }
 
+/// The cable of one is pulled for a poll: an alarm that stands in that poll only is enough.
+#[test]
+fn an_alarm_about_a_short_fault_may_be_over_before_it_is_due() {
+    static SHORT: LazyLock<Case> = LazyLock::new(|| {
+        let text = TWO
+            .replace("at: 20s", "at: 11s")
+            .replace("at: 30s", "at: 16s");
+        Case::played(&text)
+    });
+    let promises = of_node("within: 3 polls,", "");
+    let recording = alarming(&[(10, 12), (15, 17)], true);
+    let judged = judge(
+        &SHORT.story,
+        &SHORT.truth,
+        &recording,
+        &promising(&promises),
+    );
+    let left = |finding: &&reports::Finding| finding.kind != FindingKind::LeftStanding;
+    let found: Vec<_> = judged.findings.iter().filter(left).collect();
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 #[test]
 fn a_second_fault_is_named_only_where_all_are() {
     let recording = alarming(&[(10, 31)], false);

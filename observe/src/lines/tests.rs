@@ -1,3 +1,5 @@
+//! What lines say, and rules that say nothing.
+
 use rstest::rstest;
 
 use super::*;
