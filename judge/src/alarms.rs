@@ -144,11 +144,7 @@ impl Judging<'_> {
     /// stands, and one that was raised is taken back.
     fn unpromised(&mut self, node: &NodeName, group: &Group, heard: &Heard<'_>, last: u64) {
         let style = self.context.descriptor.promises.style;
-        // Of several faults each may be what an alarm is about.
-        let flickers = match (group.alarms.as_slice(), group.unpromised.as_slice()) {
-            ([], [fault]) => heard.gap(group, fault.from, fault.to.min(last)),
-            _ => None,
-        };
+        let flickers = heard.gap(group, last);
         if let Some(off) = flickers.filter(|_| style == Some(Style::Level)) {
             let what = format!(
                 "an alarm about {} that stays while the fault does",

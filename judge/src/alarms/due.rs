@@ -96,9 +96,20 @@ struct Owing {
 }
 
 impl Group {
+    /// Whether an alarm that is owed may stand in a tick.
+    pub(super) fn is_promised(&self, tick: u64) -> bool {
+        self.alarms.iter().any(|alarm| alarm.may_stand(tick))
+    }
+
+    /// The faults of a tick that nothing is promised about.
+    pub(super) fn standing(&self, tick: u64) -> impl Iterator<Item = &Unpromised> {
+        let all = self.unpromised.iter();
+        all.filter(move |fault| (fault.from..fault.to).contains(&tick))
+    }
+
     /// Whether it may alarm in a tick.
     pub(super) fn may_alarm(&self, tick: u64) -> bool {
-        self.alarms.iter().any(|alarm| alarm.may_stand(tick))
+        self.is_promised(tick)
             || self
                 .unpromised
                 .iter()

@@ -42,12 +42,18 @@ impl<'r> Heard<'r> {
             .max()
     }
 
-    /// The first tick between two without an alarm about a subject, after one with and before another one with.
-    pub(super) fn gap(&self, group: &Group, from: u64, to: u64) -> Option<u64> {
+    /// The first tick without an alarm about a subject between two with one, although all stands that stood in the
+    /// first of them, and nothing about it is promised.
+    pub(super) fn gap(&self, group: &Group, last: u64) -> Option<u64> {
         let raised = |tick: &u64| self.worst(group, *tick).is_some();
-        let first = (from..to).find(raised)?;
-        let off = (first..to).find(|tick| !raised(tick))?;
-        (off..to).any(|tick| raised(&tick)).then_some(off)
+        (1..last).find(|off| {
+            let before = off - 1;
+            if !raised(&before) || raised(off) || group.is_promised(before) {
+                return false;
+            }
+            let ends = group.standing(before).map(|fault| fault.to).min();
+            ends.is_some_and(|end| (off + 1..end.min(last)).any(|tick| raised(&tick)))
+        })
     }
 
     /// Whether any alarm about a subject was raised or repeated between two ticks.

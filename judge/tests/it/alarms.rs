@@ -56,7 +56,12 @@ fn promising(promises: &str) -> Descriptor {
 /// A recording in which the node alarms in these ticks, from the first to the one before the last: by an event at
 /// its beginning and one at its end, or by one in every tick.
 fn alarming(alarms: &[(usize, usize)], is_level: bool) -> Recording {
-    let mut recording = TWO_CASE.recording.clone();
+    alarming_in(&TWO_CASE, alarms, is_level)
+}
+
+/// The same of another drill.
+fn alarming_in(case: &Case, alarms: &[(usize, usize)], is_level: bool) -> Recording {
+    let mut recording = case.recording.clone();
     let fatal = calls(&mut recording.clone())
         .iter()
         .flat_map(|call| call.events.clone())
@@ -142,13 +147,12 @@ fn a_debounce_moves_an_alarm(#[case] alarms: &[(usize, usize)], #[case] findings
 #[test]
 fn an_alarm_about_a_short_fault_may_be_over_before_it_is_due() {
     static SHORT: LazyLock<Case> = LazyLock::new(|| {
-        let text = TWO
-            .replace("at: 20s", "at: 11s")
-            .replace("at: 30s", "at: 16s");
-        Case::played(&text)
+        let (one, _) = TWO.split_once("  - at: 15s").expect("the other one");
+        let mended = "  - at: 11s\n    do: [ { mend: one } ]\nuntil: 20s\n";
+        Case::played(&format!("{one}{mended}"))
     });
     let promises = of_node("within: 3 polls,", "");
-    let recording = alarming(&[(10, 12), (15, 17)], true);
+    let recording = alarming_in(&SHORT, &[(10, 12)], true);
     let judged = judge(
         &SHORT.story,
         &SHORT.truth,
