@@ -31,7 +31,9 @@ impl<'a> Translator<'_, 'a> {
             return Some(Fate::Silent);
         }
         let is_card = matches!(demand.pattern.about, About::Card(..));
-        if is_card && !baselines.late_cards && !self.is_of_a_first_poll(demand) {
+        let is_late =
+            || self.baseline_by_source(demand).is_none() && !self.is_of_a_first_poll(demand);
+        if is_card && !baselines.late_cards && is_late() {
             return Some(Fate::Free);
         }
         if matches!(

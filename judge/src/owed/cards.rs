@@ -5,7 +5,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use director::NodeView;
-use observe::promises::{Compared, KnownBy, Lasting, Named, Row};
+use observe::promises::{Compared, Garbled, KnownBy, Lasting, Named, Row};
 use platforms::{LinkLayer, NodeName, PciAddress};
 use scenarios::{About, EventPattern, MonitorAction, StepAction, Tone, Window};
 
@@ -99,7 +99,7 @@ impl<'a> Translator<'_, 'a> {
                 let must = !self.roles_changed(node, tick);
                 owed.push(self.about_card(node, (card.pci, card.layer), tone, window, must));
             }
-            if self.roles_changed(node, tick) {
+            if self.roles_changed(node, tick) || self.reads_garbled(node, tick) {
                 self.uncertain_cards(node, views, tick, owed);
             }
             unseen_from = tick + 1;
@@ -152,7 +152,10 @@ impl<'a> Translator<'_, 'a> {
             let healthy = |view: &director::FunctionView| {
                 view.listed && view.ports.values().all(director::PortView::healthy)
             };
-            !healthy(view) || before.is_none_or(|before| !healthy(before))
+            let is_ruled = [tick.saturating_sub(1), tick]
+                .iter()
+                .any(|tick| self.readings.is_ruled(node, **pci, *tick).is_some());
+            is_ruled || !healthy(view) || before.is_none_or(|before| !healthy(before))
         });
         for (pci, view) in disturbed {
             for layer in view.ports.values().map(|port| port.layer) {
@@ -258,6 +261,17 @@ impl<'a> Translator<'_, 'a> {
             };
             changes && from <= tick
         })
+    }
+
+    /// Whether a text that is no state may count as one in a poll, or did in the one before.
+    fn reads_garbled(&self, node: &NodeName, tick: u64) -> bool {
+        let row = self.rows.pair(&Named::OddState.into(), None);
+        let is_state =
+            matches!(row, Some((_, Row::Says(says))) if says.garbled == Some(Garbled::State));
+        is_state
+            && [tick.saturating_sub(1), tick]
+                .iter()
+                .any(|tick| self.readings.is_any_ruled(node, *tick))
     }
 
     /// Whether devices are known by their names.

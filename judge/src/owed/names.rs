@@ -57,6 +57,12 @@ impl<'a> Translator<'_, 'a> {
     /// Whether a healthy demand is about what the monitor has forgotten: after a baseline it does not know a device
     /// that was not there, and is silent about a healthy one that is new.
     pub(super) fn is_forgotten(&self, demand: &Demand<'a>, kinds: &Kinds) -> bool {
+        let added = self.rows.pair(&Named::HotAdded.into(), kinds.layer);
+        let is_silent =
+            matches!(added, Some((_, Row::Says(says))) if says.healthy == Some(Meanwhile::Silent));
+        if kinds.episode == Some(Named::HotAdded) && kinds.clears.is_none() && is_silent {
+            return true;
+        }
         let reboot = self.rows.pair(&Named::Reboot.into(), None);
         let forgets =
             matches!(reboot, Some((_, Row::Says(says))) if rows::restates(&says) != Restates::All);
@@ -82,14 +88,9 @@ impl<'a> Translator<'_, 'a> {
                 let views = self.readings.views(&demand.node, tick);
                 views.is_some_and(|[views, _]| views.0.get(&pci).is_none_or(|it| !it.listed))
             });
-            if is_absent {
-                return true;
-            }
+            return is_absent;
         }
-        let added = self.rows.pair(&Named::HotAdded.into(), kinds.layer);
-        kinds.episode == Some(Named::HotAdded)
-            && kinds.clears.is_none()
-            && matches!(added, Some((_, Row::Says(says))) if says.healthy == Some(Meanwhile::Silent))
+        false
     }
 
     /// A port that has moved to the other layer may be reported by the check of that, for a monitor to which it is
@@ -167,7 +168,8 @@ impl<'a> Translator<'_, 'a> {
             .check
             .as_deref()
             .and_then(crate::fits::layer_of_check);
-        let then = kinds.begins.and_then(layer);
+        let before = demand.window.from.checked_sub(1);
+        let then = kinds.begins.and_then(layer).or(before.and_then(layer));
         let now = layer(
             demand
                 .window
