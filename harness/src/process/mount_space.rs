@@ -159,7 +159,7 @@ impl MountSpace {
         // A thread that shares its working directory with others cannot join (`setns(2)`).
         unshare(CloneFlags::CLONE_FS)?;
         setns(&namespace, CloneFlags::CLONE_NEWNS)?;
-        work.map_or(Ok(()), |work| chdir(work))?;
+        work.map_or(Ok(()), chdir)?;
         Ok(Self {
             _namespace: namespace,
             id: (metadata.dev(), metadata.ino()),
