@@ -113,7 +113,8 @@ fn an_unknown_language_is_refused_by_name() {
     let ran = Scratch::new().run(&["init", "--lang", "cobol", "m"]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(
-        ran.err.contains("[possible values: python, go, rust, bash]"),
+        ran.err
+            .contains("[possible values: python, go, rust, bash]"),
         "{ran}"
     );
 }
