@@ -92,16 +92,17 @@ fn joined(found: Vec<(LinkLayer, Learned)>) -> Option<FittedRow> {
     let mark = found.iter().map(|(_, it)| it.mark).max()?;
     let evidence = found.iter().flat_map(|(_, it)| it.evidence.clone());
     let evidence = evidence.collect();
+    let described = found.iter().all(|(_, it)| it.row.is_some());
     let row_on = |wanted: LinkLayer| {
         let mut found = found.iter().filter(|(layer, _)| *layer == wanted);
-        found.next().map(|(_, it)| it.row.clone())
+        found.next().and_then(|(_, it)| it.row.clone())
     };
     let row = match (row_on(LinkLayer::InfiniBand), row_on(LinkLayer::Ethernet)) {
-        (Some(infiniband), Some(ethernet)) => both(infiniband, ethernet),
-        (one, other) => one.or(other)?,
+        (Some(infiniband), Some(ethernet)) => Some(both(infiniband, ethernet)),
+        (one, other) => one.or(other),
     };
     Some(FittedRow {
-        row: Some(row),
+        row: row.filter(|_| described),
         mark,
         evidence,
     })
@@ -143,7 +144,8 @@ fn beyond(base: &Says, says: Says) -> Says {
 
 /// What was learned about a kind on one layer.
 struct Learned {
-    row: Row,
+    /// `None` if no row describes it.
+    row: Option<Row>,
     mark: Mark,
     evidence: Vec<Evidence>,
 }
@@ -161,8 +163,15 @@ fn learned(kind: &Kind, layer: LinkLayer, answers: &[&Answer]) -> Learned {
     if is_read_error && reported.iter().any(is_fatal) {
         // A read error is no proof of a dead link (docs/decisions.md, 6): no promise.
         return Learned {
-            row: Row::Silent,
+            row: Some(Row::Silent),
             mark: Mark::Suspect,
+            evidence,
+        };
+    }
+    if documents_distinguish(&documents) && has_silent_case(answers) {
+        return Learned {
+            row: None,
+            mark: Mark::Weaker,
             evidence,
         };
     }
@@ -185,7 +194,7 @@ fn learned(kind: &Kind, layer: LinkLayer, answers: &[&Answer]) -> Learned {
         false => compared(&asked, &says),
     };
     Learned {
-        row: Row::Says(Box::new(says)),
+        row: Some(Row::Says(Box::new(says))),
         mark,
         evidence,
     }
@@ -194,20 +203,32 @@ fn learned(kind: &Kind, layer: LinkLayer, answers: &[&Answer]) -> Learned {
 /// The row of a kind about which nothing was said.
 fn silent(kind: &Kind, documents: &Row, answers: &[&Answer], evidence: Vec<Evidence>) -> Learned {
     let asks_verdict = matches!(documents, Row::Says(says) if says.verdict.is_some());
-    let by_case = matches!(documents, Row::Says(says) if says.verdict.is_none());
+    let by_case = documents_distinguish(documents);
     let is_asked = asks_verdict || by_case && answers.iter().any(|it| it.stood.tone.is_some());
     let as_documents = by_case && !is_asked;
     Learned {
-        row: match as_documents {
+        row: Some(match as_documents {
             true => documents_row(kind),
             false => Row::Silent,
-        },
+        }),
         mark: match is_asked {
             true => Mark::Weaker,
             false => Mark::Observed,
         },
         evidence,
     }
+}
+
+/// Whether the documents distinguish cases within a kind.
+fn documents_distinguish(documents: &Row) -> bool {
+    matches!(documents, Row::Says(says) if says.verdict.is_none())
+}
+
+/// Whether nothing was said in a case in which the documents ask for an event, although something was in another.
+fn has_silent_case(answers: &[&Answer]) -> bool {
+    let longest = answers.iter().map(|it| it.lasted()).max();
+    let mut long = answers.iter().filter(|it| Some(it.lasted()) == longest);
+    long.any(|it| it.stood.tone.is_some() && it.report.is_none())
 }
 
 /// The severity, where the documents state one or it is another one than they ask in some case.

@@ -11,7 +11,7 @@ use observe::{
         documents_row,
     },
 };
-use reports::Finding;
+use reports::{CauseKind, CauseSeverity, Finding};
 
 use crate::{
     drill::Drill,
@@ -99,7 +99,28 @@ fn candidates(named: Named) -> Vec<Candidate> {
                 after: Some(Lasting::NOTHING),
                 ..Says::default()
             });
-            vec![by_subject(documents_row(&kind)), by_subject(at_once)]
+            [documents_row(&kind), at_once, Row::Silent]
+                .map(by_subject)
+                .into()
+        }
+        Named::MonitorRestart => {
+            let anew = [Restates::Nothing, Restates::All].map(|restates| {
+                says(Says {
+                    restates: Some(restates),
+                    ..Says::default()
+                })
+            });
+            let rows = [documents_row(&kind)].into_iter().chain(anew);
+            rows.map(by_subject).collect()
+        }
+        // A call that was not accepted may be repeated in the next poll only.
+        Named::Connector => {
+            let next_poll = says(Says {
+                within: Some(Lasting::Polls(1)),
+                clears: Some(Clears::Healed(Some(Lasting::Polls(1)))),
+                ..Says::default()
+            });
+            [documents_row(&kind), next_poll].map(by_subject).into()
         }
         // What is silent then is a weaker promise; in the other episodes it would be a loss.
         Named::Flap
@@ -148,8 +169,8 @@ fn with_clears(promises: &mut Promises, clears: ClearedBy) {
     }
 }
 
-/// Takes the first row under which nothing is wrong. If there is none, a row stands only where something happened that
-/// no monitor can want.
+/// Takes the row under which the least is wrong, the first of these. If something is, it stands only where something
+/// happened that no monitor can want.
 fn choose(
     kind: &Kind,
     asked: &[&Drill<'_>],
@@ -172,12 +193,14 @@ fn choose(
         };
         return fitted.add(kind.clone(), found);
     }
-    let Some((first, findings)) = tried.into_iter().next() else {
+    let Some((best, findings)) = tried.into_iter().min_by_key(|(_, findings)| findings.len())
+    else {
         return;
     };
-    let is_suspect = findings
-        .iter()
-        .any(|(_, finding)| *kind == Named::Connector.into() || suspects::is_unwanted(finding));
+    let is_suspect = findings.iter().any(|(name, finding)| {
+        let drill = asked.iter().find(|drill| drill.name() == *name);
+        suspects::is_unwanted(finding) || drill.is_some_and(|it| is_loss(kind, finding, it))
+    });
     let mut told: BTreeMap<&str, Evidence> = BTreeMap::new();
     for (drill, finding) in &findings {
         told.entry(drill).or_insert_with(|| Evidence {
@@ -187,7 +210,7 @@ fn choose(
         });
     }
     let found = FittedRow {
-        row: is_suspect.then_some(first.row),
+        row: is_suspect.then_some(best.row),
         mark: match is_suspect {
             true => Mark::Suspect,
             false => Mark::Weaker,
@@ -195,6 +218,31 @@ fn choose(
         evidence: told.into_values().collect(),
     };
     fitted.add(kind.clone(), found);
+}
+
+/// Whether a report is missing that no other event makes up for: of a fault that began or stands while the monitor was
+/// away or something got another name, one whose call was refused, or the clear of what was reported.
+fn is_loss(kind: &Kind, finding: &Finding, drill: &Drill<'_>) -> bool {
+    let Kind::Named(named) = kind else {
+        return false;
+    };
+    let is_missed = finding.cause.kind == CauseKind::Missed;
+    let is_clear = finding.cause.severity == Some(CauseSeverity::Healthy);
+    match named {
+        Named::MonitorRestart | Named::ScopeChange | Named::StateFile | Named::Rename => is_missed,
+        Named::MovedLayer => is_missed && is_clear,
+        Named::Connector => is_missed && has_refused(drill),
+        _ => false,
+    }
+}
+
+/// Whether any call of a drill was not accepted.
+fn has_refused(drill: &Drill<'_>) -> bool {
+    let ticks = drill.recording.ticks.iter();
+    let mut calls = ticks
+        .flat_map(|tick| tick.monitors.values())
+        .flat_map(|monitor| &monitor.calls);
+    calls.any(|call| !call.accepted)
 }
 
 /// How much came in a drill.

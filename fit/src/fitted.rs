@@ -42,6 +42,8 @@ pub struct Fitted {
     pub keys: BTreeMap<&'static str, Vec<Evidence>>,
     /// What no promise can cover.
     pub suspects: Vec<Suspect>,
+    /// What was seen and no key describes.
+    pub unfound: Vec<String>,
     /// Why a drill was not played, or tells nothing.
     pub unasked: Vec<String>,
 }

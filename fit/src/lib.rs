@@ -5,7 +5,9 @@
 //! of a few rows under which the judge finds nothing wrong. What the judge still finds under all promises is *suspect*:
 //! it is no promise, but a deviation that a person can accept. Start at [`fit`], then [`page()`].
 
-use observe::{Descriptor, promises::LostPublish};
+use std::borrow::Cow;
+
+use observe::{Descriptor, Recording, promises::LostPublish};
 
 mod answers;
 mod conditions;
@@ -17,6 +19,7 @@ mod fitted;
 mod heard;
 mod nature;
 mod page;
+mod scope;
 mod suspects;
 mod wire;
 mod wiring;
@@ -26,12 +29,25 @@ pub use drill::Drill;
 pub use evidence::{Evidence, Mark};
 pub use fitted::{Fitted, FittedRow, Suspect};
 pub use page::{head_without_promises, page};
-pub use wiring::{Wiring, wiring};
+pub use wiring::{Wiring, WiringDrills, wiring};
 
 /// Learns the promises of a monitor from the drills of an interview.
 #[must_use]
 pub fn fit(descriptor: &Descriptor, drills: &[Drill<'_>]) -> Fitted {
     let mut fitted = Fitted::default();
+    // What a check says that a drill does not run is no answer.
+    let recordings: Vec<Cow<'_, Recording>> = drills
+        .iter()
+        .map(|drill| judge::asked_for(drill.recording, descriptor, drill.story))
+        .collect();
+    let drills: Vec<Drill<'_>> = drills
+        .iter()
+        .zip(&recordings)
+        .map(|(drill, recording)| Drill {
+            recording,
+            ..*drill
+        })
+        .collect();
     let (ended, broken): (Vec<Drill<'_>>, Vec<Drill<'_>>) = drills
         .iter()
         .partition(|drill| drill.recording.broken.is_none());
@@ -42,10 +58,11 @@ pub fn fit(descriptor: &Descriptor, drills: &[Drill<'_>]) -> Fitted {
     }
     wire::fit(&ended, &mut fitted);
     nature::fit(descriptor, &ended, &mut fitted);
+    scope::fit(&ended, &mut fitted);
     fitted.promises.lost_publish = Some(LostPublish::Kept);
     conditions::fit(descriptor, &ended, &mut fitted);
     counters::fit(descriptor, &ended, &mut fitted);
     episodes::fit(descriptor, &ended, &mut fitted);
-    suspects::fit(descriptor, drills, &mut fitted);
+    suspects::fit(descriptor, &drills, &mut fitted);
     fitted
 }

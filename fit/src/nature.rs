@@ -1,26 +1,22 @@
-//! The nature of the reports: style, granularity, and whose ports they are about. Start at [`fit`].
-
-use std::collections::{BTreeMap, BTreeSet};
+//! The nature of the reports: style and granularity. Start at [`fit`].
 
 use observe::{
     Descriptor,
-    promises::{Granularity, Kind, Named, Names, PromisedSubject, Scope, ScopeRole, Style},
+    promises::{Granularity, Kind, Named, Names, PromisedSubject, Style},
 };
-use platforms::Role;
 
 use crate::{
     answers::{Answer, answers},
     drill::Drill,
     evidence::Evidence,
     fitted::Fitted,
-    heard::{Entity, heard},
     words,
 };
 
 /// How often a report must be repeated while its fault stands, to state what is. Chosen.
 const REPEATED: usize = 3;
 
-/// Finds style, granularity and scope.
+/// Finds style and granularity.
 pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fitted) {
     let kind = Kind::from(Named::Polling);
     let asked = drills.iter().filter(|drill| drill.asks("polling"));
@@ -31,9 +27,6 @@ pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fi
     if let Some(longest) = reported.iter().max_by_key(|it| (it.lasted(), it.repeats)) {
         style(longest, fitted);
         granularity(&reported, longest, fitted);
-    }
-    for drill in drills.iter().filter(|drill| drill.asks("scope")) {
-        scope(drill, fitted);
     }
 }
 
@@ -64,66 +57,6 @@ fn granularity(reported: &[&Answer], longest: &Answer, fitted: &mut Fitted) {
     fitted.promises.names = Some(Names::First);
     let line = longest.report.as_ref().map(|report| report.line.clone());
     note(longest, line.unwrap_or_default(), "granularity", fitted);
-}
-
-/// The declared roles whose ports were reported when every cable was pulled.
-fn scope(drill: &Drill<'_>, fitted: &mut Fitted) {
-    let first = drill.truth.ticks.first();
-    let Some(rest) = first.and_then(|tick| tick.nodes.values().next()) else {
-        return;
-    };
-    let said: Vec<_> = heard(drill)
-        .into_iter()
-        .filter(|it| it.verdict().is_some())
-        .collect();
-    let is_named = |name: &str, card: &str| {
-        said.iter().any(|it| match it.said() {
-            Entity::Port(device, _) | Entity::Device(device) => device == name,
-            Entity::Card(of) => of == card,
-            Entity::Node | Entity::Other => false,
-        })
-    };
-    let mut counts: BTreeMap<ScopeRole, (u32, u32)> = BTreeMap::new();
-    for (pci, function) in &rest.views.0 {
-        let is_up = function.ports.values().any(director::PortView::healthy);
-        if !function.listed || !is_up {
-            continue;
-        }
-        let role = match function.role {
-            Role::Compute => ScopeRole::Compute,
-            Role::Storage => ScopeRole::Storage,
-            Role::Management => ScopeRole::Management,
-        };
-        let (named, all) = counts.entry(role).or_default();
-        *all += 1;
-        *named += u32::from(is_named(function.name.as_str(), &pci.card()));
-    }
-    let roles = counts.iter().filter(|(_, (named, _))| *named > 0);
-    let roles: BTreeSet<ScopeRole> = roles.map(|(role, _)| *role).collect();
-    if roles.is_empty() {
-        return;
-    }
-    let parts: Vec<String> = counts
-        .iter()
-        .map(|(role, (named, all))| format!("{named} of {all} {} devices", role_word(*role)))
-        .collect();
-    let evidence = Evidence {
-        drill: drill.name(),
-        poll: None,
-        came: format!("{} were named", parts.join(", ")),
-    };
-    fitted.keys.entry("scope").or_default().push(evidence);
-    let scope = fitted.promises.scope.get_or_insert_with(Scope::default);
-    scope.roles.get_or_insert_default().extend(roles);
-}
-
-/// A declared role in a descriptor.
-pub(crate) fn role_word(role: ScopeRole) -> &'static str {
-    match role {
-        ScopeRole::Compute => "compute",
-        ScopeRole::Storage => "storage",
-        ScopeRole::Management => "management",
-    }
 }
 
 fn note(answer: &Answer, came: String, key: &'static str, fitted: &mut Fitted) {

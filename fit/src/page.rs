@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use observe::promises::{
     Baselines, Calls, ClearedBy, ErrorCodes, FirstPollEvents, Granularity, Kind, LostPublish,
-    Names, PortNaming, Stamps, Style, Wire,
+    Names, PortNaming, Scope, Stamps, Style, Wire,
 };
 
 use crate::{
     evidence::Evidence,
     fitted::{Fitted, FittedRow},
-    nature::role_word,
+    scope::role_word,
     wiring::Wiring,
     words,
 };
@@ -31,7 +31,16 @@ pub fn page(head: &str, wiring: &Wiring, fitted: &Fitted) -> String {
         add(&mut text, "", line);
     }
     promises(&mut text, fitted);
-    unasked(&mut text, fitted);
+    list(
+        &mut text,
+        "Seen, and not described by any key:",
+        &fitted.unfound,
+    );
+    list(
+        &mut text,
+        "Not asked, so that these kinds are not judged:",
+        &fitted.unasked,
+    );
     suspects(&mut text, fitted);
     text
 }
@@ -102,18 +111,9 @@ fn promises(text: &mut String, fitted: &Fitted) {
             },
         );
     }
-    if let Some(roles) = promised
-        .scope
-        .as_ref()
-        .and_then(|scope| scope.roles.as_ref())
-    {
+    if let Some(scope) = &promised.scope {
         keyed(text, fitted, "scope");
-        let roles: Vec<&str> = roles.iter().map(|role| role_word(*role)).collect();
-        add(
-            text,
-            "  ",
-            &format!("scope: {{ roles: [{}] }}", roles.join(", ")),
-        );
+        add(text, "  ", &scope_line(scope));
     }
     if let Some(lost) = promised.lost_publish {
         add(
@@ -255,6 +255,21 @@ fn wire_lines(wire: &Wire) -> Vec<String> {
     lines
 }
 
+fn scope_line(scope: &Scope) -> String {
+    let mut keys = Vec::new();
+    if let Some(roles) = &scope.roles {
+        let roles: Vec<&str> = roles.iter().map(|role| role_word(*role)).collect();
+        keys.push(format!("roles: [{}]", roles.join(", ")));
+    }
+    let own = [
+        ("default_route", scope.default_route),
+        ("numa_node", scope.numa_node),
+    ];
+    let own = own.into_iter();
+    keys.extend(own.filter_map(|(key, value)| Some(format!("{key}: {}", value?))));
+    format!("scope: {{ {} }}", keys.join(", "))
+}
+
 /// A text as a scalar of YAML.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -265,17 +280,13 @@ fn quoted(text: &str) -> String {
     }
 }
 
-fn unasked(text: &mut String, fitted: &Fitted) {
-    if fitted.unasked.is_empty() {
+fn list(text: &mut String, title: &str, lines: &[String]) {
+    if lines.is_empty() {
         return;
     }
-    add(
-        text,
-        "",
-        "\n# Not asked, so that these kinds are not judged:",
-    );
-    for reason in &fitted.unasked {
-        add(text, "", &format!("# - {reason}"));
+    add(text, "", &format!("\n# {title}"));
+    for line in lines {
+        add(text, "", &format!("# - {line}"));
     }
 }
 

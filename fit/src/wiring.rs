@@ -1,7 +1,10 @@
-//! How a monitor polls, found at rest: how many listings make a poll, and whether it publishes in the background. Start at
-//! [`wiring`].
+//! How a monitor runs: which checks, if nothing tells it which, how many listings make a poll, and whether it publishes in
+//! the background. Start at [`wiring`].
+
+use std::collections::BTreeSet;
 
 use observe::{Descriptor, Drains, PollUnit, Reads, Recording};
+use proto::{Check, CheckKind};
 
 use crate::{drill::Drill, evidence::Evidence, heard::heard};
 
@@ -20,26 +23,36 @@ pub struct Wiring {
     pub lines: Vec<(String, Evidence)>,
 }
 
-/// Finds how a monitor polls. `rest` and `every_check` are drills at rest, with the state checks and with all; `drained`
-/// are two recordings of one drill with a fault, with the descriptor's `drains` and with `drains: quiet`.
+/// The drills that tell how a monitor runs.
+#[derive(Clone, Copy, Debug)]
+pub struct WiringDrills<'d> {
+    /// At rest, with the state checks.
+    pub rest: &'d Drill<'d>,
+    /// At rest, with every check.
+    pub every_check: &'d Drill<'d>,
+    /// A port is down, and counters only are to be checked.
+    pub other_checks: &'d Drill<'d>,
+    /// A fault, played with the descriptor's `drains`.
+    pub fault: &'d Drill<'d>,
+    /// The same, played with `drains: quiet`.
+    pub fault_quiet: &'d Drill<'d>,
+}
+
+/// Finds how a monitor runs.
 #[must_use]
-pub fn wiring(
-    descriptor: &Descriptor,
-    rest: &Drill<'_>,
-    every_check: &Drill<'_>,
-    drained: (&Drill<'_>, &Drill<'_>),
-) -> Wiring {
+pub fn wiring(descriptor: &Descriptor, drills: &WiringDrills<'_>) -> Wiring {
     let mut found = Wiring {
         descriptor: descriptor.clone(),
         lines: Vec::new(),
     };
+    checks(drills, &mut found);
     let is_plain = descriptor.loops.is_empty() && !descriptor.concurrent;
     if is_plain {
-        listings(rest, every_check, &mut found);
+        listings(drills.rest, drills.every_check, &mut found);
     }
-    let (gate, quiet) = drained;
+    let quiet = drills.fault_quiet;
     if descriptor.drains == Drains::Gate
-        && let (Some(late), Some(early)) = (first_fault(gate), first_fault(quiet))
+        && let (Some(late), Some(early)) = (first_fault(drills.fault), first_fault(quiet))
         && early < late
     {
         found.descriptor.drains = Drains::Quiet;
@@ -51,6 +64,43 @@ pub fn wiring(
         found.lines.push(("drains: quiet".to_owned(), evidence));
     }
     found
+}
+
+/// The checks of a monitor that runs the state checks although it is to run others.
+fn checks(drills: &WiringDrills<'_>, found: &mut Wiring) {
+    let other = drills.other_checks;
+    let said = |drill: &Drill<'_>| -> Vec<(u64, Check)> {
+        let said = heard(drill).into_iter();
+        said.filter_map(|it| Some((it.tick, Check::parse(it.event.check.as_deref()?)?)))
+            .collect()
+    };
+    let is_state = |(_, check): &&(u64, Check)| check.kind() == CheckKind::State;
+    let (rest, beside) = (said(drills.rest), said(other));
+    let Some((poll, check)) = beside.iter().find(is_state) else {
+        return;
+    };
+    let runs = |kind: CheckKind| match kind {
+        CheckKind::State => true,
+        CheckKind::Degradation => rest.iter().any(|(_, said)| said.kind() == kind),
+        CheckKind::CharDevice => {
+            let mut both = rest.iter().chain(&beside);
+            both.any(|(_, said)| said.kind() == kind)
+        }
+    };
+    // Those of both link layers, because a machine may have ports of one only.
+    let running = Check::ALL.into_iter().filter(|it| runs(it.kind()));
+    let names: BTreeSet<String> = running.map(|it| it.name().to_owned()).collect();
+    let line = format!(
+        "checks: [{}]",
+        names.iter().cloned().collect::<Vec<_>>().join(", ")
+    );
+    let evidence = Evidence {
+        drill: other.name(),
+        poll: Some(*poll),
+        came: format!("an event of {}, which it was not to run", check.name()),
+    };
+    found.descriptor.checks = names;
+    found.lines.push((line, evidence));
 }
 
 fn listings(rest: &Drill<'_>, every_check: &Drill<'_>, found: &mut Wiring) {

@@ -7,7 +7,9 @@ use std::{borrow::Cow, fs, path::Path, time::Duration};
 
 use observe::{Descriptor, Vocabulary, shipped_descriptors};
 use platforms::yaml::{self, YamlError};
-use scenarios::{HangEnd, MonitorAction, RuleEffect, StepAction, Story};
+use scenarios::{
+    FileMoment, FileRef, HangEnd, Moment, MonitorAction, RuleEffect, StepAction, Story,
+};
 
 use crate::outages::Outages;
 
@@ -101,13 +103,16 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     if !descriptor.has_config() && configured {
         return Some(format!("`{name}` has no configuration file"));
     }
-    let touches_state_file = || {
-        story
-            .actions()
-            .any(|action| matches!(action, StepAction::StateFile(..)))
-    };
-    if descriptor.state_file == Vocabulary::Own && touches_state_file() {
+    if descriptor.state_file == Vocabulary::Own && touches_state_file(story) {
         return Some(format!("`{name}` keeps its state in a file of its own"));
+    }
+    if !descriptor.speaks.has_connector() && touches_connector(story) {
+        return Some(format!("`{name}` calls no connector"));
+    }
+    if !descriptor.is_told_state_file() && waits_for_state_file(story) {
+        return Some(format!(
+            "`{name}` is not told where its state file is to be"
+        ));
     }
     let hangs = |action: &StepAction| {
         let gives_up = RuleEffect::Hang {
@@ -140,6 +145,32 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
         &descriptor.switched_on(&story.checks.names(), &story.config),
         Duration::from_nanos(story.tick.as_ns()),
     )
+}
+
+/// Whether a story changes the state file by itself.
+fn touches_state_file(story: &Story) -> bool {
+    let mut actions = story.actions();
+    actions.any(|action| matches!(action, StepAction::StateFile(..)))
+}
+
+/// Whether a story changes how a connector answers, or does something at a call.
+fn touches_connector(story: &Story) -> bool {
+    let mut actions = story.actions();
+    let mut moments = story.steps.iter().filter_map(|step| step.moment.as_ref());
+    actions.any(|action| matches!(action, StepAction::Connector(..)))
+        || moments.any(|moment| moment.call.is_some())
+}
+
+/// Whether a story has a rule on the state file, or does something when it is written.
+fn waits_for_state_file(story: &Story) -> bool {
+    let is_it = |file: &FileMoment| file.file == FileRef::StateFile;
+    let at_it = |moment: &Moment| {
+        let mut files = moment.before.iter().chain(&moment.after);
+        files.any(is_it)
+    };
+    let has_rule = |action: &StepAction| matches!(action, StepAction::Rule(rule) if rule.file == FileRef::StateFile);
+    let mut moments = story.steps.iter().filter_map(|step| step.moment.as_ref());
+    moments.any(at_it) || story.actions().any(has_rule)
 }
 
 /// The flags that a story gives to a monitor, at its start or later, and whether it has lines for its
@@ -323,6 +354,15 @@ mod tests {
             |own| own.needs_socket = true,
             None,
         );
+    }
+
+    #[test]
+    fn a_monitor_that_writes_lines_plays_no_story_about_calls() {
+        let reason = Some("`m` calls no connector");
+        let lines = |own: &mut Descriptor| own.speaks = observe::Protocol::Lines;
+        check("connector/nobody-listens@h100-oci", lines, reason);
+        check("connector/killed-between-two-calls@dgx-h100", lines, reason);
+        check("port/cable-pulled@h100-oci", lines, None);
     }
 
     /// The connector refuses in the polls from 5 s to 11 s.

@@ -45,7 +45,7 @@ mod start_error;
 mod stops_page;
 mod transport;
 
-pub use probe::{ProbeCause, ProbeFailure};
+pub use probe::{ProbeCause, ProbeFailure, ProbeFinding};
 pub use stage::{Entered, NoStage, Stage, enter};
 
 use inbox::NodeEvent;

@@ -404,6 +404,8 @@ mod tests {
             ],
             verdicts: Vec::new(),
             judged: Judged::default(),
+            file: "port/cable-pulled.yaml".to_owned(),
+            show: "nicdrill show".to_owned(),
             repeat: String::new(),
             wall: Wall::default(),
         })

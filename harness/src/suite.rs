@@ -23,6 +23,7 @@ pub use coverage::{Covering, coverage};
 pub use estimate::{Estimate, estimate};
 pub use filter::{Filter, FilterError, Seen};
 pub use interview::{Interviewing, interview};
+pub use judged::{judged_by, judged_exit_code};
 pub use pairs::{Ask, SelectError, Selected, select, story};
 pub use processes::{Probed, Starting};
 pub use run::{Audience, How, Players, ProcessArm, run};

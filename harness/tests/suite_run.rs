@@ -270,7 +270,7 @@ fn a_repeat_that_tells_something_else_is_a_failure() {
     let chosen = selected(&["start/baseline@h100-oci"], &[ArmName::Process]);
     let repeated = |strays_from| {
         let plays = Arc::new(AtomicU32::new(0));
-        let probe = || ProbeOutcome::Ready.into();
+        let probe = || ProbeOutcome::READY.into();
         let players: &Players<'_> = &|_| {
             Ok(Box::new(Double {
                 plays: Arc::clone(&plays),
@@ -351,7 +351,7 @@ impl Player for Falling {
 fn a_drill_that_panics_is_told_and_the_others_go_on() {
     let chosen = selected(&["start/baseline"], &[ArmName::Process]);
     let plays = Arc::new(AtomicU32::new(0));
-    let probe = || ProbeOutcome::Ready.into();
+    let probe = || ProbeOutcome::READY.into();
     let players: &Players<'_> = &|_| {
         let plays = Arc::clone(&plays);
         Ok(Box::new(Falling { plays }) as Box<dyn Player>)

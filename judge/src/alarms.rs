@@ -21,7 +21,7 @@ use scenarios::{About, ConditionIs, Heal, Tone, What};
 use crate::{
     Judging,
     consequences::Consequences,
-    demands, is_about_events, nodes,
+    demands, is_about_events, line_of, nodes,
     owed::{Fate, Owed},
     reported_event,
 };
@@ -57,6 +57,9 @@ impl Judging<'_> {
                 self.group(node, &group, &heard, promises.names.unwrap_or_default());
             }
         }
+        if granularity == Granularity::Port {
+            self.healing();
+        }
         let made = Consequences::of(self.story, recording);
         let reported = reported_event::all_reported(self.story, recording);
         let reported: Vec<_> = reported
@@ -90,14 +93,15 @@ impl Judging<'_> {
         let last = (self.recording.ticks.len() as u64).saturating_sub(1);
         for alarm in &group.alarms {
             let due = alarm.opens_by.min(last);
-            if heard.worst(group, due).is_none() {
+            // One that is short may be over by then.
+            if heard.worst_in(group, alarm.opens, due).is_none() {
                 let what = format!("an alarm about {} by poll {due}", group.name);
                 self.missing(node, group, alarm.opens, CauseKind::Missed, what, heard);
                 continue;
             }
-            for (piece_due, tone) in &alarm.due {
+            for (piece, (piece_due, tone)) in alarm.pieces.iter().zip(&alarm.due) {
                 let wanted = severity(*tone);
-                let worst = heard.worst(group, (*piece_due).min(last));
+                let worst = heard.worst_in(group, *piece, (*piece_due).min(last));
                 if worst.is_some_and(|worst| worst < wanted) {
                     let what = format!("it is {wanted} by poll {piece_due}");
                     self.missing(node, group, *piece_due, CauseKind::Differs, what, heard);
@@ -122,15 +126,10 @@ impl Judging<'_> {
                 && heard.worst(group, by).is_some()
                 && !group.may_alarm(by)
             {
-                let cause = self.cause(group, CauseKind::NotCleared, Severity::Healthy);
-                let (kind, node) = (FindingKind::Outstanding, Some(node));
-                let mut finding = self.finding(kind, cause, node, Some(by));
-                let what = format!("no alarm about {} from poll {by} on", group.name);
-                finding.expected.push(what);
-                finding.came = heard.lines(group, by);
-                self.findings.push(finding);
+                self.not_over(node, group, by, heard);
             }
         }
+        self.unpromised(node, group, heard, last);
         for (from, lines) in heard.unfounded(group) {
             let cause = self.cause(group, CauseKind::Unexpected, Severity::Fatal);
             let (kind, node) = (FindingKind::Unexpected, Some(node));
@@ -139,6 +138,37 @@ impl Judging<'_> {
             finding.came = lines;
             self.findings.push(finding);
         }
+    }
+
+    /// What laws say of the faults that nothing is promised about: an alarm that states what is stays while the fault
+    /// stands, and one that was raised is taken back.
+    fn unpromised(&mut self, node: &NodeName, group: &Group, heard: &Heard<'_>, last: u64) {
+        let style = self.context.descriptor.promises.style;
+        let flickers = heard.gap(group, last);
+        if let Some(off) = flickers.filter(|_| style == Some(Style::Level)) {
+            let what = format!(
+                "an alarm about {} that stays while the fault does",
+                group.name
+            );
+            self.missing(node, group, off, CauseKind::Unexpected, what, heard);
+        }
+        let heals = !matches!(self.story.heal, Heal::Never { .. });
+        let is_over =
+            group.alarms.is_empty() && !group.unpromised.is_empty() && !group.may_alarm(last);
+        if heals && is_over && heard.worst(group, last).is_some() {
+            self.not_over(node, group, last, heard);
+        }
+    }
+
+    /// An alarm that stands although its fault does not.
+    fn not_over(&mut self, node: &NodeName, group: &Group, by: u64, heard: &Heard<'_>) {
+        let cause = self.cause(group, CauseKind::NotCleared, Severity::Healthy);
+        let mut finding = self.finding(FindingKind::Outstanding, cause, Some(node), Some(by));
+        finding
+            .expected
+            .push(format!("no alarm about {} from poll {by} on", group.name));
+        finding.came = heard.lines(group, by);
+        self.findings.push(finding);
     }
 
     fn missing(
@@ -180,7 +210,7 @@ impl Judging<'_> {
             }
             for node in nodes(expectation, self.story) {
                 if let Some(reason) = owed.not_judged(expectation, node) {
-                    self.judged.leave_out(reason);
+                    self.judged.leave_out_line(line_of(expectation), reason);
                     continue;
                 }
                 let of_it = owed.documents.iter().filter(|it| {
@@ -204,7 +234,8 @@ impl Judging<'_> {
                 if decides {
                     self.judged.judge();
                 } else {
-                    self.judged.leave_out(GRANULARITY);
+                    self.judged
+                        .leave_out_line(line_of(expectation), GRANULARITY);
                 }
             }
         }

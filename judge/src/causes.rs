@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use platforms::{LinkLayer, NodeName};
+use platforms::{LinkLayer, NodeName, Role};
 use reports::{
     Cause, CauseAction, CauseField, CauseKind, CauseLayer, CauseRole, CauseSeverity, CauseSubject,
 };
@@ -156,6 +156,31 @@ impl JudgeContext<'_> {
         } else {
             Likeness::Another
         }
+    }
+
+    /// The subject of an event as text, with the reason why no monitor must report it; `None` if a monitor must.
+    pub(crate) fn not_monitored(
+        &self,
+        node: &NodeName,
+        tick: u64,
+        event: &Observation,
+    ) -> Option<String> {
+        let (name, subject) = match &event.subject {
+            Subject::Device(name) => (name, name.clone()),
+            Subject::Port { device, port } => (device, format!("{device}/{port}")),
+            Subject::Node | Subject::Card(_) | Subject::Other(_) => return None,
+        };
+        let of_name = |view: &&FunctionView| view.name.as_str() == name.as_str();
+        let view = self
+            .past(node, tick)
+            .find_map(|views| views.0.values().find(of_name));
+        let why = match (role_of(view), view.map(|view| view.role)) {
+            (CauseRole::Monitored, _) => return None,
+            (_, Some(Role::Management)) => "management, not monitored",
+            (CauseRole::Unmonitored, _) => "virtual or of another vendor, not monitored",
+            (CauseRole::Absent, _) => "does not exist",
+        };
+        Some(format!("{subject} ({why})"))
     }
 
     fn subject_of_event(

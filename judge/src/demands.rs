@@ -414,8 +414,13 @@ impl Demand<'_> {
         if let Some(counter) = &pattern.counter {
             line.push_str(&format!(" [{counter}]"));
         }
-        for (layer, message) in &pattern.message {
-            line.push_str(&format!(" {layer}: \"{message}\""));
+        let messages = context.messages(pattern, &self.node, self.window.from);
+        for (layer, message) in &messages {
+            let of_layer = match messages.len() {
+                1 => String::new(),
+                _ => format!("{layer}: "),
+            };
+            line.push_str(&format!(" {of_layer}\"{message}\""));
         }
         if let Some(from) = pattern.stamped_from {
             line.push_str(&format!(", stamped at {from} or later"));

@@ -55,6 +55,16 @@ impl Episodes {
     fn told(story: &Story, unreadable_is_reboot: bool) -> Self {
         let mut unreadable: BTreeSet<&NodeName> = BTreeSet::new();
         let mut episodes = Vec::new();
+        for (node, platform) in &story.nodes {
+            // The metadata of its machine do not tell NICs apart.
+            if platform.refusal().is_some() {
+                episodes.push(Episode {
+                    kind: Some(Named::Metadata),
+                    from: 0,
+                    whom: Whom::Node(node.clone()),
+                });
+            }
+        }
         let given = story.given.iter().map(|step| (SimTime::ZERO, step));
         let steps = story.steps.iter().map(|step| (step.at, step));
         for (at, step) in given.chain(steps) {
@@ -300,7 +310,7 @@ fn of_action(action: &StepAction) -> Vec<(Named, Whom)> {
 }
 
 /// The episode of a rule on files that are not those of a port's state.
-fn episode_of_rule(rule: &RuleAction) -> Option<Named> {
+pub(crate) fn episode_of_rule(rule: &RuleAction) -> Option<Named> {
     match &rule.file {
         FileRef::StateFile => Some(Named::StateFile),
         FileRef::Path(path) if path == BOOT_ID => Some(Named::Reboot),

@@ -337,7 +337,10 @@ impl<'a> Judging<'a> {
             }
             None => finding
                 .expected
-                .push("nothing that the story does not name".to_owned()),
+                .push(match self.context.not_monitored(node, tick, event) {
+                    Some(subject) => format!("nothing about {subject}"),
+                    None => "nothing that the story does not name".to_owned(),
+                }),
         }
         finding.came.push(reported.line());
         let names = subject_names(&reported.event.subject.to_string());

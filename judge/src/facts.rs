@@ -75,6 +75,18 @@ pub(crate) fn standing(
     let own_texts = texts.events == Vocabulary::Own;
     let own_clock = context.descriptor.clock == ClockKind::Own;
     let own_state = context.descriptor.state_file == Vocabulary::Own;
+    let is_of_calls = matches!(
+        expectation.what,
+        What::Calls { .. }
+            | What::Condition(_)
+            | What::Cordoned(_)
+            | What::Uncordoned(_)
+            | What::Rule(_)
+            | What::RulesSilent
+    );
+    if is_of_calls && !recording.protocol.has_connector() {
+        return Some(Outcome::not_judged(reasons::NO_CONNECTOR));
+    }
     Some(match &expectation.what {
         What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. } => return None,
         What::Nothing {

@@ -142,18 +142,86 @@ impl<'a> JudgeContext<'a> {
 
     /// A subject as its events name it in a tick.
     pub(crate) fn describe(&self, about: &About, node: &NodeName, tick: u64) -> String {
+        match self.entities(about, node, tick) {
+            (Some(nic), Some(port)) => format!("NIC={nic} NICPort={port}"),
+            (Some(nic), None) => format!("NIC={nic}"),
+            (None, _) => "(whole check)".to_owned(),
+        }
+    }
+
+    /// The NIC and the port that events about a subject name in a tick.
+    fn entities(
+        &self,
+        about: &About,
+        node: &NodeName,
+        tick: u64,
+    ) -> (Option<String>, Option<String>) {
         let name = |pci: PciAddress| {
             let name = self.names(node, pci, tick).next();
             name.map_or_else(|| pci.to_string(), ToString::to_string)
         };
         match about {
-            About::Port(slot) => format!("NIC={} NICPort={}", name(slot.pci), slot.port),
-            About::Device(_, pci) => format!("NIC={}", name(*pci)),
-            About::Card(_, pci) => format!("NIC={}", pci.card()),
-            About::NamedPort(name, port) => format!("NIC={name} NICPort={port}"),
-            About::NamedDevice(name) => format!("NIC={name}"),
-            About::Check => "(whole check)".to_owned(),
+            About::Port(slot) => (Some(name(slot.pci)), Some(slot.port.to_string())),
+            About::Device(_, pci) => (Some(name(*pci)), None),
+            About::Card(_, pci) => (Some(pci.card()), None),
+            About::NamedPort(name, port) => (Some(name.to_string()), Some(port.to_string())),
+            About::NamedDevice(name) => (Some(name.to_string()), None),
+            About::Check => (None, None),
         }
+    }
+
+    /// The expected messages of a demand about a subject, filled in: those of the link layers that its events can have, and
+    /// none if texts are not judged.
+    pub(crate) fn messages(
+        &self,
+        pattern: &EventPattern,
+        node: &NodeName,
+        tick: u64,
+    ) -> Vec<(LinkLayer, String)> {
+        if self.descriptor.texts.events == Vocabulary::Own {
+            return Vec::new();
+        }
+        let about = &pattern.about;
+        let stated = pattern.check.as_deref().and_then(layer_of_check);
+        let layers = match stated {
+            Some(layer) => BTreeSet::from([layer]),
+            None => self.layers(about, node, tick),
+        };
+        let (nic, port) = self.entities(about, node, tick);
+        let entities = (nic.as_deref(), port.as_deref());
+        let of_layer = |layer| layers.is_empty() || layers.contains(layer);
+        let messages = pattern.message.iter().filter(|(layer, _)| of_layer(layer));
+        messages
+            .map(|(layer, text)| (*layer, self.filled(text, about, node, tick, entities)))
+            .collect()
+    }
+
+    /// An expected message with the placeholders of its subject filled in; `entities` are the NIC and the port of the event.
+    fn filled(
+        &self,
+        text: &str,
+        about: &About,
+        node: &NodeName,
+        tick: u64,
+        (nic, port): (Option<&str>, Option<&str>),
+    ) -> String {
+        let (nic, port) = (nic.unwrap_or_default(), port.unwrap_or_default());
+        let subject = self.subject(about, node, tick);
+        let view = subject.map(|(_, view)| view);
+        let pci = subject.map_or_else(String::new, |(pci, _)| pci.to_string());
+        text.replace("{pci}", &pci)
+            .replace("{device}", nic)
+            .replace("{card}", nic)
+            .replace("{port}", port)
+            .replace(
+                "{role}",
+                &view.map_or_else(String::new, |view| view.role.to_string()),
+            )
+            .replace(
+                "{netdev}",
+                view.and_then(|view| view.netdev.as_deref())
+                    .unwrap_or_default(),
+            )
     }
 
     fn is_check(
@@ -197,25 +265,8 @@ impl<'a> JudgeContext<'a> {
         let Some(text) = layer.and_then(|layer| pattern.message.get(&layer)) else {
             return true;
         };
-        let nic = event.subject.nic().unwrap_or_default();
-        let port = event.subject.port().unwrap_or_default();
-        let subject = self.subject(&pattern.about, node, tick);
-        let view = subject.map(|(_, view)| view);
-        let pci = subject.map_or_else(String::new, |(pci, _)| pci.to_string());
-        let text = text
-            .replace("{pci}", &pci)
-            .replace("{device}", nic)
-            .replace("{card}", nic)
-            .replace("{port}", port)
-            .replace(
-                "{role}",
-                &view.map_or_else(String::new, |view| view.role.to_string()),
-            )
-            .replace(
-                "{netdev}",
-                view.and_then(|view| view.netdev.as_deref())
-                    .unwrap_or_default(),
-            );
+        let entities = (event.subject.nic(), event.subject.port());
+        let text = self.filled(text, &pattern.about, node, tick, entities);
         if self.descriptor.clock == ClockKind::Own {
             return like(&any_rate(&text), &event.text);
         }

@@ -49,11 +49,12 @@ pub(crate) fn intervals(
     let mut all = Vec::new();
     for node in &context.story.monitors {
         let mut open: BTreeMap<Whom, Interval> = BTreeMap::new();
+        let mut known = KnownPorts::new();
         for tick in polled(recording, node) {
             let Some([views, _]) = readings.views(node, tick) else {
                 continue;
             };
-            let now = standing(readings, node, views, tick);
+            let now = standing(readings, node, (views, &mut known), tick);
             open.retain(|whom, was| {
                 let goes_on = now.get(whom).is_some_and(|now| now.kind == was.kind);
                 if !goes_on {
@@ -75,11 +76,14 @@ pub(crate) fn intervals(
     all
 }
 
+/// The ports that earlier polls read of functions, with their link layers: one that is removed is in no view any more.
+type KnownPorts = BTreeMap<PciAddress, BTreeMap<PortNumber, LinkLayer>>;
+
 /// What a poll reads that is not healthy.
 fn standing(
     readings: &Readings<'_>,
     node: &NodeName,
-    views: &NodeView,
+    (views, known): (&NodeView, &mut KnownPorts),
     tick: u64,
 ) -> BTreeMap<Whom, Interval> {
     let mut standing = BTreeMap::new();
@@ -106,16 +110,18 @@ fn standing(
             );
             continue;
         }
-        for port in function.ports.keys() {
+        let ports = known.entry(*pci).or_default();
+        ports.extend(
+            function
+                .ports
+                .iter()
+                .map(|(port, view)| (*port, view.layer)),
+        );
+        for (port, layer) in ports {
             let reading = readings.port(node, (*pci, *port), views, tick);
-            let layer = function.ports.get(port).map(|view| view.layer);
             if let Some(kind) = reading.kind() {
-                stands(
-                    Whom::Port(*pci, *port),
-                    kind,
-                    layer,
-                    tone_of(reading, layer),
-                );
+                let (whom, layer) = (Whom::Port(*pci, *port), Some(*layer));
+                stands(whom, kind, layer, tone_of(reading, layer));
             }
         }
     }

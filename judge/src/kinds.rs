@@ -228,6 +228,7 @@ impl Finder<'_, '_> {
         let what = demand.expectation.map(|of| &of.what);
         let is_flap = matches!(what, Some(What::FollowEdges { .. }));
         let episode = of_monitor
+            .or_else(|| self.unpromised_rule(node, since, to))
             .or(cause)
             .or(is_flap.then_some(Named::Flap))
             .or((since == 0).then_some(Named::FirstPoll));
@@ -241,6 +242,14 @@ impl Finder<'_, '_> {
             is_older: of_monitor.is_some()
                 && (since < to || self.stood_before(demand, whom, since)),
         }
+    }
+
+    /// The episode of a rule that is in effect while a fault begins, if nothing is promised about it: a monitor that
+    /// does not read the file may be earlier than the documents ask.
+    fn unpromised_rule(&self, node: &NodeName, from: u64, to: u64) -> Option<Named> {
+        let mut ruled = (from..=to).filter_map(|tick| self.readings.ruled_episode(node, tick));
+        let promises = &self.context.descriptor.promises;
+        ruled.find(|kind| promises.row(&Kind::from(*kind), None).is_none())
     }
 
     /// Whether a port was not healthy in the last poll before its fault could be seen again.

@@ -1,8 +1,10 @@
 //! Laws: what holds for every monitor, whatever it promises. They decide where no row does.
 //!
 //! Nothing is said without a cause in what was read; a monitor neither crashes nor hangs; what it reported it takes
-//! back; where reports begin and end faults, the same thing is not reported twice; a report that was not delivered
+//! back, what healed first not last; where reports begin and end faults, the same thing is not reported twice; a report that was not delivered
 //! is not lost. Where a kind has a row, the demands that follow from it say all of this more exactly.
+
+mod healing;
 
 use std::collections::BTreeSet;
 
@@ -39,6 +41,7 @@ impl Judging<'_> {
             self.twice(accepted, excused);
         }
         self.lost(accepted, reported, strays);
+        self.healing();
     }
 
     /// The same thing that is reported twice. A lost reply is no reason to be believed, and a monitor that ended in

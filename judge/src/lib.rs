@@ -54,6 +54,7 @@ pub use episodes::kinds_of;
 pub use kinds::{Asked, asked};
 pub use loads::{WorkloadVerdict, verdict_on};
 pub use needs::judge_needs;
+pub use normal::asked_for;
 pub use stood::{Stood, StoodOf, stood};
 pub use trace::{GoldenDifference, golden_difference, trace};
 
@@ -95,15 +96,9 @@ pub fn judge(
         truth: &scoped,
         descriptor,
     };
-    let named = normal::normal(recording, descriptor.promises.wire.as_ref());
+    let named = normal::normal(recording, descriptor, story);
     let recording = &*named;
-    let mut judging = Judging {
-        story,
-        context,
-        recording,
-        findings: Vec::new(),
-        judged: Judged::default(),
-    };
+    let mut judging = Judging::of(context, recording);
     judging.contract();
     if let Some(broken) = &recording.broken
         && !judging.expects_breaking(broken)
@@ -118,14 +113,7 @@ pub fn judge(
             judging.events();
         }
     }
-    let Judging {
-        mut findings,
-        judged,
-        ..
-    } = judging;
-    findings.sort_by_key(|finding| finding.tick);
-    limit(&mut findings, FINDINGS_MAX);
-    Judgement { findings, judged }
+    judging.judgement()
 }
 
 /// Keeps this many findings, in their order: the first of each cause before further ones of any. More
@@ -155,6 +143,27 @@ struct Judging<'a> {
 }
 
 impl<'a> Judging<'a> {
+    /// Nothing is judged yet.
+    fn of(context: JudgeContext<'a>, recording: &'a Recording) -> Self {
+        Self {
+            story: context.story,
+            context,
+            recording,
+            findings: Vec::new(),
+            judged: Judged::default(),
+        }
+    }
+
+    /// What was judged, with its findings in order of time.
+    fn judgement(mut self) -> Judgement {
+        self.findings.sort_by_key(|finding| finding.tick);
+        limit(&mut self.findings, FINDINGS_MAX);
+        Judgement {
+            findings: self.findings,
+            judged: self.judged,
+        }
+    }
+
     /// A failure with the data that follow from its time. The action before it is added to its cause.
     fn finding(
         &self,
@@ -314,7 +323,8 @@ impl<'a> Judging<'a> {
         for expectation in &self.story.expectations {
             for node in whom(expectation, self.story) {
                 if self.is_too_fine(&expectation.what) {
-                    self.judged.leave_out(Self::too_fine());
+                    self.judged
+                        .leave_out_line(line_of(expectation), Self::too_fine());
                     continue;
                 }
                 let moved = match owed.instead(expectation, node) {
@@ -327,7 +337,7 @@ impl<'a> Judging<'a> {
                         continue;
                     }
                     Some(Instead::NotJudged(reason)) => {
-                        self.judged.leave_out(reason);
+                        self.judged.leave_out_line(line_of(expectation), reason);
                         continue;
                     }
                 };
@@ -342,7 +352,9 @@ impl<'a> Judging<'a> {
                     // What is about events is counted by `count_events`.
                     None => {}
                     Some(Outcome::Holds) => self.judged.judge(),
-                    Some(Outcome::NotJudged(reason)) => self.judged.leave_out(reason),
+                    Some(Outcome::NotJudged(reason)) => {
+                        self.judged.leave_out_line(line_of(expectation), reason);
+                    }
                     Some(Outcome::Fails { expected, came, at }) => {
                         self.judged.judge();
                         let kind = match expectation.what {
@@ -369,7 +381,7 @@ impl<'a> Judging<'a> {
         for expectation in self.story.expectations.iter().filter(about_events) {
             for node in nodes(expectation, self.story) {
                 if let Some(reason) = owed.not_judged(expectation, node) {
-                    self.judged.leave_out(reason);
+                    self.judged.leave_out_line(line_of(expectation), reason);
                     continue;
                 }
                 self.judged.judge();
@@ -391,7 +403,7 @@ impl<'a> Judging<'a> {
     fn leave_out_all(&mut self, reason: &str) {
         for expectation in &self.story.expectations {
             for _ in nodes(expectation, self.story) {
-                self.judged.leave_out(reason);
+                self.judged.leave_out_line(line_of(expectation), reason);
             }
         }
     }
@@ -430,10 +442,15 @@ impl<'a> Judging<'a> {
 
 /// Sets the line of the story that a failure is about, if there is one.
 fn place<'e>(finding: &mut Finding, expectation: impl Into<Option<&'e Expectation>>) {
-    finding.line = expectation.into().map(|expectation| StoryLine {
+    finding.line = expectation.into().map(line_of);
+}
+
+/// The line of the story that has an expectation.
+fn line_of(expectation: &Expectation) -> StoryLine {
+    StoryLine {
         place: expectation.place.to_string(),
         text: expectation.text.clone(),
-    });
+    }
 }
 
 /// Whether an expectation is met by events, which demands are made of.

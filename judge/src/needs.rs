@@ -8,17 +8,20 @@ mod alarms;
 mod faults;
 
 use director::Truth;
-use observe::{Descriptor, Needs, Recording};
+use observe::{Descriptor, Needs, Recording, promises::Kind};
 use platforms::NodeName;
-use reports::{Cause, CauseKind, CauseLayer, CauseSubject, Finding, FindingKind, Judged};
+use reports::{Cause, CauseKind, CauseLayer, CauseSubject, Finding, FindingKind};
 use scenarios::Story;
 
 use crate::{
-    FINDINGS_MAX, Judgement, Judging, clock::Clock, episodes::Episodes, fits::JudgeContext,
-    intervals::intervals, kinds::Whom, limit, normal, readings::Readings, reasons,
+    Judgement, Judging, clock::Clock, episodes::Episodes, fits::JudgeContext, intervals::intervals,
+    kinds::Whom, normal, readings::Readings, reasons,
 };
 use alarms::{Alarm, Alarms};
 use faults::{Fault, Faults};
+
+/// The table of the configuration file that lists counters.
+const COUNTER_TABLE: &str = "[counterDetection";
 
 /// Judges one recording of a story by needs. The arm of its failures is left open for the caller to fill in.
 #[must_use]
@@ -34,15 +37,9 @@ pub fn judge_needs(
         truth,
         descriptor,
     };
-    let named = normal::normal(recording, descriptor.promises.wire.as_ref());
+    let named = normal::normal(recording, descriptor, story);
     let recording = &*named;
-    let mut judging = Judging {
-        story,
-        context,
-        recording,
-        findings: Vec::new(),
-        judged: Judged::default(),
-    };
+    let mut judging = Judging::of(context, recording);
     let broken = recording.broken.as_ref();
     let broken = broken.filter(|broken| !judging.expects_breaking(broken));
     if let Some(broken) = broken {
@@ -78,14 +75,7 @@ pub fn judge_needs(
             by_needs.judge();
         }
     }
-    let Judging {
-        mut findings,
-        judged,
-        ..
-    } = judging;
-    findings.sort_by_key(|finding| finding.tick);
-    limit(&mut findings, FINDINGS_MAX);
-    Judgement { findings, judged }
+    judging.judgement()
 }
 
 /// The faults and alarms of one node.
@@ -106,6 +96,9 @@ impl ByNeeds<'_, '_> {
         for fault in faults.iter() {
             match self.needs.need(&fault.kind) {
                 Some(_) if fault.is_at_rest => self.judging.judged.leave_out(reasons::AT_REST),
+                Some(_) if self.is_configured(fault) => {
+                    self.judging.judged.leave_out(reasons::CONFIGURED);
+                }
                 None if fault.quiet.is_some() || faults.is_continued(fault, |_| true) => {}
                 None => self.judging.judged.leave_out(reasons::no_need(&fault.kind)),
                 Some(_) => {
@@ -115,6 +108,12 @@ impl ByNeeds<'_, '_> {
             }
         }
         self.never_alarms();
+    }
+
+    /// Whether the story's configuration decides if a monitor watches for a fault.
+    fn is_configured(&self, fault: &Fault) -> bool {
+        let config = &self.judging.story.config;
+        matches!(fault.kind, Kind::Counter(_)) && config.contains(COUNTER_TABLE)
     }
 
     /// Counts everything as not judged, because the drill broke off.

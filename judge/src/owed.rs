@@ -34,6 +34,8 @@ pub(crate) struct Owed<'a> {
     pub(crate) demands: Vec<Demand<'a>>,
     /// What the documents ask, and what became of it.
     pub(crate) documents: Vec<Translated<'a>>,
+    /// The rows of the monitor.
+    rows: Rows<'a>,
     /// Names of devices and cards that their bearers gave up, with their nodes and the first poll without them: what was
     /// reported of them stays.
     pub(crate) left_behind: Vec<(NodeName, String, u64)>,
@@ -93,6 +95,7 @@ impl<'a> Owed<'a> {
         Self {
             demands,
             documents: translated,
+            rows: Rows::of(context),
             left_behind: translator.left_behind(),
         }
     }

@@ -9,7 +9,7 @@ use simfs::SimTime;
 use director::{FunctionView, NodeView};
 use observe::promises::{Garbled, Named, Row};
 
-use crate::fits::JudgeContext;
+use crate::{episodes::episode_of_rule, fits::JudgeContext};
 
 /// The files of a port that its state is read from.
 const OF_STATE: [&str; 3] = ["state", "phys_state", "link_layer"];
@@ -144,6 +144,12 @@ impl<'a> Readings<'a> {
     /// Whether any file of a node is under a rule in a tick.
     pub(crate) fn is_any_ruled(&self, node: &NodeName, tick: u64) -> bool {
         self.in_effect(node, tick).next().is_some()
+    }
+
+    /// The episode of a rule that is in effect on a node in a tick, if one belongs to an episode.
+    pub(crate) fn ruled_episode(&self, node: &NodeName, tick: u64) -> Option<Named> {
+        let mut rules = self.in_effect(node, tick);
+        rules.find_map(episode_of_rule)
     }
 
     fn in_effect(&self, node: &NodeName, tick: u64) -> impl Iterator<Item = &'a RuleAction> {

@@ -26,6 +26,9 @@ pub(crate) const MESSAGES: &str = "messages of its own";
 /// Timestamps are not of the simulated clock. Rules count by time.
 pub(crate) const TIMESTAMPS: &str = "timestamps of a clock of its own";
 
+/// Its protocol has no connector, so the cluster hears nothing of it, and there are no calls to count.
+pub(crate) const NO_CONNECTOR: &str = "no calls to a connector";
+
 /// Needs: a fault that a monitor with less patience would have noticed.
 pub(crate) const TOO_SHORT: &str = "the fault ends before it must be noticed";
 
@@ -37,6 +40,9 @@ pub(crate) const NO_TIME_TO_CLEAR: &str = "the drill ends before the fault must 
 
 /// Needs: a site that has such a port knows of it.
 pub(crate) const AT_REST: &str = "the machine is so from the start";
+
+/// Needs: which growth of a counter counts is what its configuration says.
+pub(crate) const CONFIGURED: &str = "the story configures which counters are watched";
 
 /// Needs: nothing is over that could be taken back.
 pub(crate) const NEVER_OVER: &str = "the fault lasts to the end of the drill";

@@ -90,7 +90,11 @@ pub(crate) fn decides(scope: &Scope) -> bool {
         .roles
         .as_ref()
         .is_some_and(|roles| *roles != documented);
-    by_role || scope.cabled == Some(true) || scope.devices.is_some()
+    by_role
+        || scope.cabled == Some(true)
+        || scope.default_route == Some(false)
+        || scope.numa_node == Some(true)
+        || scope.devices.is_some()
 }
 
 fn select(platform: &platforms::Platform, scope: &Scope) -> Selected {
@@ -107,7 +111,10 @@ fn select(platform: &platforms::Platform, scope: &Scope) -> Selected {
         };
         let names = scope.devices.as_ref();
         let by_name = names.is_none_or(|names| names.contains(port.device.as_str()));
-        let is_monitored = by_role && by_name && port.is_of_vendor && !port.is_vf;
+        let by_route = scope.default_route != Some(false) || !port.has_default_route;
+        let by_numa = scope.numa_node != Some(true) || port.has_numa_node;
+        let is_monitored =
+            by_role && by_name && by_route && by_numa && port.is_of_vendor && !port.is_vf;
         selected.monitored.insert(port.pci, is_monitored);
         if scope.cabled == Some(true) && !port.cabled {
             selected.left_out.insert((port.pci, port.port));

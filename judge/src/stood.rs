@@ -1,19 +1,12 @@
 //! The faults that stood in a drill, for who learns from a recording what a monitor says about them. Start at
 //! [`stood`].
 
-use std::collections::BTreeMap;
-
 use director::Truth;
-use observe::{
-    Descriptor, Recording,
-    promises::{Kind, Named},
-};
+use observe::{Descriptor, Recording, promises::Kind};
 use platforms::{LinkLayer, NodeName, PciAddress, PortNumber};
 use scenarios::{Story, Tone};
 
-use crate::{
-    demands::polled, fits::JudgeContext, intervals::intervals, kinds::Whom, readings::Readings,
-};
+use crate::{fits::JudgeContext, intervals::intervals, kinds::Whom, readings::Readings};
 
 /// A fault that stood, as the polls of a recording could read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,8 +52,8 @@ pub fn stood(
         descriptor,
     };
     let readings = Readings::of(context, recording.healing_from);
-    let all = intervals(&context, &readings, recording).into_iter();
-    let all = all.filter_map(|interval| {
+    let all = intervals(&context, &readings, recording);
+    let all = all.into_iter().filter_map(|interval| {
         let of = match interval.whom {
             Whom::Port(pci, port) => StoodOf::Port(pci, port),
             Whom::Device(pci) => StoodOf::Device(pci),
@@ -77,58 +70,5 @@ pub fn stood(
             to: (interval.to != u64::MAX).then_some(interval.to),
         })
     });
-    let mut all: Vec<Stood> = all.collect();
-    for node in &story.monitors {
-        all.extend(gone_ports(truth, recording, node));
-    }
-    all
-}
-
-/// The ports that the folder of a listed device does not list any more.
-fn gone_ports(truth: &Truth, recording: &Recording, node: &NodeName) -> Vec<Stood> {
-    let mut known: BTreeMap<(PciAddress, PortNumber), LinkLayer> = BTreeMap::new();
-    let mut open: BTreeMap<(PciAddress, PortNumber), Stood> = BTreeMap::new();
-    let mut all = Vec::new();
-    for tick in polled(recording, node) {
-        let at = usize::try_from(tick).expect("a recording has few ticks");
-        let Some(views) = truth.ticks.get(at).and_then(|tick| tick.nodes.get(node)) else {
-            continue;
-        };
-        let listed = views
-            .views
-            .0
-            .iter()
-            .filter(|(_, view)| view.listed && view.monitored);
-        for (pci, view) in listed {
-            for (port, of) in &view.ports {
-                known.insert((*pci, *port), of.layer);
-            }
-            let of_device = known.iter().filter(|((of, _), _)| of == pci);
-            for ((_, port), layer) in of_device {
-                let is_there = view.ports.contains_key(port);
-                let slot = (*pci, *port);
-                match open.get_mut(&slot) {
-                    Some(gone) if is_there => {
-                        gone.to = Some(tick);
-                        all.extend(open.remove(&slot));
-                    }
-                    None if !is_there => {
-                        let gone = Stood {
-                            node: node.clone(),
-                            of: StoodOf::Port(*pci, *port),
-                            kind: Named::GonePort.into(),
-                            layer: Some(*layer),
-                            tone: Some(Tone::Fatal),
-                            from: tick,
-                            to: None,
-                        };
-                        open.insert(slot, gone);
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-    all.extend(open.into_values());
-    all
+    all.collect()
 }

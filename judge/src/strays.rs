@@ -104,6 +104,12 @@ impl<'a> Strays<'a> {
             kinds.insert(Named::Unreadable.into());
         }
         kinds.extend(self.episode(reported).map(Kind::from));
+        // However long it lasted, what is left of an episode of the device may be reported at its end.
+        let functions = self.functions(reported).into_iter();
+        let causes = functions.filter_map(|pci| self.episodes.cause(node, pci, reported.tick));
+        kinds.extend(causes.map(Kind::from));
+        let ruled = self.readings.ruled_episode(node, reported.tick);
+        kinds.extend(ruled.map(Kind::from));
         kinds
     }
 

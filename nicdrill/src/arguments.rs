@@ -15,10 +15,12 @@ mod reporting;
 
 pub(crate) use reporting::ReportArguments;
 
+use crate::pages::help_pages::exit_codes;
+
 /// Drills NIC health monitors: serves a GPU node's NICs as a fake sysfs, breaks them on a script,
 /// runs a real monitor against it, and checks the exact stream of health events that it sends.
 #[derive(Debug, Parser)]
-#[command(name = "nicdrill", version, disable_help_subcommand = true)]
+#[command(name = "nicdrill", version, disable_help_subcommand = true, after_help = exit_codes())]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -27,6 +29,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run drills; without a path or name, the built-in suite
+    #[command(after_help = exit_codes())]
     Run(RunArguments),
     /// List what would run, what would not, and why
     List(SelectArguments),
@@ -99,6 +102,7 @@ pub(crate) enum Language {
     Python,
     Go,
     Rust,
+    Bash,
 }
 
 /// A kind of file with a schema.

@@ -8,27 +8,58 @@
 //! ```
 //! It is read from the current folder; the command line takes precedence.
 
-use std::{fs, io, path::PathBuf};
+use std::{collections::BTreeMap, fs, io, path::PathBuf};
 
+use harness::near;
 use serde::Deserialize;
+use toml::Spanned;
 
 use crate::command::Stop;
 
 /// The file's name.
 pub(crate) const FILE: &str = "nicdrill.toml";
 
-/// The content of the file.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+/// Its keys.
+const KEYS: [&str; 4] = ["monitor", "platforms", "scenarios", "out"];
+
+/// What the file says.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// The monitor under test.
-    pub(crate) monitor: Option<String>,
+    pub(crate) monitor: MonitorSetting,
     /// Further platform files or folders.
     pub(crate) platforms: Vec<PathBuf>,
     /// Scenario files or folders; empty: the built-in suite.
     pub(crate) scenarios: Vec<PathBuf>,
     /// The run folder.
     pub(crate) out: Option<PathBuf>,
+}
+
+/// What the file says about the monitor under test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum MonitorSetting {
+    /// There is no file.
+    #[default]
+    NoFile,
+    /// Nothing.
+    Missing,
+    /// A descriptor's name or file, or a program.
+    Named {
+        /// The name.
+        name: String,
+        /// Its place, as `nicdrill.toml:1:11`.
+        place: String,
+    },
+}
+
+/// The content of the file.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct FileSpec {
+    monitor: Option<Spanned<String>>,
+    platforms: Vec<PathBuf>,
+    scenarios: Vec<PathBuf>,
+    out: Option<PathBuf>,
 }
 
 impl Settings {
@@ -42,33 +73,81 @@ impl Settings {
     }
 
     fn of(text: &str) -> Result<Self, Stop> {
-        toml::from_str(text).map_err(|error: toml::de::Error| {
-            let before = &text[..error.span().map_or(0, |span| span.start)];
-            let line = before.matches('\n').count() + 1;
-            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-            Stop::usage(format!("{FILE}:{line}:{column}: {}", error.message()))
+        let wrong = |error: toml::de::Error| {
+            let at = error.span().map_or(0, |span| span.start);
+            Stop::usage(format!("{}: {}", place(text, at), error.message()))
+        };
+        let keys: BTreeMap<Spanned<String>, toml::Value> = toml::from_str(text).map_err(wrong)?;
+        if let Some(key) = keys
+            .keys()
+            .find(|key| !KEYS.contains(&key.as_ref().as_str()))
+        {
+            let (at, key) = (key.span().start, key.as_ref());
+            let near = near::did_you_mean(&near::names(key, &KEYS));
+            let near = near.map_or_else(String::new, |near| format!("{near} "));
+            let found = format!("{}: unknown key `{key}`", place(text, at));
+            return Err(Stop::usage(found).hint(format!("{near}allowed: {}", KEYS.join(", "))));
+        }
+        let spec: FileSpec = toml::from_str(text).map_err(wrong)?;
+        let monitor = match spec.monitor {
+            None => MonitorSetting::Missing,
+            Some(name) => MonitorSetting::Named {
+                place: place(text, name.span().start),
+                name: name.into_inner(),
+            },
+        };
+        Ok(Self {
+            monitor,
+            platforms: spec.platforms,
+            scenarios: spec.scenarios,
+            out: spec.out,
         })
     }
 }
 
+/// The place of a byte of the file, as `nicdrill.toml:1:11`.
+fn place(text: &str, at: usize) -> String {
+    let before = &text[..at];
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    format!("{FILE}:{line}:{column}")
+}
+
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     #[test]
     fn every_key_is_optional() {
-        assert_eq!(Settings::of("").unwrap(), Settings::default());
+        let empty = Settings::of("").unwrap();
+        assert_eq!(empty.monitor, MonitorSetting::Missing);
+        assert_eq!(empty.out, None);
         let settings = Settings::of("monitor = \"m.yaml\"\nscenarios = [\"s\"]\n").unwrap();
-        assert_eq!(settings.monitor.as_deref(), Some("m.yaml"));
+        let (name, place) = ("m.yaml".to_owned(), "nicdrill.toml:1:11".to_owned());
+        assert_eq!(settings.monitor, MonitorSetting::Named { name, place });
         assert_eq!(settings.scenarios, [PathBuf::from("s")]);
     }
 
+    #[rstest]
+    #[case::a_slip("platform", "did you mean `platforms`? ")]
+    #[case::another_word("weather", "")]
+    fn an_unknown_key_is_refused_with_its_place_and_the_nearest_key(
+        #[case] key: &str,
+        #[case] near: &str,
+    ) {
+        let stop = Settings::of(&format!("out = \"o\"\n{key} = \"p\"\n")).unwrap_err();
+        assert_eq!(stop.text, format!("nicdrill.toml:2:1: unknown key `{key}`"));
+        let hint = format!("{near}allowed: monitor, platforms, scenarios, out");
+        assert_eq!(stop.hint, Some(hint));
+    }
+
     #[test]
-    fn an_unknown_key_is_refused_with_its_place() {
-        let stop = Settings::of("out = \"o\"\nplatform = \"p\"\n").unwrap_err();
+    fn a_value_of_another_kind_is_refused_with_its_place() {
+        let stop = Settings::of("out = \"o\"\nmonitor = 3\n").unwrap_err();
         assert!(
-            stop.text
-                .starts_with("nicdrill.toml:2:1: unknown field `platform`"),
+            stop.text.starts_with("nicdrill.toml:2:11: "),
             "{}",
             stop.text
         );

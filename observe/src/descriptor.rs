@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Differences, Filling, Limits, Loop, MetricsPage, PLACEHOLDERS, Promises, Protocol, RealTime,
-    RootAt, Span, Texts, filling, isolation, loops, toml_tables,
+    Differences, Filling, Limits, Lines, Loop, MetricsPage, PLACEHOLDERS, Promises, Protocol,
+    RealTime, RootAt, Span, Texts, filling, isolation, lines, loops, toml_tables,
 };
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
@@ -44,6 +44,8 @@ pub struct Descriptor {
     /// The protocol that it speaks.
     #[serde(default)]
     pub speaks: Protocol,
+    /// With `speaks: lines`: what its lines mean.
+    pub lines: Option<Lines>,
     /// Program and arguments. `{self} {root} {socket} {config} {files} {node} {state_file} {metrics_port}
     /// {checks}` are replaced; `{{name}}` stands for `{name}`.
     pub command: Vec<String>,
@@ -114,6 +116,10 @@ pub struct Descriptor {
     /// Whether it shares a CPU with the server of its files (faster; see `docs/output.md`).
     #[serde(default = "yes")]
     pub pin: bool,
+    /// The documents' checks that it runs, if nothing tells it which. What it says under one of them in a scenario
+    /// that does not run this check is left out.
+    #[serde(default)]
+    pub checks: BTreeSet<String>,
     /// Whether the connector must listen when it starts. Scenarios in which it does not are not applicable.
     #[serde(default)]
     pub needs_socket: bool,
@@ -246,6 +252,10 @@ impl Descriptor {
                 "its first item is the program",
             );
         }
+        if let Some((what, hint)) = lines::problem(self.speaks, self.lines.as_ref()) {
+            let (key, what, hint) = ("lines", what.into(), hint.into());
+            return Some(Problem { key, what, hint });
+        }
         if let Some(problem) = self.unknown_placeholder() {
             return Some(problem);
         }
@@ -328,6 +338,15 @@ impl Descriptor {
                 "write the number of listings into each loop",
             );
         }
+        let mut checks = self.checks.iter();
+        if let Some(unknown) = checks.find(|name| proto::Check::parse(name).is_none()) {
+            let names: Vec<&str> = proto::Check::ALL.iter().map(|check| check.name()).collect();
+            return Some(Problem {
+                key: "checks",
+                what: format!("`{unknown}` is no check of the documents").into(),
+                hint: format!("the checks are {}", names.join(", ")).into(),
+            });
+        }
         if self.vendors.is_empty() {
             return problem(
                 "vendors",
@@ -353,7 +372,8 @@ impl Descriptor {
     }
 
     /// The first placeholder that has no value.
-    fn unknown_placeholder(&self) -> Option<Problem> {
+    /// The texts in which placeholders are replaced, each with its key.
+    fn texts_with_placeholders(&self) -> impl Iterator<Item = (&'static str, &String)> {
         let command = self.command.iter().map(|text| ("command", text));
         let impatient = self.impatient.iter().map(|text| ("impatient", text));
         let env = self.env.values().map(|text| ("env", text));
@@ -362,7 +382,11 @@ impl Descriptor {
         let default = default.map(|text| ("config_default", text));
         let files = self.files.values().map(|text| ("files", text));
         let texts = command.chain(impatient).chain(env);
-        let mut texts = texts.chain(config).chain(default).chain(files);
+        texts.chain(config).chain(default).chain(files)
+    }
+
+    fn unknown_placeholder(&self) -> Option<Problem> {
+        let mut texts = self.texts_with_placeholders();
         let (key, name) = texts.find_map(|(key, text)| Some((key, filling::unknown(text)?)))?;
         let known = PLACEHOLDERS.map(|name| format!("{{{name}}}"));
         Some(Problem {
@@ -374,6 +398,13 @@ impl Descriptor {
             )
             .into(),
         })
+    }
+
+    /// Whether it is told where its state file is to be.
+    #[must_use]
+    pub fn is_told_state_file(&self) -> bool {
+        self.texts_with_placeholders()
+            .any(|(_, text)| text.contains("{state_file}"))
     }
 
     /// The PCI vendors whose cards it monitors: those that it promises, or `vendors`.
@@ -408,6 +439,7 @@ impl Descriptor {
             name: program.to_owned(),
             title: None,
             speaks: Protocol::default(),
+            lines: None,
             command: vec![program.to_owned()],
             daemon: false,
             impatient: Vec::new(),
@@ -432,6 +464,7 @@ impl Descriptor {
             clock_tolerance: None,
             real_time: RealTime::default(),
             pin: true,
+            checks: BTreeSet::new(),
             needs_socket: true,
             flags: Vocabulary::Own,
             texts: Texts::default(),
@@ -449,6 +482,10 @@ impl Descriptor {
     /// The number of listings of the anchor folder in one poll with this many checks.
     #[must_use]
     pub fn listings(&self, checks: usize) -> u32 {
+        let checks = match self.checks.len() {
+            0 => checks,
+            own => own,
+        };
         let units = match self.poll_unit {
             PollUnit::Whole => 1,
             PollUnit::Check => u32::try_from(checks).expect("there are few checks"),

@@ -14,6 +14,7 @@ mod differences;
 mod filling;
 pub mod interval;
 mod isolation;
+mod lines;
 mod loops;
 mod metrics_page;
 pub mod needs;
@@ -34,6 +35,7 @@ pub use descriptor::{
 pub use differences::Differences;
 pub use filling::{Filling, PLACEHOLDERS};
 pub use isolation::{Limits, RootAt, Size};
+pub use lines::{LineRule, LineVerdict, Lines};
 pub use loops::{ExpectedLoop, Loop, told_by};
 pub use metrics_page::MetricsPage;
 pub use needs::Needs;

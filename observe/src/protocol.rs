@@ -7,7 +7,9 @@ use proto::HealthEvents;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Call, Observation, platform_connector::PlatformConnector, promises::Wire};
+use crate::{
+    Call, Observation, lines::LinesAdapter, platform_connector::PlatformConnector, promises::Wire,
+};
 
 /// A protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
@@ -16,6 +18,8 @@ pub enum Protocol {
     /// Calls of NVSentinel's platform connector over gRPC.
     #[default]
     PlatformConnector,
+    /// Lines of the monitor's own output.
+    Lines,
 }
 
 impl Protocol {
@@ -24,7 +28,14 @@ impl Protocol {
     pub fn adapter(self) -> &'static dyn Adapter {
         match self {
             Self::PlatformConnector => &PlatformConnector,
+            Self::Lines => &LinesAdapter,
         }
+    }
+
+    /// Whether a monitor calls somebody who can refuse, or be away.
+    #[must_use]
+    pub fn has_connector(self) -> bool {
+        self == Self::PlatformConnector
     }
 }
 

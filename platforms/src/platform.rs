@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::machine::NetDev;
 use crate::profile::{Profile, Roles};
 use crate::provenance::{self, Mark};
 use crate::rest::CountersAtRest;
@@ -49,6 +50,10 @@ pub struct PortFacts {
     pub driver_file: String,
     /// Its interface at rest.
     pub netdev: Option<String>,
+    /// Whether the node's default route leads through one of its device's interfaces.
+    pub has_default_route: bool,
+    /// Whether its function has a NUMA node; -1 is none.
+    pub has_numa_node: bool,
     /// Whether it belongs to a virtual function.
     pub is_vf: bool,
     /// Whether its card's vendor is one that the monitor under test watches (NVIDIA by default, `lsd
@@ -175,6 +180,8 @@ impl Platform {
         let mut rails: BTreeMap<Role, usize> = BTreeMap::new();
         let mut ports = Vec::new();
         let is_told_apart = self.refusal().is_none();
+        let route = self.profile.default_route.as_deref();
+        let is_of_route = |netdev: &NetDev| Some(netdev.name.as_str()) == route;
         for function in machine.functions.values() {
             let owner = function.physfn.unwrap_or(function.pci);
             let device = self
@@ -206,6 +213,8 @@ impl Platform {
                         .netdevs
                         .get(usize::from(number.0) - 1)
                         .map(|netdev| netdev.name.clone()),
+                    has_default_route: function.netdevs.iter().any(is_of_route),
+                    has_numa_node: function.numa >= 0,
                     is_vf,
                     is_of_vendor: self.vendors.contains(&function.vendor),
                     is_told_apart,

@@ -36,6 +36,9 @@ impl Wall {
 pub struct RunPlan {
     /// The monitor under test, by its descriptor's name.
     pub monitor: String,
+    /// The file of its descriptor, as the command line or `nicdrill.toml` names it; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descriptor: Option<String>,
     /// What it is judged by.
     pub judged_by: JudgedBy,
     /// Whether it promises that an event is lost if its call fails.
@@ -49,6 +52,15 @@ pub struct RunPlan {
     pub not_applicable: Vec<NotApplicable>,
     /// Values that differ between equal runs.
     pub wall: Wall,
+}
+
+impl RunPlan {
+    /// The monitor as text: its name, and the file of its descriptor.
+    pub(crate) fn monitor_text(&self) -> String {
+        let file = self.descriptor.as_ref();
+        let file = file.map_or_else(String::new, |file| format!(" ({file})"));
+        format!("`{}`{file}", self.monitor)
+    }
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -78,7 +90,11 @@ pub struct NotApplicable {
 #[serde(rename_all = "lowercase", tag = "outcome")]
 pub enum ProbeOutcome {
     /// The monitor polls and returns to the gate.
-    Ready,
+    Ready {
+        /// What its descriptor seems to say wrongly, and what to write.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        advice: Option<String>,
+    },
     /// It does not; the run ends here.
     Failed {
         /// The reason.
@@ -91,6 +107,11 @@ pub enum ProbeOutcome {
         /// The reason.
         reason: String,
     },
+}
+
+impl ProbeOutcome {
+    /// A monitor that can be drilled, and whose descriptor says nothing wrong.
+    pub const READY: Self = Self::Ready { advice: None };
 }
 
 /// An event of a run.

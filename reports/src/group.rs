@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::{ArmName, Cause, DrillName, DrillReport, Excuse, Finding};
+use crate::{ArmName, Cause, DrillName, DrillReport, Excuse, Finding, root::Roots};
 
 /// The stable name of a finding: the scenario and the cause, which has the kind of the subject. Platform,
 /// poll, arm and text are not part of it.
@@ -50,8 +50,14 @@ pub struct Group {
 pub struct FirstDrill {
     /// Its name.
     pub drill: DrillName,
+    /// The id of its finding.
+    pub id: String,
+    /// The place in its scenario that the finding is about, or the scenario's first line.
+    pub place: String,
     /// The command that repeats it.
     pub repeat: String,
+    /// The command that shows it in full.
+    pub show: String,
     /// Its first finding of the cause.
     #[serde(skip)]
     pub finding: Finding,
@@ -61,17 +67,30 @@ pub struct FirstDrill {
 /// first.
 #[must_use]
 pub fn groups(drills: &[DrillReport]) -> Vec<Group> {
-    grouped(drills, 0)
+    grouped(drills, |_, finding| finding.cause)
 }
 
-/// The same with causes of which `by` of the finest facts are dropped ([`Cause::coarser`]).
-pub(crate) fn grouped(drills: &[DrillReport], by: u8) -> Vec<Group> {
+/// The findings of these drills by what one mistake leads to, with causes of which `by` of the finest facts are dropped
+/// ([`Cause::coarser`]).
+pub(crate) fn told(drills: &[DrillReport], by: u8) -> Vec<Group> {
+    let roots = Roots::of(drills);
+    grouped(drills, |drill, finding| {
+        roots.root(drill, finding).coarser(by)
+    })
+}
+
+fn grouped<'d>(
+    drills: &'d [DrillReport],
+    cause_of: impl Fn(&'d DrillReport, &'d Finding) -> Cause,
+) -> Vec<Group> {
     let mut groups: BTreeMap<(Option<&Excuse>, Cause), Group> = BTreeMap::new();
     let mut sorted: Vec<&DrillReport> = drills.iter().collect();
     sorted.sort_by(|one, other| one.drill.cmp(&other.drill));
     for drill in sorted {
         for finding in &drill.findings {
-            let cause = finding.cause.coarser(by);
+            let cause = cause_of(drill, finding);
+            let full = finding.cause.to_string();
+            let id = finding_id(&drill.drill.scenario, &full);
             let group = groups
                 .entry((finding.excuse.as_ref(), cause))
                 .or_insert_with(|| Group {
@@ -86,12 +105,17 @@ pub(crate) fn grouped(drills: &[DrillReport], by: u8) -> Vec<Group> {
                     arms: BTreeSet::new(),
                     first: FirstDrill {
                         drill: drill.drill.clone(),
+                        id: id.clone(),
+                        place: match &finding.line {
+                            Some(line) => line.place.clone(),
+                            None => format!("{}:1", drill.file),
+                        },
                         repeat: drill.repeat.clone(),
+                        show: drill.show.clone(),
                         finding: finding.clone(),
                     },
                 });
-            let full = finding.cause.to_string();
-            group.ids.insert(finding_id(&drill.drill.scenario, &full));
+            group.ids.insert(id);
             group.drills.insert(drill.drill.clone());
             group.findings += 1;
             group.times += finding.times;

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 
 use crate::{
     DrillName, DrillReport, Finding, RunReport, Style,
-    group::{Group, grouped},
+    group::{Group, told},
     terminal::{failure_lines, plural},
 };
 
@@ -17,8 +17,14 @@ const PAGE_LINES: usize = 96;
 /// The largest number of lines of a block.
 const BLOCK_LINES_MAX: usize = 20;
 
-/// The largest number of blocks: each has room for eight lines.
-const BLOCKS_MAX: usize = 12;
+/// The largest number of blocks: each has room for nine lines.
+const BLOCKS_MAX: usize = 10;
+
+/// The number of blocks if there are more causes, which are then told in a line each.
+const BLOCKS_FEWER: usize = 8;
+
+/// The largest number of causes that are told in a line. Chosen: what the lines leave that the blocks take less.
+const FURTHER_MAX: usize = 22;
 
 /// The facts that can be dropped from causes.
 const COARSEST: u8 = 5;
@@ -31,15 +37,22 @@ pub fn groups_page(run: &RunReport, folder: &str, style: Style) -> String {
     let (red, excused): (Vec<Group>, Vec<Group>) =
         groups.into_iter().partition(|group| group.excuse.is_none());
     let mut page = String::new();
-    let blocks = red.len().min(BLOCKS_MAX);
-    let lines = (PAGE_LINES / blocks.max(1)).min(BLOCK_LINES_MAX);
-    for group in red.iter().take(BLOCKS_MAX) {
+    let blocks = if red.len() > BLOCKS_MAX {
+        BLOCKS_FEWER
+    } else {
+        red.len()
+    };
+    let lines = PAGE_LINES / blocks.clamp(1, BLOCKS_MAX);
+    let lines = lines.min(if red.len() > BLOCKS_MAX {
+        PAGE_LINES / BLOCKS_MAX
+    } else {
+        BLOCK_LINES_MAX
+    });
+    let (told, further) = red.split_at(blocks);
+    for group in told {
         page += &block(group, folder, lines, style);
     }
-    if let Some(more) = red.len().checked_sub(BLOCKS_MAX).filter(|more| *more > 0) {
-        let more = plural(more as u64, "further cause");
-        writeln!(page, "{more}: {folder}/failed.txt").expect(WRITES);
-    }
+    page += &further_causes(further, folder);
     if !excused.is_empty() {
         let drills: BTreeSet<&DrillName> = excused.iter().flat_map(|group| &group.drills).collect();
         let causes = plural(excused.len() as u64, "known cause");
@@ -60,15 +73,34 @@ pub fn groups_page(run: &RunReport, folder: &str, style: Style) -> String {
     page
 }
 
+/// The causes that have no block, in a line each; empty without any.
+fn further_causes(groups: &[Group], folder: &str) -> String {
+    if groups.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{}:\n", plural(groups.len() as u64, "further cause"));
+    for group in groups.iter().take(FURTHER_MAX) {
+        writeln!(text, "  {}: {}", group.headline, counted(group)).expect(WRITES);
+    }
+    if let Some(more) = groups
+        .len()
+        .checked_sub(FURTHER_MAX)
+        .filter(|more| *more > 0)
+    {
+        writeln!(text, "  {more} more: {folder}/failed.txt").expect(WRITES);
+    }
+    text
+}
+
 /// The groups, coarse enough to be told in the blocks that there are.
 fn fitting(drills: &[DrillReport]) -> Vec<Group> {
-    let mut groups = grouped(drills, 0);
+    let mut groups = told(drills, 0);
     for by in 1..=COARSEST {
         let red = groups.iter().filter(|group| group.excuse.is_none());
         if red.count() <= BLOCKS_MAX {
             break;
         }
-        groups = grouped(drills, by);
+        groups = told(drills, by);
     }
     groups
 }
@@ -84,7 +116,10 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
     let first = &group.first;
     let mut head = format!("{}  {}", style.red("FAIL"), style.bold(&group.headline));
     write!(head, ": {}", counted(group)).expect(WRITES);
-    let mut tail = vec![format!("  repeat it: {}", style.bold(&first.repeat))];
+    let mut tail = vec![
+        format!("  repeat it: {}", style.bold(&first.repeat)),
+        format!("  in full: {}", first.show),
+    ];
     if group.drills.len() > 1 {
         let cause = group.cause.to_string();
         let mut ids = group.ids.iter();
@@ -92,11 +127,16 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
         tail.push(if is_exact {
             format!("  all of them: grep ' {cause}$' {folder}/failed.txt")
         } else {
-            // Of this cause, and of those that it begins.
-            format!("  all of them: grep -E ' {cause}(\\.|$)' {folder}/failed.txt")
+            // Of this cause, of those that it begins, and of what follows from it.
+            let causes = causes(group).join("|");
+            let causes = match causes.contains('|') {
+                true => format!("({causes})"),
+                false => causes,
+            };
+            format!("  all of them: grep -E ' {causes}(\\.|$)' {folder}/failed.txt")
         });
     }
-    let id = group.ids.first().expect("a group has a finding");
+    let id = &first.id;
     let more = group.ids.len() - 1;
     tail.push(if more == 0 {
         format!("  id: {id}")
@@ -105,12 +145,24 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
     });
     let room = lines.saturating_sub(2 + tail.len());
     let detail = details(&first.finding, room, style);
-    let mut block = format!("{head}\n  first: {}\n", first.drill);
+    let mut block = format!("{head}\n  first: {}, {}\n", first.drill, first.place);
     for line in detail.into_iter().chain(tail) {
         block += &line;
         block.push('\n');
     }
     block
+}
+
+/// The cause of a group, and those of its findings that it does not begin.
+fn causes(group: &Group) -> Vec<String> {
+    let cause = group.cause.to_string();
+    let of_ids = group.ids.iter().filter_map(|id| id.split_once('#'));
+    let others: BTreeSet<&str> = of_ids
+        .map(|(_, of)| of)
+        .filter(|of| *of != cause && !of.starts_with(&format!("{cause}.")))
+        .collect();
+    let others = others.into_iter().map(str::to_owned);
+    std::iter::once(cause.clone()).chain(others).collect()
 }
 
 /// The lines of a finding, at most this many. If there is no room for all, its reads are left out, then what

@@ -4,6 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::StoryLine;
+
+/// An expectation that was not judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its line.
+    pub line: StoryLine,
+    /// The reason.
+    pub reason: String,
+}
+
 /// Expectations that were judged, and those that were not, by reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
@@ -11,6 +22,9 @@ pub struct Judged {
     pub judged: u64,
     /// How many were not, by reason, such as ``no promise about `card` ``.
     pub not_judged: BTreeMap<String, u64>,
+    /// The expectations that were not, as far as they are lines of a scenario, each with its reason.
+    #[serde(skip)]
+    pub left_out: Vec<LeftOut>,
     /// How many parts of judged expectations were not, such as a timestamp, by reason.
     pub parts: BTreeMap<String, u64>,
 }
@@ -26,12 +40,19 @@ impl Judged {
         *self.not_judged.entry(reason.into()).or_default() += 1;
     }
 
+    /// Counts an expectation of a scenario that was not judged.
+    pub fn leave_out_line(&mut self, line: StoryLine, reason: impl Into<String>) {
+        let reason = reason.into();
+        self.leave_out(reason.clone());
+        self.left_out.push(LeftOut { line, reason });
+    }
+
     /// Counts a part of a judged expectation that was not judged.
     pub fn leave_out_part(&mut self, reason: impl Into<String>) {
         *self.parts.entry(reason.into()).or_default() += 1;
     }
 
-    /// Adds the counts of another drill.
+    /// Adds the counts of another drill, without its lines.
     pub fn add(&mut self, other: &Judged) {
         self.judged += other.judged;
         let sums = [

@@ -215,9 +215,17 @@ impl KnownEntry {
     }
 
     /// Whether it is about this scenario.
-    pub(crate) fn is_about(&self, scenario: &str) -> bool {
-        let (of, _) = self.id.split_once('#').unwrap_or((&self.id, ""));
-        Glob::new(of).fits(scenario)
+    #[must_use]
+    pub fn is_about(&self, scenario: &str) -> bool {
+        Glob::new(self.scenario()).fits(scenario)
+    }
+
+    /// The scenario of its id, or a pattern of scenarios.
+    #[must_use]
+    pub fn scenario(&self) -> &str {
+        self.id
+            .split_once('#')
+            .map_or(&self.id, |(scenario, _)| scenario)
     }
 
     /// The entry on one line: `known.toml:7: port/cable-pulled#missed (by design)`.

@@ -22,6 +22,7 @@ mod judged_page;
 mod junit;
 mod known;
 mod outcome;
+mod root;
 mod run;
 mod terminal;
 
@@ -39,7 +40,7 @@ pub use glob::Glob;
 pub use group::{FirstDrill, Group, finding_id, groups};
 pub use group_page::groups_page;
 pub use json::{RESULTS_VERSION, results};
-pub use judged::Judged;
+pub use judged::{Judged, LeftOut};
 pub use judged_by::JudgedBy;
 pub use judged_page::{judged_line, not_judged_page};
 pub use junit::{JUnitError, junit};

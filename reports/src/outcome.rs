@@ -349,8 +349,12 @@ pub struct DrillReport {
     pub verdicts: Vec<VerdictReport>,
     /// How many of its expectations were judged, and why the others were not.
     pub judged: Judged,
+    /// The file of its scenario.
+    pub file: String,
     /// The command that repeats it.
     pub repeat: String,
+    /// The command that shows it in full.
+    pub show: String,
     /// Values that differ between equal runs.
     pub wall: Wall,
 }

@@ -7,8 +7,8 @@ use std::{fmt::Write as _, time::Duration};
 
 use crate::{
     ArmStatus, ClauseCoverage, ClauseStatus, Coverage, CoverageCount, DrillReport, ExitCode,
-    Finding, JudgedBy, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary,
-    VerdictCount, Wall, judged_line,
+    Finding, JudgedBy, LeftOut, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage,
+    Summary, VerdictCount, Wall, judged_line,
 };
 
 /// The largest number of reads in a block. Chosen: two polls of two ports fit a screen.
@@ -55,11 +55,14 @@ impl Style {
 
 /// The text of an event that is shown at once; `None` if there is none.
 ///
-/// Passed drills are not shown one by one: their number is in the last line.
+/// Passed drills are shown only if expectations of them were not judged: their number is in the last line.
 #[must_use]
 pub fn event_line(event: &RunEvent, style: Style) -> Option<String> {
     match event {
         RunEvent::DrillFailed(drill) | RunEvent::DrillKnown(drill) => {
+            Some(drill_block(drill, style))
+        }
+        RunEvent::DrillPassed(drill) if !drill.judged.left_out.is_empty() => {
             Some(drill_block(drill, style))
         }
         RunEvent::Probe {
@@ -79,10 +82,16 @@ pub fn event_line(event: &RunEvent, style: Style) -> Option<String> {
             style.yellow("NOTE")
         )),
         RunEvent::Probe {
-            outcome: ProbeOutcome::Ready,
+            outcome: ProbeOutcome::Ready { advice },
             wall,
             ..
-        } => slow_polls(wall, style),
+        } => {
+            let advice = advice
+                .as_ref()
+                .map(|advice| format!("{}  the monitor: {advice}\n", style.yellow("NOTE")));
+            let notes: String = slow_polls(wall, style).into_iter().chain(advice).collect();
+            (!notes.is_empty()).then_some(notes)
+        }
         _ => None,
     }
 }
@@ -121,7 +130,14 @@ pub fn drill_block(drill: &DrillReport, style: Style) -> String {
         .collect();
     writeln!(block, "  ({})", arms.join("; ")).expect(WRITES);
     for finding in &drill.findings {
-        block += &failure_block(finding, style);
+        let place = finding.line.as_ref().map(|line| line.place.as_str());
+        block += &failure_block(finding, place, style);
+    }
+    for LeftOut { line, reason } in &drill.judged.left_out {
+        writeln!(block, "  not judged: {}: {reason}", line.place).expect(WRITES);
+        for text in line.text.lines() {
+            writeln!(block, "      | {text}").expect(WRITES);
+        }
     }
     if matches!(drill.outcome, Outcome::Failed | Outcome::Known) {
         writeln!(block, "  repeat it: {}", style.bold(&drill.repeat)).expect(WRITES);
@@ -143,8 +159,9 @@ pub fn summary_line(run: &RunReport, style: Style) -> String {
         ..
     } = run.summary;
     let mut line = format!(
-        "{}: {passed} passed, {failed} failed",
-        plural(drills, "drill")
+        "{} of {}: {passed} passed, {failed} failed",
+        plural(drills, "drill"),
+        run.plan.monitor_text()
     );
     let mut add = |count: u64, words: &str| {
         if count > 0 {
@@ -298,13 +315,13 @@ fn covered_by(clause: &ClauseCoverage) -> String {
     parts.join("; ")
 }
 
-/// The lines of one failure.
+/// The lines of one failure, without its place.
 pub(crate) fn failure_lines(finding: &Finding, style: Style) -> Vec<String> {
-    let block = failure_block(finding, style);
+    let block = failure_block(finding, None, style);
     block.lines().map(str::to_owned).collect()
 }
 
-fn failure_block(finding: &Finding, style: Style) -> String {
+fn failure_block(finding: &Finding, place: Option<&str>, style: Style) -> String {
     let mut block = String::new();
     let mut head = finding.kind.words().to_owned();
     if let Some(arm) = finding.arm {
@@ -323,8 +340,10 @@ fn failure_block(finding: &Finding, style: Style) -> String {
         write!(head, ", {} times", finding.times).expect(WRITES);
     }
     writeln!(block, "  {}", style.red(&head)).expect(WRITES);
+    if let Some(place) = place {
+        writeln!(block, "    {place}").expect(WRITES);
+    }
     if let Some(line) = &finding.line {
-        writeln!(block, "    {}", line.place).expect(WRITES);
         for text in line.text.lines() {
             writeln!(block, "      | {text}").expect(WRITES);
         }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use reports::{
     ArmName, Cause, CauseAction, CauseKind, CauseLayer, DrillName, DrillReport, Excuse, Finding,
-    FindingKind, Judged, RunReport, Style, Wall, groups, groups_page, results,
+    FindingKind, Judged, RunReport, StoryLine, Style, Wall, groups, groups_page, results,
 };
 
 fn one_of<T: Copy + std::fmt::Debug + 'static>(all: &'static [T]) -> impl Strategy<Value = T> {
@@ -51,6 +51,8 @@ fn drills() -> impl Strategy<Value = Vec<DrillReport>> {
                 findings,
                 verdicts: Vec::new(),
                 judged: Judged::default(),
+                file: "port/cable-pulled.yaml".to_owned(),
+                show: "nicdrill show".to_owned(),
                 repeat: format!("nicdrill run {nth}"),
                 wall: Wall::default(),
             })
@@ -98,7 +100,7 @@ proptest! {
         prop_assert_eq!(results(&run(&drills)), results(&run(&drills)));
     }
 
-    /// 96 lines of blocks; one that counts further causes; and 13 about known ones.
+    /// 96 lines of blocks, or 72 with a line for each of 22 further causes and two that count them; and 11 about known ones.
     #[test]
     fn a_red_run_is_told_on_two_screens_and_a_cause_in_20_lines(drills in drills()) {
         let page = groups_page(&run(&drills), "out", Style::default());
@@ -107,10 +109,87 @@ proptest! {
             None => (page.as_str(), 0),
         };
         prop_assert!(red.lines().count() <= 98, "{}", page);
-        prop_assert!(known <= 13, "{}", page);
+        prop_assert!(known <= 11, "{}", page);
+        let (red, further) = red.split_once("further cause").unwrap_or((red, ""));
+        prop_assert!(further.lines().count() <= 25, "{}", page);
         let blocks = red.split("FAIL  ").skip(1);
         for block in blocks {
             prop_assert!(block.lines().count() <= 20 + 2, "{}", block);
         }
     }
+}
+
+/// A drill with a finding of each of these kinds.
+fn drill(nth: usize, kinds: &[CauseKind]) -> DrillReport {
+    let finding = |kind: &CauseKind| Finding {
+        cause: Cause::of(*kind),
+        ..Finding::plain(FindingKind::Missing, None, "poll 3: fatal NIC=mlx5_0")
+    };
+    let findings: Vec<Finding> = kinds.iter().map(finding).collect();
+    DrillReport {
+        drill: DrillName {
+            scenario: format!("port/s{nth}"),
+            world: "p".to_owned(),
+        },
+        outcome: DrillReport::outcome_of(&[], &findings),
+        arms: Vec::new(),
+        findings,
+        verdicts: Vec::new(),
+        judged: Judged::default(),
+        file: format!("port/s{nth}.yaml"),
+        repeat: "nicdrill run".to_owned(),
+        show: "nicdrill show".to_owned(),
+        wall: Wall::default(),
+    }
+}
+
+#[test]
+fn causes_without_a_block_are_named_in_a_line_each() {
+    let kinds = &CauseKind::ALL[..12];
+    let drills = [drill(1, kinds), drill(2, &kinds[..9])];
+    let page = groups_page(&run(&drills), "out", Style::default());
+    assert_eq!(page.matches("FAIL  ").count(), 8, "{page}");
+    let (_, further) = page
+        .split_once("4 further causes:\n")
+        .expect("they are named");
+    insta::assert_snapshot!(further, @"
+      repeats events: 2 drills on 1 platform
+      sends events in another order: 1 drill on 1 platform
+      could see the port go down another number of times: 1 drill on 1 platform
+      breaks the contract of the wire: field: 1 drill on 1 platform
+    ");
+}
+
+/// The shown drill, its place, its commands and its id are of one finding.
+#[test]
+fn a_block_shows_one_drill_with_its_place_and_its_id() {
+    let mut drills = [
+        drill(2, &CauseKind::ALL[..1]),
+        drill(1, &CauseKind::ALL[..1]),
+    ];
+    drills[1].drill.scenario = "z/last".to_owned();
+    drills[0].findings[0].line = Some(StoryLine {
+        place: "port/s2.yaml:14:9".to_owned(),
+        text: "fatal: victim".to_owned(),
+    });
+    insta::assert_snapshot!(groups_page(&run(&drills), "out", Style::default()), @"
+    FAIL  does not send events: 2 drills on 1 platform
+      first: port/s2@p, port/s2.yaml:14:9
+      expected, and did not come
+          | fatal: victim
+        came      poll 3: fatal NIC=mlx5_0
+      repeat it: nicdrill run
+      in full: nicdrill show
+      all of them: grep ' missed$' out/failed.txt
+      id: port/s2#missed and 1 more
+    ");
+    insta::assert_snapshot!(groups_page(&run(&drills[1..]), "out", Style::default()), @"
+    FAIL  does not send events: 1 drill on 1 platform
+      first: z/last@p, port/s1.yaml:1
+      expected, and did not come
+        came      poll 3: fatal NIC=mlx5_0
+      repeat it: nicdrill run
+      in full: nicdrill show
+      id: z/last#missed
+    ");
 }

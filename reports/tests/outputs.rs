@@ -44,6 +44,8 @@ fn drill(scenario: &str, arms: Vec<ArmReport>, findings: Vec<Finding>) -> DrillR
         findings,
         verdicts: Vec::new(),
         judged: Judged::default(),
+        file: "port/cable-pulled.yaml".to_owned(),
+        show: "nicdrill show".to_owned(),
         repeat: format!("nicdrill run {scenario} --platform h100-oci:vfs"),
         wall: Wall::default().with("ms", 41),
     }
@@ -86,6 +88,7 @@ fn events() -> Vec<RunEvent> {
     };
     let plan = RunPlan {
         monitor: "reference".to_owned(),
+        descriptor: None,
         judged_by: JudgedBy::Promises,
         loses_events: false,
         asked: vec!["port".to_owned()],
@@ -186,7 +189,7 @@ fn the_last_line_counts_everything_and_tells_an_arm_that_did_not_run() {
     insta::assert_snapshot!(
         summary_line(&run(), Style::default()),
         @"
-    3 drills: 1 passed, 1 failed, 1 skipped, 1 not applicable; memory arm: 2 of 3 run; process arm: 1 of 3 run (/dev/fuse cannot be opened); 1.2 s
+    3 drills of `reference`: 1 passed, 1 failed, 1 skipped, 1 not applicable; memory arm: 2 of 3 run; process arm: 1 of 3 run (/dev/fuse cannot be opened); 1.2 s
     judged 4 of 7 expectations (57 %)
     "
     );
@@ -274,7 +277,7 @@ fn a_probe_that_fails_says_why_and_with_which_code_the_run_ends() {
 fn probed(poll_ms: u64) -> RunEvent {
     RunEvent::Probe {
         monitor: "slow".to_owned(),
-        outcome: ProbeOutcome::Ready,
+        outcome: ProbeOutcome::READY,
         wall: Wall::default().with("poll_ms", poll_ms),
     }
 }
@@ -286,6 +289,18 @@ fn a_monitor_that_polls_seldom_is_noted_with_what_a_drill_takes() {
           `command`, `env` or `config` of its descriptor
     ");
     assert!(event_line(&probed(200), Style::default()).is_some());
+}
+
+#[test]
+fn a_descriptor_that_seems_wrong_is_noted_with_what_to_write() {
+    let mut event = probed(0);
+    let RunEvent::Probe { outcome, .. } = &mut event else {
+        unreachable!("it was probed")
+    };
+    *outcome = ProbeOutcome::Ready {
+        advice: Some("its descriptor makes 1 a poll: write `listings_per_poll: 2`".to_owned()),
+    };
+    insta::assert_snapshot!(event_line(&event, Style::default()).unwrap(), @"NOTE  the monitor: its descriptor makes 1 a poll: write `listings_per_poll: 2`");
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! Start at [`Server::mount`] and [`Observer`].
 
 mod answer;
+mod apart;
 mod handle;
 mod hold;
 mod notify;
@@ -20,6 +21,7 @@ mod session;
 mod shared;
 mod watch;
 
+pub use apart::leave_devices;
 pub use observer::{HoldId, MomentAnswer, Observer};
 pub use options::Options;
 pub use server::{MountError, Server};

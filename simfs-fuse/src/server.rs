@@ -12,7 +12,7 @@ use std::{
 use fuser::{Config, MountOption, SessionUnmounter};
 use rustix::{
     fd::OwnedFd,
-    fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, fstatfs, major, minor, open, stat, statx},
+    fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, fstatfs, open, statx},
     io::Errno as SysErrno,
     mount::{OpenTreeFlags, UnmountFlags, open_tree, unmount},
     thread::{CpuSet, sched_setaffinity},
@@ -20,7 +20,8 @@ use rustix::{
 use simfs::{Edit, Errno, Fs, SimTime};
 
 use crate::{
-    HoldId, Observer, Options, notify, request::Job, session::Session, shared::Shared, watch,
+    HoldId, Observer, Options, leave_devices, notify, request::Job, session::Session,
+    shared::Shared, watch,
 };
 
 const REFUSED_HINT: &str =
@@ -173,12 +174,14 @@ impl Server {
                 .map_err(MountError::Thread)?;
         }
         if removable {
-            let root = stat(&server.mountpoint).map_err(|errno| MountError::Refused {
+            // The kernel answers itself; nothing is asked of the session.
+            let cached = AtFlags::STATX_DONT_SYNC;
+            let root = statx(CWD, &server.mountpoint, cached, StatxFlags::empty());
+            let root = root.map_err(|errno| MountError::Refused {
                 mountpoint: server.mountpoint.clone(),
                 source: errno.into(),
             })?;
-            let device = root.st_dev;
-            server.device = format!("{}:{}", major(device), minor(device));
+            server.device = format!("{}:{}", root.stx_dev_major, root.stx_dev_minor);
         }
         Ok(server)
     }
@@ -222,12 +225,10 @@ impl Server {
     pub fn settle(&self) -> u64 {
         if let Some(root) = &self.root {
             // A server that has ended has nothing to answer.
-            let _ = statx(
-                root,
-                "",
-                AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC,
-                StatxFlags::TYPE,
-            );
+            apart(|| {
+                let asked = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+                statx(root, "", asked, StatxFlags::TYPE).map(drop)
+            });
         }
         self.shared.taken_in()
     }
@@ -296,7 +297,8 @@ impl Server {
         // The session's thread waits in the kernel for a request, so it gets one: after the end of the
         // helpers it is the one on which the session ends, and with it the last descriptor of the device.
         // An error means that the connection has ended already.
-        let reached = root.map(|root| fstatfs(&root));
+        let reached = root.as_ref().map(|root| apart(|| fstatfs(root).map(drop)));
+        drop(root);
         // One that cannot be reached, because the tree was unmounted while somebody was in it, ends with the
         // program.
         let session = self.session.take();
@@ -311,6 +313,15 @@ impl Drop for Server {
         // Errors cannot be reported here; `unmount` returns them.
         let _ = self.end();
     }
+}
+
+/// Asks the session for something, in a thread that may wait for it.
+fn apart(ask: impl FnOnce() -> Result<(), SysErrno> + Send) {
+    thread::scope(|scope| {
+        let asked = scope.spawn(|| leave_devices().map(|()| ask()));
+        // A thread that panicked has reported so itself.
+        drop(asked.join());
+    });
 }
 
 fn open_root(mountpoint: &Path) -> Result<OwnedFd, SysErrno> {

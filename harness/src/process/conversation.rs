@@ -17,6 +17,12 @@ const REFUSALS: usize = 16;
 /// How many bytes of an opening that is not HTTP/2 are shown. Chosen: a request line.
 const SHOWN: usize = 60;
 
+/// What is told of a connection that is ready and on which no call was begun.
+pub(super) const NO_REQUEST: &str = "spoke HTTP/2 and sent no request";
+
+/// The word before each thing that was refused on a connection.
+pub(super) const REFUSED: &str = "refused: ";
+
 const DATA: u8 = 0x0;
 const RST_STREAM: u8 = 0x3;
 const GOAWAY: u8 = 0x7;
@@ -135,7 +141,7 @@ impl Conversation {
                     first_line(opening)
                 )
             }
-            (_, 0) => "spoke HTTP/2 and sent no request".to_owned(),
+            (_, 0) => NO_REQUEST.to_owned(),
             (_, 1) => "spoke HTTP/2: 1 request".to_owned(),
             (_, requests) => format!("spoke HTTP/2: {requests} requests"),
         };
@@ -148,7 +154,7 @@ impl Conversation {
                 .expect("writing to a string cannot fail"),
         }
         for what in &self.refusals {
-            write!(text, "; refused: {what}").expect("writing to a string cannot fail");
+            write!(text, "; {REFUSED}{what}").expect("writing to a string cannot fail");
         }
         text
     }

@@ -9,18 +9,20 @@
 //! Not here: the network namespace (`network.rs`). Start at [`MountView::spawn`].
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    env,
     fs::{self, File},
     io,
     os::unix::fs::MetadataExt as _,
     panic,
     path::{Path, PathBuf},
     process::{Child, Command},
+    sync::mpsc,
     thread,
     time::{Duration, Instant},
 };
 
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 use observe::Exit;
 use rustix::{
     event::{PollFd, PollFlags, poll},
@@ -32,8 +34,10 @@ use rustix::{
         unmount,
     },
     process::{
-        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
+        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, chdir, pidfd_open, pidfd_send_signal,
+        waitid,
     },
+    thread::gettid,
 };
 
 use super::{
@@ -41,9 +45,6 @@ use super::{
     confinement::{self, Confinement, Kept},
     host_root::HostRoot,
 };
-
-/// The namespace of the calling thread.
-const OWN: &str = "/proc/thread-self/ns/mnt";
 
 /// The pause between two looks for processes that are ending.
 const LOOK: Duration = Duration::from_micros(50);
@@ -66,16 +67,33 @@ pub(super) struct MountView {
 impl MountView {
     /// Starts a program in a new mount namespace.
     pub(super) fn spawn(&self, command: &mut Command) -> io::Result<(Child, MountSpace)> {
-        // A thread of its own, because the present one mounts and unmounts on the stage. The program
-        // inherits the namespaces and the CPUs of the thread that starts it.
+        // Threads of their own, because the present one mounts and unmounts on the stage. The one that makes the
+        // namespace looks at the tree, which this process serves.
         thread::scope(|scope| {
-            thread::Builder::new()
-                .name("monitor-start".to_owned())
-                .spawn_scoped(scope, || {
-                    self.enter()?;
-                    let space = MountSpace::own()?;
-                    Ok((command.spawn()?, space))
-                })?
+            let (made, entered) = mpsc::channel();
+            let (joined, left) = mpsc::channel::<()>();
+            let make = move || {
+                let own = simfs_fuse::leave_devices().and_then(|()| self.enter());
+                let own = own.map(|()| format!("/proc/self/task/{}/ns/mnt", gettid()));
+                // Nobody waits for it if the thread that starts the program could not be started.
+                let _ = made.send(own);
+                // The namespace ends with its last thread.
+                let _ = left.recv();
+            };
+            let start = move || {
+                let space = entered.recv().map_err(io::Error::other)??;
+                let space = MountSpace::join(&space)?;
+                drop(joined);
+                if self.confinement.is_some() {
+                    confinement::take_privileges().map_err(unconfined)?;
+                }
+                // The program inherits the namespaces and the CPUs of the thread that starts it.
+                Ok((command.spawn()?, space))
+            };
+            let thread = |name: &str| thread::Builder::new().name(name.to_owned());
+            thread("monitor-view").spawn_scoped(scope, make)?;
+            thread("monitor-start")
+                .spawn_scoped(scope, start)?
                 .join()
                 .unwrap_or_else(|panicked| panic::resume_unwind(panicked))
         })
@@ -108,11 +126,7 @@ impl MountView {
         if let Some(tree) = &self.over_host {
             tree.place(&self.stage.join("host"), &scratch)?;
         }
-        binds::place(&self.binds, &scratch)?;
-        if confined {
-            confinement::take_privileges().map_err(unconfined)?;
-        }
-        Ok(())
+        binds::place(&self.binds, &scratch)
     }
 }
 
@@ -136,9 +150,16 @@ pub(super) struct MountSpace {
 }
 
 impl MountSpace {
-    fn own() -> io::Result<Self> {
-        let namespace = File::open(OWN)?;
+    /// Lets the calling thread join a namespace, in the same working directory.
+    fn join(there: &str) -> io::Result<Self> {
+        let namespace = File::open(there)?;
         let metadata = namespace.metadata()?;
+        // A folder that has been removed has no path.
+        let work = env::current_dir();
+        // A thread that shares its working directory with others cannot join (`setns(2)`).
+        unshare(CloneFlags::CLONE_FS)?;
+        setns(&namespace, CloneFlags::CLONE_NEWNS)?;
+        work.map_or(Ok(()), chdir)?;
         Ok(Self {
             _namespace: namespace,
             id: (metadata.dev(), metadata.ino()),
@@ -190,7 +211,7 @@ impl MountSpace {
     pub(super) fn outlive(&self) -> Option<Exit> {
         let mut last = None;
         loop {
-            let members = self.members();
+            let members = self.survivors();
             if members.is_empty() {
                 return last;
             }
@@ -213,11 +234,36 @@ impl MountSpace {
         }
     }
 
+    /// The processes in the namespace; none only if none is left. A process that ends while it is looked at may have
+    /// started another one after the folder of processes was read, as a daemon does that forks twice. So none is left
+    /// when no further process has ended since the look before.
+    fn survivors(&self) -> Vec<(Pid, OwnedFd)> {
+        let mut known = BTreeSet::new();
+        loop {
+            let listed = processes();
+            let members = self.among(&listed);
+            let ended: BTreeSet<i32> = listed
+                .into_iter()
+                .filter(|pid| has_ended(*pid))
+                .map(|pid| pid.as_raw_nonzero().get())
+                .collect();
+            if !members.is_empty() || ended.is_subset(&known) {
+                return members;
+            }
+            known = ended;
+        }
+    }
+
     /// The processes in the namespace. A descriptor names its process, also if the number is given to
     /// another one.
     fn members(&self) -> Vec<(Pid, OwnedFd)> {
-        let opened = |pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?));
-        let found = processes().into_iter().filter_map(opened);
+        self.among(&processes())
+    }
+
+    /// Those of these processes that are in the namespace.
+    fn among(&self, listed: &[Pid]) -> Vec<(Pid, OwnedFd)> {
+        let opened = |pid: &Pid| Some((*pid, pidfd_open(*pid, PidfdFlags::empty()).ok()?));
+        let found = listed.iter().filter_map(opened);
         found.filter(|(pid, _)| self.has(*pid)).collect()
     }
 
@@ -247,6 +293,12 @@ impl MountSpace {
         fs::metadata(format!("/proc/{}/ns/mnt", pid.as_raw_nonzero()))
             .is_ok_and(|its| (its.dev(), its.ino()) == self.id)
     }
+}
+
+/// Whether a process that was listed has ended since, or had ended before: it has no namespace any more.
+fn has_ended(pid: Pid) -> bool {
+    fs::metadata(format!("/proc/{}/ns/mnt", pid.as_raw_nonzero()))
+        .is_err_and(|error| error.kind() != io::ErrorKind::PermissionDenied)
 }
 
 /// Whether a killed process has ended. A process whose parent has ended is a child of this one, the

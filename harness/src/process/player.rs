@@ -6,47 +6,39 @@
 //! tick. During a hang for ticks, a pause, and the time between a kill and a restart, ticks have no
 //! poll.
 //!
-//! The director decides the order; this file carries it out. Start at [`Player::play`]. `waiting.rs`
-//! implements the waits, `react.rs` the reactions to messages that arrive meanwhile.
+//! The director decides the order; this file carries it out. Start at [`Player::play`]. `starting.rs`
+//! starts monitors, `polling.rs` lets them poll, `waiting.rs` implements the waits, `react.rs` the reactions
+//! to messages that arrive meanwhile.
 
 use std::{
     collections::BTreeMap,
-    fs, io,
-    path::Path,
+    fs,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
-use director::{Director, InstanceAct, InstancePlan, MonitorId, STATE_FILE, Stage, Truth};
+use director::{Director, InstanceAct, InstancePlan, MonitorId, Stage, Truth};
 use memory::{Played, TraceLog};
-use observe::{
-    Broken, Descriptor, Drains, ExpectedLoop, Filling, Limits, MonitorTick, Recording, RootAt, Tick,
-};
+use observe::{Broken, Descriptor, ExpectedLoop, MonitorTick, Recording, RootAt, Tick};
 use platforms::{NodeName, WORLD_START_WALL_NS};
 use scenarios::{Arm, Story};
 use simfs::Fs;
 use simfs_fuse::{MountError, Options, Server};
 
 use super::{
-    ProcessArm,
-    binds::Bind,
-    confinement::Confinement,
-    host_root::{self, HostRoot},
+    ProcessArm, host_root,
     inbox::EventSender,
-    loops::Loops,
-    monitor_process::{MonitorProcess, Order},
-    mount_space::{MountView, temporary},
     node_runtime::{MonitorInstance, NodeRuntime},
-    quiet, start_error,
+    quiet,
 };
 mod asking;
 mod ending;
 mod looping;
+mod polling;
 mod react;
+mod starting;
 mod waiting;
 mod watching;
-
-use waiting::Waited;
 
 /// A drill that is being played.
 pub(super) struct Player<'a> {
@@ -250,237 +242,6 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Starts a monitor and waits until it is at the gate.
-    fn start(
-        &mut self,
-        node: &NodeName,
-        monitor: MonitorId,
-        flags: &[String],
-        config: &str,
-    ) -> Play<()> {
-        if self
-            .node_runtimes
-            .values()
-            .any(|node_runtime| !node_runtime.instances.is_empty())
-        {
-            self.arm.network.leave();
-        }
-        let order = self
-            .order(node, monitor, flags, config)
-            .map_err(|error| stage(&error))?;
-        if let Some(sighting) = &mut self.arm.sighting {
-            sighting.started(&order, &self.node_runtimes[node]);
-        }
-        let sender = EventSender::new(node.clone(), self.arm.report.clone());
-        let program =
-            MonitorProcess::start(&self.arm.runtime, &order, sender, monitor).map_err(|error| {
-                Broken::Stage {
-                    cause: start_error::describe(&order.words, &error),
-                }
-            })?;
-        self.node_runtime(node).spaces.extend(program.space());
-        let checks = self.story.checks.names();
-        let checks = self.descriptor.switched_on(&checks, config);
-        let tick = Duration::from_nanos(self.story.tick.as_ns());
-        let expected = self.descriptor.expected_loops(&checks, tick);
-        let loops = (!self.loops.is_empty()).then(|| Loops::new(&expected, self.tick()));
-        let instance = MonitorInstance::new(program, order.metrics_port, loops);
-        self.node_runtime(node).instances.insert(monitor, instance);
-        self.wait(
-            node,
-            monitor,
-            "its first listing of `{root}/sys/class/infiniband`",
-            |instance, loops| instance.gate.len() >= loops,
-        )?;
-        self.outside_polls(node);
-        Ok(())
-    }
-
-    fn order(
-        &self,
-        node: &NodeName,
-        monitor: MonitorId,
-        flags: &[String],
-        config: &str,
-    ) -> io::Result<Order> {
-        let node_runtime = &self.node_runtimes[node];
-        let path = |path: &Path| path.to_string_lossy().into_owned();
-        let config_file = node_runtime.folder.join(format!("{}.toml", monitor.0));
-        let (root, socket, config_path) = (
-            path(&node_runtime.root),
-            path(&node_runtime.socket),
-            path(&config_file),
-        );
-        let state_file = format!("{root}/{STATE_FILE}");
-        let files = path(&node_runtime.folder.join(format!("{}.files", monitor.0)));
-        let checks = self.story.checks.names();
-        let filling = Filling {
-            this: &self.arm.this,
-            root: &root,
-            state_file: &state_file,
-            socket: &socket,
-            config: &config_path,
-            files: &files,
-            node: node.as_str(),
-            metrics_port: self.arm.network.port()?,
-            checks: &checks,
-        };
-        let text = self.descriptor.config_text(config, &filling);
-        if let Some(text) = &text {
-            fs::write(&config_file, text)?;
-        }
-        let mut texts = Vec::new();
-        for (name, text) in &self.descriptor.files {
-            let (file, text) = (Path::new(&files).join(name), filling.fill(text));
-            file.parent().map_or(Ok(()), fs::create_dir_all)?;
-            fs::write(file, &text)?;
-            texts.push(text);
-        }
-        let wrong = self.arm.options.wrong.as_deref();
-        let mut words = self.arm.options.wrap.clone();
-        words.extend(limiting(&self.descriptor.limits));
-        words.extend(self.descriptor.arguments(
-            self.story.holds_for_good(),
-            flags,
-            wrong,
-            &filling,
-        ));
-        let view = self.view(node_runtime, &filling)?;
-        let confined = view.as_ref().filter(|view| view.confinement.is_some());
-        let temporary = confined.map(|view| ("TMPDIR".to_owned(), path(&temporary(&view.stage))));
-        let env = self.descriptor.env.iter();
-        let env = env.map(|(name, value)| (name.clone(), filling.fill(value)));
-        Ok(Order {
-            words,
-            env: temporary.into_iter().chain(env).collect(),
-            config: text,
-            files: texts,
-            metrics_port: filling.metrics_port,
-            wrapped: !self.arm.options.wrap.is_empty(),
-            daemon: self.descriptor.daemon,
-            most_processes: self.descriptor.limits.processes,
-            view,
-        })
-    }
-
-    /// What a monitor sees of the stage.
-    fn view(
-        &self,
-        node_runtime: &NodeRuntime,
-        filling: &Filling<'_>,
-    ) -> io::Result<Option<MountView>> {
-        let binds = self.descriptor.binds.iter().map(|(at, from)| Bind {
-            at: at.into(),
-            from: filling.fill(from).into(),
-        });
-        match &self.arm.stage {
-            Some(stage) => Ok(Some(MountView {
-                stage: stage.clone(),
-                node: node_runtime.folder.clone(),
-                over_host: (self.descriptor.root == RootAt::Host)
-                    .then(|| HostRoot::new(&node_runtime.root, node_runtime.fs().tree())),
-                binds: binds.collect(),
-                confinement: self.confinement()?,
-            })),
-            None if self.descriptor.daemon => {
-                Err(io::Error::other("`daemon` needs private namespaces"))
-            }
-            None if self.descriptor.root == RootAt::Host => {
-                Err(io::Error::other("`root: /` needs private namespaces"))
-            }
-            None if self.descriptor.binds.is_empty() => Ok(None),
-            None => Err(io::Error::other("`binds` needs private namespaces")),
-        }
-    }
-
-    /// How a monitor is confined. A wrapper is a tool of the user's, which writes where it is told to.
-    fn confinement(&self) -> io::Result<Option<Confinement>> {
-        if !self.descriptor.confine || !self.arm.options.wrap.is_empty() {
-            return Ok(None);
-        }
-        if !self.arm.network.is_private() {
-            return Err(io::Error::other(
-                "the kernel grants no private network\nhint: `confine: false` in its descriptor starts it unconfined",
-            ));
-        }
-        let writable = self.descriptor.writable.iter().map(Into::into);
-        Ok(Some(Confinement {
-            writable: writable.collect(),
-        }))
-    }
-
-    /// Lets a monitor poll once, or continue the poll in which it is held.
-    fn poll(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
-        if !self.resume(node, monitor)? {
-            return Ok(());
-        }
-        if !self.loops.is_empty() {
-            return self.poll_loops(node, monitor);
-        }
-        let loops = self.loops();
-        if self
-            .node_runtime(node)
-            .instances
-            .get(&monitor)
-            .is_some_and(|instance| instance.granted.is_none() && instance.held.is_none())
-        {
-            if self.come(node, monitor)? != Waited::Done {
-                return Ok(());
-            }
-            let instance = self.instance(node, monitor);
-            let granted: Vec<_> = instance.gate.drain(..loops).collect();
-            instance.granted = Some(u32::try_from(granted.len()).expect("a monitor has few loops"));
-            granted
-                .into_iter()
-                .for_each(|hold| self.node_runtime(node).release(hold));
-        }
-        let all = self.listings;
-        let waited = self.wait(
-            node,
-            monitor,
-            "the end of its poll",
-            move |instance, loops| {
-                instance.granted.is_some_and(|granted| granted >= all)
-                    && instance.gate.len() >= loops
-            },
-        )?;
-        if waited == Waited::Done {
-            if self.descriptor.drains == Drains::Quiet && self.rest(node, monitor)? != Waited::Done
-            {
-                return Ok(());
-            }
-            self.instance(node, monitor).granted = None;
-            let node_runtime = self.node_runtime(node);
-            node_runtime.tick.polls += 1;
-            node_runtime.polled = true;
-            node_runtime.note_reads();
-        }
-        Ok(())
-    }
-
-    /// Lets go a read that was held for some ticks, if they are over; `false` if the monitor cannot poll in this
-    /// tick.
-    fn resume(&mut self, node: &NodeName, monitor: MonitorId) -> Play<bool> {
-        let tick = self.tick();
-        let Some(instance) = self.node_runtime(node).instances.get(&monitor) else {
-            return Ok(false);
-        };
-        match instance.held {
-            Some((_, until)) if tick < until => return Ok(false),
-            Some((hold, _)) => {
-                self.instance(node, monitor).held = None;
-                self.node_runtime(node).hangs.remove(&hold);
-                self.node_runtime(node).release(hold);
-                if self.instance(node, monitor).granted.is_none() {
-                    // It was held on the way to its first poll.
-                    self.come(node, monitor)?;
-                }
-            }
-            None => {}
-        }
-        Ok(true)
-    }
-
     fn end_tick(&mut self) {
         let node_runtimes = &self.node_runtimes;
         self.director.end_tick(|node| {
@@ -516,8 +277,8 @@ impl<'a> Player<'a> {
         };
         let text = String::from_utf8_lossy(&instance.program.heard(at_end))
             .replace(&*node_runtime.root.to_string_lossy(), "{root}");
-        let (transport, _) = self.arm.transport(self.descriptor.speaks);
-        let reported = text.lines().filter_map(|line| transport.line(node, line));
+        let lines = self.descriptor.lines.iter();
+        let reported = lines.flat_map(|rules| text.lines().filter_map(|line| rules.observed(line)));
         let reported = reported.map(|reported| reported.answered(true, "written".to_owned()));
         node_runtime.tick.calls.extend(reported);
         node_runtime
@@ -589,19 +350,6 @@ fn unplayed(broken: Broken) -> Played {
         recording,
         truth: Truth::default(),
     }
-}
-
-/// The words in front of a command that set its limits and then become the command.
-fn limiting(limits: &Limits) -> Vec<String> {
-    let settings = limits.settings();
-    if settings.is_empty() {
-        return Vec::new();
-    }
-    let settings = settings
-        .iter()
-        .map(|setting| format!("ulimit {setting} && "));
-    let script = settings.collect::<String>() + "exec \"$@\"";
-    ["sh", "-c", &script, "sh"].map(str::to_owned).into()
 }
 
 fn stage(error: &dyn std::error::Error) -> Broken {

@@ -21,6 +21,7 @@ use crate::{drill::Player as _, run_folder::Artifact};
 
 mod evidence;
 mod kept;
+mod listings;
 
 use evidence::Evidence;
 
@@ -54,6 +55,15 @@ pub struct ProbeFailure {
     pub hints: Vec<String>,
     /// What the run folder keeps of the probe.
     pub files: Vec<Artifact>,
+}
+
+/// What a probe has found of a monitor that can be drilled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProbeFinding {
+    /// How long one of its polls takes in real time.
+    pub pace: Duration,
+    /// What its descriptor seems to say wrongly, and what to write.
+    pub advice: Option<String>,
 }
 
 /// Why a monitor cannot be drilled.
@@ -124,8 +134,9 @@ impl fmt::Display for ProbeFailure {
         if !self.open_files.is_empty() {
             list(f, "what it has open", "", &self.open_files)?;
         }
-        let last = self.output.len().saturating_sub(LINES);
-        list(f, "its last output", "output", &self.output[last..])?;
+        let output = told_once(&self.output);
+        let last = output.len().saturating_sub(LINES);
+        list(f, "its last output", "output", &output[last..])?;
         self.hints
             .iter()
             .try_for_each(|hint| write!(f, "\nhint: {hint}"))
@@ -151,10 +162,20 @@ fn list(f: &mut fmt::Formatter<'_>, head: &str, what: &str, lines: &[String]) ->
     }
 }
 
+/// Lines, those that are equal and follow one another once, with their number.
+fn told_once(lines: &[String]) -> Vec<String> {
+    let alike = lines.chunk_by(|one, next| one == next);
+    let told = alike.map(|alike| match alike {
+        [line] => line.clone(),
+        _ => format!("{} ({} times)", alike[0], alike.len()),
+    });
+    told.collect()
+}
+
 impl std::error::Error for ProbeFailure {}
 
 impl ProcessArm {
-    /// Plays the probe drill of a monitor on a platform; returns how long one of its polls takes in real time.
+    /// Plays the probe drill of a monitor on a platform.
     ///
     /// # Errors
     /// [`ProbeFailure`] if the monitor cannot be drilled.
@@ -162,7 +183,7 @@ impl ProcessArm {
         &mut self,
         platform: &Platform,
         descriptor: &Descriptor,
-    ) -> Result<Duration, Box<ProbeFailure>> {
+    ) -> Result<ProbeFinding, Box<ProbeFailure>> {
         let story = story(platform);
         self.sighting = Some(Sighting::default());
         let recording = self.play(&story, descriptor).recording;
@@ -172,10 +193,15 @@ impl ProcessArm {
             .flat_map(|tick| tick.monitors.values())
             .map(Arc::as_ref)
             .collect();
+        let checks = story.checks.names();
+        let advice = listings::advice(&nodes, descriptor, checks.len());
         let cause = match recording.broken {
             Some(broken) => ProbeCause::Broken(broken),
             None if nodes.iter().any(|node| !node.calls.is_empty()) => {
-                return Ok(sighting.pace().unwrap_or_default());
+                return Ok(ProbeFinding {
+                    pace: sighting.pace().unwrap_or_default(),
+                    advice,
+                });
             }
             None => ProbeCause::NeverCalled {
                 polls: LAST_TICK + 1,
@@ -194,7 +220,8 @@ impl ProcessArm {
             connections: &recording.connections,
             sighting: &sighting,
             descriptor,
-            checks: &story.checks.names(),
+            checks: &checks,
+            advice: advice.as_deref(),
             limit: self.options.limit,
         };
         let hints = evidence.hints();
@@ -261,5 +288,37 @@ fn story(platform: &Platform) -> Story {
         steps: vec![step],
         expectations: Vec::new(),
         fold_quiet: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_shown_and_equal_ones_in_a_row_once() {
+        let lines = (0..30).map(|nth| format!("line {nth}"));
+        let again = std::iter::repeat_n("cannot dial".to_owned(), 17);
+        let failure = ProbeFailure {
+            cause: ProbeCause::NeverCalled { polls: 13 },
+            output: lines
+                .chain(again)
+                .chain(["line 29".to_owned(), "cannot dial".to_owned()])
+                .collect(),
+            reads: Vec::new(),
+            connections: Vec::new(),
+            open_files: Vec::new(),
+            hints: Vec::new(),
+            files: Vec::new(),
+        };
+        let text = failure.to_string();
+        let (_, output) = text.split_once("its last output:\n").expect("it is shown");
+        let output: Vec<&str> = output.lines().map(str::trim).collect();
+        assert_eq!(output.len(), LINES);
+        assert_eq!(output[0], "line 13");
+        assert_eq!(
+            output[17..],
+            ["cannot dial (17 times)", "line 29", "cannot dial"]
+        );
     }
 }

@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, io, path::Path};
 
 use director::Socket;
-use observe::{Delivery, Protocol};
+use observe::Protocol;
 use platforms::NodeName;
 use tokio::runtime::Runtime;
 
@@ -23,11 +23,6 @@ pub(super) trait Transport {
     /// # Errors
     /// The error of a refused system call.
     fn stand(&mut self, runtime: &Runtime, node: &NodeName, socket: Socket) -> io::Result<()>;
-
-    /// The delivery in a line of the monitor's output; `None` for protocols that do not use the output.
-    fn line(&mut self, _node: &NodeName, _line: &str) -> Option<Delivery> {
-        None
-    }
 
     /// What was spoken on each connection of a node since it was opened, with the number of such connections; empty
     /// for protocols without connections.
@@ -46,5 +41,21 @@ pub(super) trait Transport {
 pub(super) fn start(protocol: Protocol, runtime: &Runtime) -> Box<dyn Transport> {
     match protocol {
         Protocol::PlatformConnector => Box::new(Connector::start(runtime)),
+        Protocol::Lines => Box::new(Output),
+    }
+}
+
+/// The transport of what a monitor writes to its output, which the player reads anyway.
+struct Output;
+
+impl Transport for Output {
+    fn open(&mut self, _: &NodeName, _: &Path, _: &Path, _: EventSender) {}
+
+    fn stand(&mut self, _: &Runtime, _: &NodeName, _: Socket) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn close(&mut self, _: &Runtime) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -6,11 +6,8 @@ use reports::{ExitCode, JudgedBy, Summary};
 use crate::needs::SiteNeeds;
 
 /// What a monitor is judged by; `again` are the words of the command line that name it.
-pub(super) fn judged_by(
-    descriptor: &Descriptor,
-    needs: Option<&SiteNeeds>,
-    again: &[String],
-) -> JudgedBy {
+#[must_use]
+pub fn judged_by(descriptor: &Descriptor, needs: Option<&SiteNeeds>, again: &[String]) -> JudgedBy {
     if let Some(SiteNeeds { file, .. }) = needs {
         let file = file.clone();
         return JudgedBy::Needs { file };
@@ -18,9 +15,20 @@ pub(super) fn judged_by(
     if !descriptor.promises.is_empty() {
         return JudgedBy::Promises;
     }
-    let mut words = again.iter().skip_while(|word| *word != "--monitor").skip(1);
-    let monitor = words.next().unwrap_or(&descriptor.name).clone();
+    let monitor = named(again).unwrap_or(&descriptor.name).clone();
     JudgedBy::Laws { monitor }
+}
+
+/// The file of the descriptor that these words of the command line name; `None` if they name none, or something else.
+pub(super) fn descriptor_file(again: &[String]) -> Option<String> {
+    let is_file = |name: &&String| name.ends_with(".yaml") || name.ends_with(".yml");
+    named(again).filter(is_file).cloned()
+}
+
+/// The monitor that these words of the command line name.
+fn named(again: &[String]) -> Option<&String> {
+    let mut words = again.iter().skip_while(|word| *word != "--monitor");
+    words.nth(1)
 }
 
 /// Whether a monitor promises that an event is lost if its call fails.
@@ -30,7 +38,8 @@ pub(super) fn loses_events(descriptor: &Descriptor) -> bool {
 
 /// The exit code of a run that judged nothing although it had drills; success otherwise. A monitor that
 /// promises nothing can be found wrong, by a law, and never right.
-pub(super) fn exit_code(by: &JudgedBy, summary: &Summary) -> ExitCode {
+#[must_use]
+pub fn judged_exit_code(by: &JudgedBy, summary: &Summary) -> ExitCode {
     let nothing = match by {
         JudgedBy::Promises => false,
         JudgedBy::Laws { .. } => true,
@@ -54,7 +63,10 @@ mod tests {
         let by = judged_by(&program, None, &again);
         let monitor = "./mine".to_owned();
         assert_eq!(by, JudgedBy::Laws { monitor });
-        assert_eq!(exit_code(&by, &Summary::default()), ExitCode::NothingJudged);
+        assert_eq!(
+            judged_exit_code(&by, &Summary::default()),
+            ExitCode::NothingJudged
+        );
         assert_eq!(
             judged_by(&program, None, &[]),
             JudgedBy::Laws {
@@ -68,11 +80,11 @@ mod tests {
         let file = "needs.yaml".to_owned();
         let by = JudgedBy::Needs { file };
         let mut summary = Summary::default();
-        assert_eq!(exit_code(&by, &summary), ExitCode::NothingJudged);
+        assert_eq!(judged_exit_code(&by, &summary), ExitCode::NothingJudged);
         summary.judged.judge();
-        assert_eq!(exit_code(&by, &summary), ExitCode::Success);
+        assert_eq!(judged_exit_code(&by, &summary), ExitCode::Success);
         assert_eq!(
-            exit_code(&JudgedBy::Promises, &Summary::default()),
+            judged_exit_code(&JudgedBy::Promises, &Summary::default()),
             ExitCode::Success
         );
     }

@@ -80,6 +80,8 @@ mod tests {
             findings: causes.iter().map(finding).collect(),
             verdicts: Vec::new(),
             judged: Judged::default(),
+            file: "port/cable-pulled.yaml".to_owned(),
+            show: "nicdrill show".to_owned(),
             repeat: String::new(),
             wall: Wall::default(),
         }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use platforms::{Platform, yaml::nearest};
+use platforms::Platform;
 use rand_xoshiro::{
     SplitMix64,
     rand_core::{Rng, SeedableRng},
@@ -25,6 +25,11 @@ use crate::{
     descriptors::cannot_play,
     read_files::{Library, SuiteScenario},
 };
+
+mod names;
+
+pub use names::SelectError;
+use names::{every_name_means_something, family, on};
 
 /// What the user asked for.
 #[derive(Clone, Debug)]
@@ -71,24 +76,6 @@ pub struct Selected {
     pub not_applicable: Vec<NotApplicable>,
     /// Why the process arm plays a pair, in plain words; empty if it plays every pair.
     pub because: BTreeMap<DrillName, String>,
-}
-
-/// An invalid selection.
-#[derive(Debug, thiserror::Error)]
-pub enum SelectError {
-    /// An unknown name.
-    #[error("there is no {what} `{name}`\nhint: {hint}")]
-    Unknown {
-        /// The kind of thing that was named.
-        what: &'static str,
-        /// The name.
-        name: String,
-        /// The hint.
-        hint: String,
-    },
-    /// A scenario that is wrong in every world.
-    #[error(transparent)]
-    Scenario(#[from] scenarios::ScenarioError),
 }
 
 /// The story of a drill; `None` if its scenario or platform is not in the library.
@@ -283,252 +270,5 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
     }
 }
 
-fn every_name_means_something(library: &Library, ask: &Ask) -> Result<(), SelectError> {
-    let scenarios: Vec<&str> = library
-        .scenarios
-        .iter()
-        .map(|scenario| scenario.name.as_str())
-        .collect();
-    let worlds = library.worlds.iter().map(scenarios::World::name);
-    let platforms: Vec<&str> = library
-        .platforms
-        .iter()
-        .map(|(name, _)| name)
-        .chain(worlds)
-        .collect();
-    for name in &ask.platforms {
-        if !platforms.iter().any(|platform| on(name, platform)) {
-            return Err(unknown(
-                "platform",
-                name,
-                &platforms,
-                "`nicdrill platform list` lists them",
-            ));
-        }
-    }
-    for name in &ask.names {
-        let (scenario, platform) = name.split_once('@').unwrap_or((name, "*"));
-        let glob = Glob::new(scenario);
-        if !scenarios
-            .iter()
-            .any(|name| glob.fits(name) || glob.fits(family(name)))
-        {
-            let families = scenarios.iter().map(|name| family(name));
-            let known: Vec<&str> = scenarios.iter().copied().chain(families).collect();
-            return Err(unknown(
-                "scenario",
-                scenario,
-                &known,
-                "`nicdrill list` lists them",
-            ));
-        }
-        let glob = Glob::new(platform);
-        if !platforms.iter().any(|platform| glob.fits(platform)) {
-            return Err(unknown(
-                "platform",
-                platform,
-                &platforms,
-                "`nicdrill platform list` lists them",
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn unknown(what: &'static str, name: &str, known: &[&str], list: &str) -> SelectError {
-    let hint = match nearest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`? {list}"),
-        None => list.to_owned(),
-    };
-    SelectError::Unknown {
-        what,
-        name: name.to_owned(),
-        hint,
-    }
-}
-
-fn on(name: &str, platform: &str) -> bool {
-    let glob = Glob::new(name);
-    glob.fits(platform) || glob.fits(platform.split(':').next().unwrap_or_default())
-}
-
-fn family(scenario: &str) -> &str {
-    scenario.split('/').next().unwrap_or_default()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn selected(change: impl FnOnce(&mut Ask)) -> Selected {
-        let library = Library::read(&[], &[]).unwrap();
-        let descriptor = crate::descriptors::shipped("reference").unwrap();
-        let platforms = vec!["h100-oci".to_owned(), "dgx-a100".to_owned()];
-        let mut ask = Ask {
-            platforms,
-            ..Ask::default()
-        };
-        change(&mut ask);
-        select(&library, &descriptor, &ask).unwrap()
-    }
-
-    fn names(selected: &Selected) -> Vec<String> {
-        selected
-            .drills
-            .iter()
-            .map(|drill| drill.drill.to_string())
-            .collect()
-    }
-
-    #[test]
-    fn every_pair_of_the_suite_is_a_drill_or_has_a_reason() {
-        let library = Library::read(&[], &[]).unwrap();
-        let all = selected(|ask| {
-            ask.full = true;
-            ask.platforms.clear();
-        });
-        let worlds = |scenario: &SuiteScenario| library.worlds_of(&scenario.scenario).len();
-        let pairs: usize = library.scenarios.iter().map(worlds).sum();
-        assert_eq!(all.drills.len() + all.not_applicable.len(), pairs);
-        assert!(
-            all.not_applicable
-                .iter()
-                .all(|pair| !pair.reason.is_empty())
-        );
-    }
-
-    #[test]
-    fn the_cover_leaves_the_memory_arm_whole() {
-        let in_arm = |selected: &Selected, arm| {
-            selected
-                .drills
-                .iter()
-                .filter(|drill| drill.arms.contains(&arm))
-                .count()
-        };
-        let (all, cover) = (selected(|ask| ask.full = true), selected(|_| ()));
-        assert_eq!(
-            in_arm(&all, ArmName::Memory),
-            in_arm(&cover, ArmName::Memory)
-        );
-        assert!(in_arm(&all, ArmName::Process) >= in_arm(&cover, ArmName::Process));
-    }
-
-    #[test]
-    fn the_cover_has_every_scenario_on_its_best_evidence_and_every_platform_ten_times() {
-        let library = Library::read(&[], &[]).unwrap();
-        let of_process = |selected: Selected| -> Vec<DrillName> {
-            let drills = selected.drills.into_iter();
-            let drills = drills.filter(|planned| planned.arms.contains(&ArmName::Process));
-            drills.map(|planned| planned.drill).collect()
-        };
-        let lacks = |drill: &DrillName| {
-            let scenario = &library.scenario(&drill.scenario).unwrap().scenario;
-            let rest = library.at_rest(&drill.world).unwrap().unwrap();
-            scenario
-                .evidence(&rest, &scenario.at_rest(&rest).unwrap())
-                .lacks()
-        };
-        let all = of_process(selected(|ask| {
-            ask.full = true;
-            ask.platforms.clear();
-        }));
-        let cover = selected(|ask| ask.platforms.clear());
-        let because = cover.because.clone();
-        let cover = of_process(cover);
-        assert_eq!(
-            because.keys().collect::<BTreeSet<_>>(),
-            cover.iter().collect()
-        );
-        assert!(because.values().all(|reason| !reason.is_empty()));
-        let base = |drill: &DrillName| drill.world.split(':').next().unwrap().to_owned();
-        let (mut best, mut fits) = (BTreeMap::new(), BTreeMap::new());
-        for drill in &all {
-            let least = best.entry(&drill.scenario).or_insert(usize::MAX);
-            *least = lacks(drill).min(*least);
-            *fits.entry(base(drill)).or_insert(0) += 1;
-        }
-        for (scenario, least) in best {
-            let mut played = cover.iter().filter(|drill| drill.scenario == *scenario);
-            assert!(played.any(|drill| lacks(drill) == least), "{scenario}");
-        }
-        for (platform, fit) in fits {
-            let played = cover.iter().filter(|drill| base(drill) == platform).count();
-            assert!(played >= PLATFORM_AT_LEAST.min(fit), "{platform}: {played}");
-        }
-    }
-
-    #[test]
-    fn where_a_monitor_must_refuse_to_start_only_refusals_are_told() {
-        for (platform, reason) in [
-            ("mi300x", "the metadata has no NIC topology"),
-            ("h100-vm", "no GPU has a known NUMA node"),
-        ] {
-            let scenario = selected(|ask| ask.platforms = vec![platform.to_owned()]);
-            let drills = names(&scenario);
-            assert!(
-                drills.contains(&format!("start/metadata-missing@{platform}")),
-                "{drills:?}"
-            );
-            assert!(
-                !drills.contains(&format!("start/metadata-without-numa@{platform}")),
-                "{drills:?}"
-            );
-            let baseline = scenario
-                .not_applicable
-                .iter()
-                .find(|pair| pair.drill.scenario == "start/baseline")
-                .expect("it does not fit");
-            assert_eq!(
-                baseline.reason,
-                format!("a monitor must refuse to start on `{platform}`: {reason}")
-            );
-        }
-    }
-
-    #[test]
-    fn shards_share_the_run_and_together_are_all_of_it() {
-        let all = names(&selected(|_| ()));
-        let mut together = Vec::new();
-        for number in 1..=3 {
-            together.extend(names(&selected(|ask| {
-                ask.shard = format!("{number}/3").parse().unwrap();
-            })));
-        }
-        together.sort();
-        let mut sorted = all;
-        sorted.sort();
-        assert_eq!(together, sorted);
-    }
-
-    #[test]
-    fn a_seed_changes_the_order_and_nothing_else() {
-        let (listed, shuffled) = (
-            names(&selected(|_| ())),
-            names(&selected(|ask| ask.seed = 7)),
-        );
-        assert_ne!(listed, shuffled);
-        assert_eq!(shuffled, names(&selected(|ask| ask.seed = 7)));
-        let sorted: BTreeSet<String> = shuffled.into_iter().collect();
-        assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), sorted);
-    }
-
-    #[test]
-    fn a_name_that_nothing_bears_is_refused_with_the_nearest() {
-        let library = Library::read(&[], &[]).unwrap();
-        let descriptor = crate::descriptors::shipped("reference").unwrap();
-        let refused = |ask: Ask| select(&library, &descriptor, &ask).unwrap_err().to_string();
-        let platforms = vec!["h100-oic".to_owned()];
-        let error = refused(Ask {
-            platforms,
-            ..Ask::default()
-        });
-        assert!(error.contains("did you mean `h100-oci`"), "{error}");
-        let names = vec!["start/baselin".to_owned()];
-        let error = refused(Ask {
-            names,
-            ..Ask::default()
-        });
-        assert!(error.contains("did you mean `start/baseline`"), "{error}");
-    }
-}
+mod tests;

@@ -8,7 +8,7 @@ use observe::Descriptor;
 
 use crate::{
     Player, SharedTrees,
-    process::{ProcessArm, ProcessOptions, Stage},
+    process::{ProbeFinding, ProcessArm, ProcessOptions, Stage},
     read_files::Library,
     run_folder::Artifact,
 };
@@ -67,14 +67,14 @@ impl Starting {
         selected: &Selected,
     ) -> Probed {
         if selected.drills.is_empty() {
-            return ProbeOutcome::Ready.into();
+            return ProbeOutcome::READY.into();
         }
         let asked = selected.drills.iter();
         let asked = asked.filter_map(|planned| library.platforms.get(&planned.drill.world));
         let others = library.platforms.iter().map(|(_, platform)| platform);
         let watched = |platform: &&Platform| platform.ports().iter().any(PortFacts::is_monitored);
         let Some(platform) = asked.chain(others).find(watched) else {
-            return ProbeOutcome::Ready.into();
+            return ProbeOutcome::READY.into();
         };
         // The probe pins its thread, so it does not run on the thread that reports the run.
         let tried = std::thread::scope(|scope| {
@@ -88,8 +88,8 @@ impl Starting {
         });
         let failed = |exit_code, reason: String| ProbeOutcome::Failed { reason, exit_code };
         match tried {
-            Ok(Ok(pace)) => Probed {
-                outcome: ProbeOutcome::Ready,
+            Ok(Ok(ProbeFinding { pace, advice })) => Probed {
+                outcome: ProbeOutcome::Ready { advice },
                 wall: Wall::default().with(
                     "poll_ms",
                     u64::try_from(pace.as_millis()).unwrap_or(u64::MAX),

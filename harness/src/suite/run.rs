@@ -1,11 +1,10 @@
 //! A run: plays every drill once or several times, reports in order, and computes the result.
 //!
 //! The run itself writes and prints nothing; an [`Audience`] does. An internal error in one drill is
-//! reported as such and does not affect the others.
+//! reported as such and does not affect the others. One drill of it is in `run/drilled.rs`.
 
 use std::{
     collections::BTreeMap,
-    fs,
     num::NonZeroUsize,
     ops::ControlFlow,
     sync::{
@@ -17,30 +16,27 @@ use std::{
 };
 
 use reports::{
-    ArmName, ArmReport, ArmStatus, Coverage, DrillName, DrillReport, Excuses, ExcusesReport,
-    ExitCode, Finding, FindingKind, Judged, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan,
-    RunReport, StoryLine, Wall,
+    ArmName, Coverage, DrillName, DrillReport, Excuses, ExcusesReport, ExitCode, Outcome,
+    ProbeOutcome, RunEvent, RunPlan, RunReport, Wall,
 };
-use scenarios::{Arm, Story};
 
 use super::{
-    artifacts,
     coverage::{Covering, coverage},
-    jobs::{self, Panicked},
-    judged,
+    jobs, judged,
     keeping::Keeping,
-    pairs::{self, Selected},
+    pairs::Selected,
     processes::Probed,
     repeat::Fingerprint,
 };
-use judge::{golden_difference, trace};
-use memory::Played;
-use observe::{Descriptor, Recording, Vocabulary};
+use observe::{Descriptor, Recording};
 
 use crate::{
-    MemoryPlayer, Player, SharedTrees, Turn, WrongMonitor, arm_name, bless, needs::SiteNeeds,
-    play_for, read_files::Library, run_folder::Artifact,
+    Player, SharedTrees, WrongMonitor, needs::SiteNeeds, read_files::Library, run_folder::Artifact,
 };
+
+mod drilled;
+
+use drilled::compare;
 
 /// Creates the player of a worker, counted from 0, for the process arm.
 pub type Players<'r> = dyn Fn(usize) -> Result<Box<dyn Player>, String> + Sync + 'r;
@@ -196,13 +192,6 @@ struct Show<'r> {
     how: &'r How<'r>,
 }
 
-/// The result of one drill.
-struct Drilled {
-    report: DrillReport,
-    recordings: Vec<(ArmName, Recording)>,
-    fingerprints: Vec<Fingerprint>,
-}
-
 impl Show<'_> {
     fn once(
         &self,
@@ -298,7 +287,7 @@ impl Show<'_> {
             code = code.or(ExitCode::StageNotSet);
         }
         if goes_on {
-            code = code.or(judged::exit_code(&report.plan.judged_by, &summary));
+            code = code.or(judged::judged_exit_code(&report.plan.judged_by, &summary));
         }
         if let Some(excuses) = self.excuses(&report.drills) {
             code = code.or(excuses.exit_code());
@@ -328,6 +317,7 @@ impl Show<'_> {
             .unwrap_or_default();
         RunPlan {
             monitor: self.monitor(),
+            descriptor: judged::descriptor_file(&self.how.again),
             judged_by: judged::judged_by(self.descriptor, self.how.needs.as_ref(), &self.how.again),
             loses_events: judged::loses_events(self.descriptor),
             asked: self.how.asked.clone(),
@@ -393,220 +383,5 @@ impl Show<'_> {
                 ProbeOutcome::Skipped { reason }.into()
             }
         })
-    }
-
-    fn job_players(&self, job: usize, turn: &Turn) -> JobPlayers {
-        let mut job_players = JobPlayers {
-            memory: MemoryPlayer {
-                wrong: self.how.wrong.as_ref().map(|wrong| wrong.variant),
-                trees: self.how.trees.clone(),
-            },
-            process: match &self.how.process {
-                Some(Ok(arm)) => (arm.players)(job),
-                Some(Err(reason)) => Err(reason.clone()),
-                None => Err("it was not asked for".to_owned()),
-            },
-        };
-        if let Ok(player) = &mut job_players.process {
-            player.takes(turn);
-        }
-        job_players
-    }
-
-    /// Plays one drill in its arms.
-    fn drill(&self, job_players: &mut JobPlayers, planned: &PlannedDrill) -> Drilled {
-        let began = Instant::now();
-        let story = match pairs::story(self.library, &planned.drill) {
-            Some(Ok(story)) => story,
-            Some(Err(unfit)) => return self.stage_failure(planned, &unfit.to_string()),
-            None => return self.stage_failure(planned, "the scenario or platform is gone"),
-        };
-        let mut skipped = Vec::new();
-        let mut players: Vec<&mut dyn Player> = Vec::new();
-        if planned.arms.contains(&ArmName::Memory) {
-            players.push(&mut job_players.memory);
-        }
-        if planned.arms.contains(&ArmName::Process) {
-            match &mut job_players.process {
-                Ok(player) => players.push(player.as_mut()),
-                Err(reason) => skipped.push(reason.clone()),
-            }
-        }
-        let needs = self.how.needs.as_ref().map(|of| &of.needs);
-        let mut result = play_for(&story, self.descriptor, needs, &mut players);
-        result
-            .arms
-            .extend(skipped.into_iter().map(|reason| ArmReport {
-                arm: ArmName::Process,
-                status: ArmStatus::Skipped { reason },
-                polls: 0,
-                events: 0,
-            }));
-        let compared = if self.how.repeat.is_some() {
-            result.played.as_slice()
-        } else {
-            &[]
-        };
-        let fingerprints = compared
-            .iter()
-            .map(|played| Fingerprint::of(played.arm, &played.recording))
-            .collect();
-        result
-            .findings
-            .extend(self.golden(planned, &story, &result.played));
-        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut report = self.report(planned, result.arms, result.findings);
-        report.judged = result.judged;
-        report.verdicts = result.verdicts;
-        report.wall = Wall::default().with("ms", ms);
-        let recordings = result
-            .played
-            .into_iter()
-            .map(|played| (arm_name(played.arm), played.recording))
-            .collect();
-        Drilled {
-            report,
-            recordings,
-            fingerprints,
-        }
-    }
-
-    fn artifacts(&self, drilled: &Drilled) -> Vec<Artifact> {
-        let scenario = self.library.scenario(&drilled.report.drill.scenario);
-        artifacts::artifacts(
-            scenario.map_or("", |scenario| scenario.text.as_str()),
-            &drilled.recordings,
-        )
-    }
-
-    /// Compares the memory arm's trace with the golden one, or rewrites that.
-    fn golden(&self, planned: &PlannedDrill, story: &Story, played: &[Played]) -> Option<Finding> {
-        let own_words = self.descriptor.texts == Vocabulary::Reference.into();
-        if !own_words || self.how.wrong.is_some() || self.how.needs.is_some() {
-            return None;
-        }
-        let first = played.first()?;
-        if first.arm != Arm::Memory {
-            return None;
-        }
-        let file = self.library.golden(&planned.drill)?;
-        let kept = fs::read_to_string(&file).ok();
-        let is_kept_here = match &kept {
-            Some(text) => {
-                let head = format!("in {}", story.world);
-                text.lines()
-                    .nth(1)
-                    .is_some_and(|line| line.ends_with(&head))
-            }
-            None => {
-                let mut all = self.selected.drills.iter().map(|planned| &planned.drill);
-                all.find(|drill| drill.scenario == planned.drill.scenario) == Some(&planned.drill)
-            }
-        };
-        if !is_kept_here {
-            return None;
-        }
-        let now = trace(story, &first.recording);
-        let finding = |came: String| {
-            Some(Finding::plain(
-                FindingKind::GoldenDiffers,
-                Some(ArmName::Memory),
-                came,
-            ))
-        };
-        if self.how.bless {
-            return match bless(&file, &now) {
-                Ok(_) => None,
-                Err(error) => finding(format!("`{}` cannot be written: {error}", file.display())),
-            };
-        }
-        let difference = golden_difference(&kept?, &now)?;
-        let mut finding = finding(difference.now)?;
-        finding.line = Some(StoryLine {
-            place: format!("{}:{}", file.display(), difference.line),
-            text: difference.kept.clone(),
-        });
-        finding.expected.push(difference.kept);
-        Some(finding)
-    }
-
-    fn report(
-        &self,
-        planned: &PlannedDrill,
-        arms: Vec<ArmReport>,
-        findings: Vec<Finding>,
-    ) -> DrillReport {
-        DrillReport {
-            drill: planned.drill.clone(),
-            outcome: DrillReport::outcome_of(&arms, &findings),
-            arms,
-            findings,
-            verdicts: Vec::new(),
-            judged: Judged::default(),
-            repeat: self.again(planned),
-            wall: Wall::default(),
-        }
-    }
-
-    /// The command that repeats the drill.
-    fn again(&self, planned: &PlannedDrill) -> String {
-        let mut words = vec!["nicdrill".to_owned(), "run".to_owned()];
-        words.extend(self.how.again.iter().cloned());
-        words.push(planned.drill.to_string());
-        if let [arm] = planned.arms.as_slice() {
-            words.extend(["--arm".to_owned(), arm.to_string()]);
-        }
-        words.join(" ")
-    }
-
-    fn stage_failure(&self, planned: &PlannedDrill, cause: &str) -> Drilled {
-        self.not_played(planned, Finding::plain(FindingKind::Stage, None, cause))
-    }
-
-    fn fallen(&self, planned: &PlannedDrill, panic: Panicked) -> Drilled {
-        self.not_played(planned, Finding::plain(FindingKind::Fault, None, panic.0))
-    }
-
-    fn not_played(&self, planned: &PlannedDrill, finding: Finding) -> Drilled {
-        let arms = planned.arms.iter().map(|arm| ArmReport {
-            arm: *arm,
-            status: ArmStatus::Failed,
-            polls: 0,
-            events: 0,
-        });
-        let report = self.report(planned, arms.collect(), vec![finding]);
-        Drilled {
-            report,
-            recordings: Vec::new(),
-            fingerprints: Vec::new(),
-        }
-    }
-}
-
-/// The players of a worker.
-struct JobPlayers {
-    memory: MemoryPlayer,
-    /// The player of the process arm, or why there is none.
-    process: Result<Box<dyn Player>, String>,
-}
-
-/// Stores the fingerprints of the first repeat, and compares those of later ones with them.
-fn compare(drilled: &mut Drilled, number: u32, first: &mut BTreeMap<DrillName, Vec<Fingerprint>>) {
-    let drill = &drilled.report.drill;
-    let Some(before) = first.get(drill) else {
-        first.insert(drill.clone(), drilled.fingerprints.clone());
-        return;
-    };
-    for (arm, (one, other)) in before.iter().zip(&drilled.fingerprints).enumerate() {
-        if one != other {
-            let came = format!(
-                "repeat {number} is not the first one again: {one:?} became {other:?}\n\
-                 (events, reads, calls, exits and state files are compared, logs are not)"
-            );
-            let arm = drilled.report.arms.get(arm).map(|arm| arm.arm);
-            let finding = Finding::plain(FindingKind::RepeatsDiffer, arm, came);
-            drilled.report.findings.push(finding);
-            drilled.report.outcome = Outcome::Failed;
-        }
     }
 }

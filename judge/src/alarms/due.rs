@@ -33,10 +33,33 @@ pub(super) struct Group {
     pub(super) whom: Option<Whom>,
     /// The names that its function had.
     pub(super) names: Vec<String>,
+    /// Whether what is said of its ports is said of it.
+    pub(super) has_ports: bool,
     /// What it owes, in order.
     pub(super) alarms: Vec<Alarm>,
-    /// When it may alarm because of what nothing is promised about: first and last tick.
-    pub(super) unpromised: Vec<(u64, u64)>,
+    /// What nothing is promised about.
+    pub(super) unpromised: Vec<Unpromised>,
+}
+
+/// A fault that nothing is promised about, so that it may be an alarm.
+#[derive(Debug)]
+pub(super) struct Unpromised {
+    /// The first tick that reads it.
+    pub(super) from: u64,
+    /// The first tick that does not any more.
+    pub(super) to: u64,
+    /// The last tick in which an alarm about it may stand.
+    until: u64,
+}
+
+impl Unpromised {
+    fn of(interval: &Interval, clock: &Clock) -> Self {
+        Self {
+            from: interval.from,
+            to: interval.to,
+            until: clock.after(interval.to, GRACE),
+        }
+    }
 }
 
 /// One alarm.
@@ -69,17 +92,28 @@ struct Piece {
 #[derive(Default)]
 struct Owing {
     pieces: Vec<Piece>,
-    unpromised: Vec<(u64, u64)>,
+    unpromised: Vec<Unpromised>,
 }
 
 impl Group {
+    /// Whether an alarm that is owed may stand in a tick.
+    pub(super) fn is_promised(&self, tick: u64) -> bool {
+        self.alarms.iter().any(|alarm| alarm.may_stand(tick))
+    }
+
+    /// The faults of a tick that nothing is promised about.
+    pub(super) fn standing(&self, tick: u64) -> impl Iterator<Item = &Unpromised> {
+        let all = self.unpromised.iter();
+        all.filter(move |fault| (fault.from..fault.to).contains(&tick))
+    }
+
     /// Whether it may alarm in a tick.
     pub(super) fn may_alarm(&self, tick: u64) -> bool {
-        self.alarms.iter().any(|alarm| alarm.may_stand(tick))
+        self.is_promised(tick)
             || self
                 .unpromised
                 .iter()
-                .any(|(from, to)| (*from..=*to).contains(&tick))
+                .any(|fault| (fault.from..=fault.until).contains(&tick))
     }
 }
 
@@ -100,6 +134,14 @@ pub(super) fn groups(
         groups.entry(whom).or_default();
     }
     for interval in of_node {
+        // A monitor may say of each port that its device is gone.
+        if let (Granularity::Port, Whom::Device(gone)) = (granularity, &interval.whom) {
+            let of_it =
+                |whom: &Option<Whom>| matches!(whom, Some(Whom::Port(pci, _)) if pci == gone);
+            for (_, owing) in groups.iter_mut().filter(|(whom, _)| of_it(whom)) {
+                owing.unpromised.push(Unpromised::of(interval, &clock));
+            }
+        }
         let Some(owing) = groups.get_mut(&subject_of(interval, granularity)) else {
             continue;
         };
@@ -110,8 +152,7 @@ pub(super) fn groups(
             continue;
         }
         if !has_row(&interval.kind) || episode.as_ref().is_some_and(|kind| !has_row(kind)) {
-            let until = clock.after(interval.to, GRACE);
-            owing.unpromised.push((interval.from, until));
+            owing.unpromised.push(Unpromised::of(interval, &clock));
             continue;
         }
         if episode.is_some_and(|kind| is_silent(&rows, &kind, interval)) {
@@ -122,6 +163,7 @@ pub(super) fn groups(
     let named = |(whom, owing): (Option<Whom>, Owing)| Group {
         name: name_of(&readings, node, &whom),
         names: names_of(&readings, node, &whom),
+        has_ports: granularity != Granularity::Port,
         alarms: alarms(owing.pieces),
         whom,
         unpromised: owing.unpromised,

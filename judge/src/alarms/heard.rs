@@ -35,6 +35,27 @@ impl<'r> Heard<'r> {
         standing.map(|alarm| alarm.severity).max()
     }
 
+    /// The worst statement about a subject at the end of any of these ticks, if it is an alarm.
+    pub(super) fn worst_in(&self, group: &Group, from: u64, to: u64) -> Option<Severity> {
+        (from..=to.max(from))
+            .filter_map(|tick| self.worst(group, tick))
+            .max()
+    }
+
+    /// The first tick without an alarm about a subject between two with one, although all stands that stood in the
+    /// first of them, and nothing about it is promised.
+    pub(super) fn gap(&self, group: &Group, last: u64) -> Option<u64> {
+        let raised = |tick: &u64| self.worst(group, *tick).is_some();
+        (1..last).find(|off| {
+            let before = off - 1;
+            if !raised(&before) || raised(off) || group.is_promised(before) {
+                return false;
+            }
+            let ends = group.standing(before).map(|fault| fault.to).min();
+            ends.is_some_and(|end| (off + 1..end.min(last)).any(|tick| raised(&tick)))
+        })
+    }
+
     /// Whether any alarm about a subject was raised or repeated between two ticks.
     pub(super) fn any_between(&self, group: &Group, from: u64, to: u64) -> bool {
         (from..=to).any(|tick| {
@@ -93,9 +114,8 @@ fn is_about(group: &Group, subject: &Subject) -> bool {
         (Whom::Port(_, of), Subject::Port { device, port }) => {
             is_named(device) && *port == of.to_string()
         }
-        (Whom::Device(_), Subject::Device(name) | Subject::Port { device: name, .. }) => {
-            is_named(name)
-        }
+        (Whom::Device(_), Subject::Device(name)) => is_named(name),
+        (Whom::Device(_), Subject::Port { device, .. }) => group.has_ports && is_named(device),
         (Whom::Card(_), Subject::Card(name)) => is_named(name),
         _ => false,
     }

@@ -5,7 +5,7 @@ use platforms::{LinkLayer, PhysState, PortState, Role};
 use rstest::rstest;
 
 use super::*;
-use crate::fits::tests::{Case, function, ib_port, node_a, node_b, pattern, pci, slot};
+use crate::fits::tests::{Case, function, ib_port, node_a, node_b, pattern, pci, roce_port, slot};
 
 /// A recording in which a monitor polls on `node-a` in these ticks.
 fn polls(ticks: &[bool]) -> Recording {
@@ -179,6 +179,52 @@ fn a_demand_is_told_with_how_often_and_when(
         ..demand(&case.story.expectations[0])
     };
     assert_eq!(demand.line(&case.context()), line);
+}
+
+/// Ports of either layer: only the message of the port's own is told.
+#[rstest]
+#[case::infiniband(
+    ib_port(1),
+    "fatal NIC=mlx5_0 NICPort=1 \"Port mlx5_0 port 1: down…\", in poll 0"
+)]
+#[case::ethernet(
+    roce_port(),
+    "fatal NIC=mlx5_1 NICPort=1 \"RoCE port mlx5_1 port 1 (eth1): down\", in poll 0"
+)]
+#[case::of_either(
+    About::Check,
+    "fatal (whole check) InfiniBand: \"Port  port : down…\" Ethernet: \"RoCE port  port  (): down\", in poll 0"
+)]
+fn a_demand_is_told_with_the_message_of_its_layer_filled_in(
+    #[case] about: About,
+    #[case] line: &str,
+) {
+    let mut case = Case::new();
+    let messages = [
+        (LinkLayer::InfiniBand, "Port {device} port {port}: down…"),
+        (
+            LinkLayer::Ethernet,
+            "RoCE port {device} port {port} ({netdev}): down",
+        ),
+    ];
+    let told = |case: &Case| {
+        let demand = Demand {
+            pattern: Cow::Owned(EventPattern {
+                message: messages
+                    .map(|(layer, text)| (layer, text.to_owned()))
+                    .into(),
+                ..pattern(about.clone())
+            }),
+            ..demand(&case.story.expectations[0])
+        };
+        demand.line(&case.context())
+    };
+    assert_eq!(told(&case), line);
+    case.descriptor.texts = observe::Vocabulary::Own.into();
+    assert!(
+        !told(&case).contains('"'),
+        "texts of its own are not judged"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use observe::promises::Named;
+use observe::promises::{FirstPollEvents, Named, Restates};
 use platforms::{NodeName, SlotRef};
 use scenarios::{About, ChecksRun, Tone, What, Window};
 
@@ -11,6 +11,7 @@ use crate::{
     assign::Bounds,
     demands::{Demand, is_healthy, polled},
     fits::state_check,
+    intervals::{Interval, intervals},
 };
 
 /// How many polls after its first one a monitor may wait for devices that cannot be read (docs/decisions.md, 6).
@@ -20,6 +21,7 @@ impl<'a> Translator<'_, 'a> {
     /// Adds what is owed beyond the documents' demands.
     pub(super) fn beyond(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
         self.baseline_runs(owed);
+        self.new_starts(documents, owed);
         self.whole_checks(documents, owed);
         if matches!(self.context.story.checks, ChecksRun::State | ChecksRun::All) {
             self.true_faults(documents, owed);
@@ -61,6 +63,40 @@ impl<'a> Translator<'_, 'a> {
                 }
                 if self.lacks_routes(node, tick) {
                     self.excluded_by_route(node, tick, owed);
+                }
+            }
+        }
+    }
+
+    /// A monitor that remembers nothing over a restart tells anew what is healthy, and what is not if it says so.
+    fn new_starts(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
+        let Some(restates) = self.rows.begins_anew() else {
+            return;
+        };
+        let has_baseline = self.rows.wire().first_poll == Some(FirstPollEvents::Events);
+        let all = intervals(self.context, self.readings, self.recording);
+        for node in &self.context.story.monitors {
+            let mut unseen_from = None;
+            for tick in polled(self.recording, node) {
+                let Some(unseen_from) = unseen_from.replace(tick + 1) else {
+                    continue;
+                };
+                let mut restarts = self.episodes.on_node(node);
+                let is_restart = |(kind, from): (Named, u64)| {
+                    kind == Named::MonitorRestart && (unseen_from..=tick).contains(&from)
+                };
+                if !restarts.any(is_restart) {
+                    continue;
+                }
+                if has_baseline {
+                    self.baseline_run(node, tick, owed);
+                }
+                if restates == Restates::All {
+                    let stands =
+                        |it: &&Interval| it.node == *node && it.from < unseen_from && it.to > tick;
+                    for interval in all.iter().filter(stands) {
+                        self.restate(interval, tick, documents, owed);
+                    }
                 }
             }
         }

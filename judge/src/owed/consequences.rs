@@ -1,6 +1,7 @@
 //! What follows from the documents' faults follows from what is owed instead of them. Start at
 //! [`Owed::instead`].
 
+use observe::promises::Named;
 use platforms::NodeName;
 use scenarios::{About, ConditionIs, ConditionOf, Expectation, Stands, Tone, What, Window};
 use simfs::SimTime;
@@ -70,6 +71,13 @@ impl Owed<'_> {
             }
             What::Cordoned(stands) => {
                 let is_fatal = |it: &Translated<'_>| it.demand.pattern.tone == Tone::Fatal;
+                let is_before = |it: &&Translated<'_>| {
+                    it.demand.node == *node && it.demand.window.from <= window.to
+                };
+                if stands.is && !self.documents.iter().filter(is_before).any(is_fatal) {
+                    // No fatal event holds the node, so a rule does.
+                    return self.of_rule(None, window);
+                }
                 self.of_faults(node, window, *stands, is_fatal)
                     .or_else(|| self.of_unjudged_counters(node, window))
             }
@@ -84,6 +92,22 @@ impl Owed<'_> {
                     other => other,
                 }
             }
+            What::Uncordoned(false) => {
+                let stands = Stands {
+                    is: true,
+                    throughout: true,
+                };
+                let is_fatal = |it: &Translated<'_>| it.demand.pattern.tone == Tone::Fatal;
+                match self.of_faults(node, window, stands, is_fatal) {
+                    Some(Instead::Moved(..)) => None,
+                    other => other,
+                }
+            }
+            // A monitor refuses to start where the metadata do not tell NICs apart.
+            What::Exit { code } if *code != 0 => self
+                .rows
+                .unpromised(&Named::Metadata.into())
+                .map(Instead::NotJudged),
             What::Rule(_) => self.of_rule(expectation.node.as_ref(), window),
             What::RulesSilent => self.of_rule(None, window),
             What::Calls { .. } => self.of_counts(node, window),
@@ -146,11 +170,7 @@ impl Owed<'_> {
         let changed: Vec<&&Translated<'_>> = faults.iter().filter(|it| !is_as_asked(it)).collect();
         let last = changed.last()?;
         // One fault of several is enough to hold a node.
-        if stands.is
-            && faults
-                .iter()
-                .any(|it| it.is_as_asked() && it.demand.pattern.tone == Tone::Fatal)
-        {
+        if stands.is && self.is_held(node, window, stands.throughout, &meant) {
             return None;
         }
         let reason = changed.iter().find_map(|it| match &it.fate {
@@ -171,6 +191,35 @@ impl Owed<'_> {
             }
             (_, true) => Some(Instead::NotOwed),
             (_, false) => None,
+        }
+    }
+
+    /// Whether fatal faults that are owed as the documents ask stand in a window: throughout, or at some time.
+    fn is_held(
+        &self,
+        node: &NodeName,
+        window: Window,
+        throughout: bool,
+        meant: &dyn Fn(&Translated<'_>) -> bool,
+    ) -> bool {
+        let clear_of = |at: usize| {
+            let mut clears = self.documents.iter();
+            let clear = clears.find(|it| it.kinds.clears == Some(at));
+            clear.map_or(u64::MAX, |it| it.demand.window.from)
+        };
+        let held: Vec<(u64, u64)> = (0..)
+            .zip(&self.documents)
+            .filter(|(_, it)| {
+                let is_fatal = it.demand.pattern.tone == Tone::Fatal;
+                is_fatal && it.demand.node == *node && it.is_as_asked() && meant(it)
+            })
+            .map(|(at, it)| (it.demand.window.from, clear_of(at)))
+            .collect();
+        let holds = |tick: u64| held.iter().any(|(from, to)| (*from..*to).contains(&tick));
+        let mut ticks = window.from..=window.to;
+        match throughout {
+            true => ticks.all(holds),
+            false => ticks.any(holds),
         }
     }
 

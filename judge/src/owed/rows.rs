@@ -69,6 +69,25 @@ impl<'a> Rows<'a> {
         Some((on(documents), on(promised)))
     }
 
+    /// Which faults that stand are reported again after a restart, for a monitor that begins anew after one;
+    /// `None` for one that remembers.
+    pub(crate) fn begins_anew(&self) -> Option<Restates> {
+        match self.promises.row(&Named::MonitorRestart.into(), None)? {
+            Row::Says(says) => says.restates,
+            Row::Silent | Row::Usual => None,
+        }
+    }
+
+    /// Whether a first poll waits neither for ports on their way up nor for what cannot be read.
+    pub(crate) fn judges_at_once(&self, layer: Option<LinkLayer>) -> bool {
+        let ticks = |row: &Row| match row {
+            Row::Says(says) => self.ticks(says.after.unwrap_or(Lasting::NOTHING)),
+            Row::Silent | Row::Usual => 0,
+        };
+        let pair = self.pair(&Named::FirstPoll.into(), layer);
+        pair.is_some_and(|(documents, own)| ticks(&own) < ticks(&documents))
+    }
+
     /// Why nothing about a kind is judged; `None` if it has a row.
     pub(crate) fn unpromised(&self, kind: &Kind) -> Option<String> {
         let has_row = self.promises.row(kind, None).is_some();

@@ -248,6 +248,9 @@ impl<'a> Translator<'_, 'a> {
             return may(Fate::Free);
         }
         let mut owed = demand.clone();
+        if of.is_none() && kinds.episode == Some(Named::FirstPoll) {
+            self.not_put_off(&mut owed, kinds);
+        }
         self.back(&mut owed, kinds, &promised);
         if differs && kinds.clears.is_some() {
             match rows::clears(&promised) {
@@ -273,6 +276,19 @@ impl<'a> Translator<'_, 'a> {
             about: None,
         };
         (fate, Some(owed))
+    }
+
+    /// A baseline that the documents put off while something cannot be read comes in the first poll of a monitor that
+    /// does not wait.
+    fn not_put_off(&self, owed: &mut Demand<'a>, kinds: &Kinds) {
+        let first = demands::polled(self.recording, &owed.node).next();
+        let Some(first) = first.filter(|_| self.rows.judges_at_once(kinds.layer)) else {
+            return;
+        };
+        if first < owed.window.from && self.readings.is_any_ruled(&owed.node, first) {
+            owed.window.from = first;
+            owed.in_order = None;
+        }
     }
 
     /// When a fault is due, and how much later that is than the documents ask; `None` if it has ended before.

@@ -2,7 +2,7 @@
 //! they do, or in a severity that rises where theirs does not. It follows from the truth.
 //! Start at [`Translator::true_faults`].
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use observe::promises::{Clears, Kind, Lasting, Meanwhile, Named, Recoveries, Row, Says, Verdict};
 use platforms::{NodeName, PciAddress, PortNumber, SlotRef};
@@ -11,7 +11,7 @@ use scenarios::{About, EventPattern, Tone, Window};
 use super::{
     Translated,
     rows::{self, Rows},
-    translator::Translator,
+    translator::{Translator, at_will},
 };
 use crate::{
     assign::Bounds,
@@ -19,18 +19,25 @@ use crate::{
     fits::state_check,
     intervals::{Interval, intervals},
     kinds::Whom,
+    scope::decides,
 };
 
 /// How many polls after its time a report that only the truth asks for may come. Chosen: as scenarios allow where
 /// they state `within: 1 poll`.
 const GRACE: u64 = 1;
 
+/// The same for the return of a device, whose ports have to come up. Chosen: as scenarios allow.
+const COMES_UP: u64 = 3;
+
 impl<'a> Translator<'_, 'a> {
     /// Adds what follows from the truth alone.
     pub(super) fn true_faults(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
-        if !self.rows.differ() {
+        let further = self.beyond_scope();
+        if !self.rows.differ() && further.is_empty() {
             return;
         }
+        let is_further =
+            |it: &Interval, pci: &PciAddress| further.contains(&(it.node.clone(), *pci));
         let all = intervals(self.context, self.readings, self.recording);
         self.recoveries(&all, owed);
         for (at, interval) in all.iter().enumerate() {
@@ -44,9 +51,16 @@ impl<'a> Translator<'_, 'a> {
                                 && gone.whom == Whom::Device(*pci)
                                 && gone.to == interval.from
                         });
-                        self.run_of_port((*pci, *port), &run, follows, documents, owed);
+                        let of = Run {
+                            slot: (*pci, *port),
+                            intervals: run,
+                            follows_absence: follows,
+                            is_asked: !is_further(interval, pci),
+                        };
+                        self.run_of_port(&of, documents, owed);
                     }
                 }
+                Whom::Device(pci) if is_further(interval, pci) => self.device(interval, *pci, owed),
                 _ => {}
             }
         }
@@ -80,15 +94,63 @@ impl<'a> Translator<'_, 'a> {
         }
     }
 
+    /// The functions that a scope of its own adds to those that the documents monitor.
+    fn beyond_scope(&self) -> BTreeSet<(NodeName, PciAddress)> {
+        let scope = self.context.descriptor.promises.scope.as_ref();
+        if !scope.is_some_and(decides) {
+            return BTreeSet::new();
+        }
+        let nodes = self.context.story.nodes.iter();
+        let ports = nodes.flat_map(|(node, platform)| {
+            let ports = platform.ports().into_iter();
+            let further = ports.filter(|port| !port.is_monitored());
+            further.map(|port| (node.clone(), port.pci))
+        });
+        ports.collect()
+    }
+
+    /// A device that is gone, about which the documents ask for nothing.
+    fn device(&self, interval: &Interval, pci: PciAddress, owed: &mut Vec<Demand<'a>>) {
+        let Some((_, Row::Says(promised))) = self.rows.pair(&interval.kind, interval.layer) else {
+            return;
+        };
+        if self.is_first_sight(&interval.node, interval.from) {
+            return;
+        }
+        let about = About::Device(interval.node.clone(), pci);
+        let tone = tone_of(&promised);
+        self.owe(interval, &promised, (about.clone(), None), tone, owed);
+        if interval.to != u64::MAX {
+            let within = match rows::clears(&promised) {
+                Clears::Healed(within) => within.map_or(COMES_UP, |it| self.rows.ticks(it)),
+                _ => return,
+            };
+            let last = interval.to.saturating_add(within);
+            owed.push(self.once(interval, is_healthy(about, None), interval.to, last));
+            // Its ports may be told of beside it.
+            let views = self.readings.views(&interval.node, interval.to);
+            let function = views.and_then(|[views, _]| views.0.get(&pci));
+            for port in function.iter().flat_map(|function| function.ports.keys()) {
+                let about = About::Port(SlotRef {
+                    node: interval.node.clone(),
+                    pci,
+                    port: *port,
+                });
+                let back = self.once(interval, is_healthy(about, None), interval.to, last);
+                owed.push(at_will(&back));
+            }
+        }
+    }
+
     /// The unhealthy readings of a port from a healthy one to the next.
-    fn run_of_port(
-        &self,
-        (pci, port): (PciAddress, PortNumber),
-        run: &[&Interval],
-        follows_absence: bool,
-        documents: &[Translated<'a>],
-        owed: &mut Vec<Demand<'a>>,
-    ) {
+    fn run_of_port(&self, of: &Run<'_>, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
+        let Run {
+            slot: (pci, port),
+            intervals: run,
+            follows_absence,
+            is_asked: by_documents,
+        } = of;
+        let (pci, port, follows_absence) = (*pci, *port, *follows_absence);
         let (Some(first), Some(last)) = (run.first(), run.last()) else {
             return;
         };
@@ -124,7 +186,8 @@ impl<'a> Translator<'_, 'a> {
                 return;
             };
             let long = interval.to - interval.from;
-            let theirs = severity(&documents, interval).filter(|_| long > self.after(&documents));
+            let theirs = severity(&documents, interval)
+                .filter(|_| *by_documents && long > self.after(&documents));
             let own = match (&documents, &promised) {
                 _ if documents == promised => severity(&promised, interval),
                 (Row::Says(documents), Row::Says(promised))
@@ -160,8 +223,64 @@ impl<'a> Translator<'_, 'a> {
                 && it.demand.pattern.counter.is_none()
                 && (it.demand.window.from..=it.demand.window.to).contains(&last.to)
         });
-        if let (Some(promised), false) = (clears, is_clear_asked) {
+        let (Some(promised), false) = (clears, is_clear_asked) else {
+            return;
+        };
+        // A port whose device is gone is not healed; it may be when the device is back.
+        let views = self.readings.views(node, last.to);
+        let is_gone = views.is_some_and(|[views, _]| {
+            let function = views.0.get(&pci);
+            function.is_none_or(|function| !function.listed)
+        });
+        if is_gone {
+            let pattern = is_healthy(About::Port(slot), None);
+            owed.push(at_will(&self.once(last, pattern, last.to, u64::MAX)));
+        } else {
             self.owe_clear(first, &promised, (pci, Some(port)), last.to, owed);
+        }
+    }
+
+    /// Demands that a fault of a port or device that stands is reported in a poll, unless the documents ask for that.
+    pub(super) fn restate(
+        &self,
+        interval: &Interval,
+        tick: u64,
+        documents: &[Translated<'a>],
+        owed: &mut Vec<Demand<'a>>,
+    ) {
+        let Some((_, row)) = self.rows.pair(&interval.kind, interval.layer) else {
+            return;
+        };
+        let (Row::Says(promised), Some(tone)) = (&row, severity(&row, interval)) else {
+            return;
+        };
+        let node = interval.node.clone();
+        let about = match &interval.whom {
+            Whom::Port(pci, port) => About::Port(SlotRef {
+                node,
+                pci: *pci,
+                port: *port,
+            }),
+            Whom::Device(pci) => About::Device(node, *pci),
+            _ => return,
+        };
+        let is_asked = |it: &Translated<'_>| {
+            let (pattern, window) = (&it.demand.pattern, it.demand.window);
+            pattern.tone != Tone::Healthy
+                && pattern.about == about
+                && (window.from..=window.to).contains(&tick)
+        };
+        let is_told = tick - interval.from >= self.after(&row);
+        if is_told && !documents.iter().any(is_asked) {
+            let now = Interval {
+                from: tick,
+                ..interval.clone()
+            };
+            let at_once = Says {
+                after: None,
+                ..(**promised).clone()
+            };
+            self.owe(&now, &at_once, (about, None), tone, owed);
         }
     }
 
@@ -186,7 +305,8 @@ impl<'a> Translator<'_, 'a> {
     /// Whether a first poll does not wait for ports on their way up, as the documents ask.
     fn is_judged_at_once(&self, interval: &Interval) -> bool {
         let pair = self.rows.pair(&Named::FirstPoll.into(), interval.layer);
-        pair.is_some_and(|(documents, own)| self.after(&own) < self.after(&documents))
+        let is_silent = pair.is_some_and(|(_, own)| own == Row::Silent);
+        !is_silent && self.rows.judges_at_once(interval.layer)
     }
 
     /// Whether the documents ask for a fault of a port in a tick.
@@ -312,6 +432,16 @@ impl<'a> Translator<'_, 'a> {
             stays: false,
         }
     }
+}
+
+/// The unhealthy readings of a port from a healthy one to the next.
+struct Run<'i> {
+    slot: (PciAddress, PortNumber),
+    intervals: Vec<&'i Interval>,
+    /// Whether its device came back just before.
+    follows_absence: bool,
+    /// Whether the documents monitor the port.
+    is_asked: bool,
 }
 
 impl Interval {

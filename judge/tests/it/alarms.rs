@@ -42,7 +42,7 @@ timeline:
 until: 40s
 ";
 
-static TWO_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(TWO));
+pub(crate) static TWO_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(TWO));
 
 fn promising(promises: &str) -> Descriptor {
     let promises: Promises =
@@ -56,7 +56,12 @@ fn promising(promises: &str) -> Descriptor {
 /// A recording in which the node alarms in these ticks, from the first to the one before the last: by an event at
 /// its beginning and one at its end, or by one in every tick.
 fn alarming(alarms: &[(usize, usize)], is_level: bool) -> Recording {
-    let mut recording = TWO_CASE.recording.clone();
+    alarming_in(&TWO_CASE, alarms, is_level)
+}
+
+/// The same of another drill.
+fn alarming_in(case: &Case, alarms: &[(usize, usize)], is_level: bool) -> Recording {
+    let mut recording = case.recording.clone();
     let fatal = calls(&mut recording.clone())
         .iter()
         .flat_map(|call| call.events.clone())
@@ -138,6 +143,27 @@ fn a_debounce_moves_an_alarm(#[case] alarms: &[(usize, usize)], #[case] findings
     );
 }
 
+/// The cable of one is pulled for a poll: an alarm that stands in that poll only is enough.
+#[test]
+fn an_alarm_about_a_short_fault_may_be_over_before_it_is_due() {
+    static SHORT: LazyLock<Case> = LazyLock::new(|| {
+        let (one, _) = TWO.split_once("  - at: 15s").expect("the other one");
+        let mended = "  - at: 11s\n    do: [ { mend: one } ]\nuntil: 20s\n";
+        Case::played(&format!("{one}{mended}"))
+    });
+    let promises = of_node("within: 3 polls,", "");
+    let recording = alarming_in(&SHORT, &[(10, 12)], true);
+    let judged = judge(
+        &SHORT.story,
+        &SHORT.truth,
+        &recording,
+        &promising(&promises),
+    );
+    let left = |finding: &&reports::Finding| finding.kind != FindingKind::LeftStanding;
+    let found: Vec<_> = judged.findings.iter().filter(left).collect();
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 #[test]
 fn a_second_fault_is_named_only_where_all_are() {
     let recording = alarming(&[(10, 31)], false);
@@ -166,6 +192,22 @@ fn a_nodes_alarm_without_rows_is_not_judged() {
         &alarming(&[(3, 5)], false),
         &[Unexpected],
     );
+}
+
+/// Without rows the laws of what states what is hold.
+#[rstest]
+#[case::it_stays("level", &[(12, 31)], &[])]
+#[case::it_flickers("level", &[(12, 15), (17, 31)], &[Missing])]
+#[case::it_is_reported_twice("edge", &[(12, 15), (17, 31)], &[])]
+#[case::it_is_not_over("level", &[(12, usize::MAX)], &[Outstanding])]
+#[case::it_is_not_taken_back("edge", &[(12, usize::MAX)], &[Outstanding])]
+fn an_alarm_without_rows_stays_until_its_fault_is_over(
+    #[case] style: &str,
+    #[case] alarms: &[(usize, usize)],
+    #[case] findings: &[FindingKind],
+) {
+    let promises = format!("granularity: node\nstyle: {style}\n");
+    check(&promises, &alarming(alarms, style == "level"), findings);
 }
 
 fn said_nothing(recording: &Recording) -> bool {

@@ -3,6 +3,7 @@
 mod alarms;
 mod consequences;
 mod events;
+mod laws;
 mod links;
 mod needs;
 mod promises;

@@ -235,3 +235,38 @@ fn a_drill_that_broke_off_judges_no_need() {
     assert_eq!(judgement.judged.not_judged, reasons);
     assert_eq!(judgement.judged.judged, 0);
 }
+
+/// The operator watches one counter of two that grow.
+const CONFIGURED: &str = "
+scenario: a counter grows that the operator does not watch
+why: an example
+platforms: all
+checks: counters
+config: |
+  [counterDetection]
+  enabled = true
+  [[counterDetection.counters]]
+  name = \"symbol_error\"
+  enabled = true
+  thresholdType = \"delta\"
+  threshold = 0
+let: { victim: { role: compute, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: [ { healthy: victim, counter: symbol_error } ] } ]
+  - at: 5s
+    do: [ { counter: victim, name: link_downed, add: 1 } ]
+until: 30s
+";
+
+/// Which growth counts is then what the configuration says.
+#[test]
+fn counters_that_a_story_configures_are_not_judged() {
+    let case = Case::played(CONFIGURED);
+    let needs = "kinds: { counter.link_downed: { noticed: within 5s } }";
+    let judgement = judged(&case, &case.recording, needs);
+    assert_eq!(kinds(&judgement), []);
+    assert_eq!(judgement.judged.judged, 0);
+    let reason = "the story configures which counters are watched";
+    assert_eq!(judgement.judged.not_judged.get(reason), Some(&1));
+}

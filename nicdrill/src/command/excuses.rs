@@ -8,13 +8,15 @@ use std::{
 };
 
 use harness::{
+    near,
+    read_files::Library,
     run_folder::RunFolder,
     suite::{self, Ask},
 };
 use reports::{ArmName, Day, DrillName, Excuses, KnownDeviations};
 
 use super::{Stop, select::Choice};
-use crate::arguments::RunArguments;
+use crate::{arguments::RunArguments, terminal::log};
 
 /// The file of known deviations in the current folder.
 const FILE: &str = "known.toml";
@@ -23,6 +25,11 @@ const FILE: &str = "known.toml";
 pub(super) fn excuses(arguments: &RunArguments, choice: &Choice) -> Result<Excuses, Stop> {
     let named = arguments.reporting.known.as_deref();
     let known = read_known(named.unwrap_or(Path::new(FILE)), named.is_some())?;
+    if let Some(known) = &known {
+        for note in unknown_names(known, &choice.library)? {
+            log(&format!("NOTE  {note}"));
+        }
+    }
     let baseline = arguments.reporting.baseline.as_deref();
     let baseline = baseline.map(|folder| RunFolder::baseline(folder).map_err(Stop::input));
     let excuses = Excuses {
@@ -37,6 +44,41 @@ pub(super) fn excuses(arguments: &RunArguments, choice: &Choice) -> Result<Excus
         playable: playable(choice)?,
         ..excuses
     })
+}
+
+/// What is said of entries about scenarios that neither the run nor the built-in suite has, and of drills that neither has:
+/// they excuse nothing.
+fn unknown_names(known: &KnownDeviations, library: &Library) -> Result<Vec<String>, Stop> {
+    let built_in = match library.own_scenarios {
+        true => Library::read(&[], &[]).map_err(Stop::input)?.scenarios,
+        false => Vec::new(),
+    };
+    let scenarios = library.scenarios.iter().chain(&built_in);
+    let scenarios: Vec<&str> = scenarios.map(|scenario| scenario.name.as_str()).collect();
+    let platforms: Vec<&str> = library.platforms.iter().map(|(name, _)| name).collect();
+    let worlds = library.worlds.iter().map(scenarios::World::name);
+    let platforms: Vec<&str> = platforms.into_iter().chain(worlds).collect();
+    let mut notes = Vec::new();
+    for entry in &known.entries {
+        let mut note = |what: &str, name: &str, all: &[&str]| {
+            let near = near::did_you_mean(&near::names(name, all));
+            let near = near.map_or_else(String::new, |near| format!("; {near}"));
+            let place = format!("{}:{}", known.file, entry.line);
+            notes.push(format!("{place}: there is no {what} `{name}`{near}"));
+        };
+        if !scenarios.iter().any(|scenario| entry.is_about(scenario)) {
+            note("scenario", entry.scenario(), &scenarios);
+        }
+        if let Some(DrillName { scenario, world }) = &entry.drill {
+            if !scenarios.contains(&scenario.as_str()) && scenario != entry.scenario() {
+                note("scenario", scenario, &scenarios);
+            }
+            if !platforms.contains(&world.as_str()) {
+                note("platform", world, &platforms);
+            }
+        }
+    }
+    Ok(notes)
 }
 
 /// Every drill of the suite that the monitor can play, with every arm in which it can.

@@ -6,7 +6,7 @@ use std::{
     process,
 };
 
-use fit::{Drill, Wiring, head_without_promises, page, wiring};
+use fit::{Drill, Wiring, WiringDrills, head_without_promises, page, wiring};
 use harness::{
     descriptors,
     read_files::{self, Library},
@@ -30,9 +30,16 @@ use crate::{
 /// Where the drills are played: InfiniBand and Ethernet, eight cards each, and devices of two ports.
 const PLATFORMS: [&str; 3] = ["dgx-h100", "h100-oci", "dgx-a100:two-port"];
 
-/// The drills that tell how a monitor polls: at rest with the state checks and with all, and one with a fault.
+/// Where its scope is asked about too: with management ports on which the default route is not.
+const SCOPE_PLATFORMS: [&str; 2] = ["dgx-a100", "gb300"];
+
+/// The drill that asks about the scope.
+const SCOPE: &str = "port/every-cable";
+
+/// The drills that tell how a monitor runs: at rest with the state checks and with all, and with a fault.
 const REST: &str = "start/rest";
 const EVERY_CHECK: &str = "start/rest-all-checks";
+const OTHER_CHECKS: &str = "start/other-checks";
 const FAULT: &str = "port/disabled";
 
 /// Interviews a monitor and writes its descriptor.
@@ -45,6 +52,11 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<process::ExitCode, Stop> {
     {
         let text = format!("`{}` already exists", out.display());
         return Err(Stop::usage(text).hint("`--force` overwrites it"));
+    }
+    let folder = arguments.out.as_deref().and_then(Path::parent);
+    if let Some(folder) = folder.filter(|it| !it.as_os_str().is_empty() && !it.is_dir()) {
+        let text = format!("there is no folder `{}`", folder.display());
+        return Err(Stop::usage(text).hint("`--out` names a file in a folder that exists"));
     }
     let descriptor = read_files::read_monitor(&arguments.monitor).map_err(Stop::input)?;
     let asking = asking(arguments, &descriptor)?;
@@ -70,8 +82,10 @@ fn asking(arguments: &FitArguments, descriptor: &Descriptor) -> Result<Asking, S
     let library = library.watched_by(descriptor);
     let mut worlds: Vec<String> = named.into_iter().cloned().collect();
     worlds.extend(library.own_platforms.iter().cloned());
+    let mut scope_worlds: Vec<String> = Vec::new();
     if worlds.is_empty() {
         worlds = PLATFORMS.map(str::to_owned).into();
+        scope_worlds = SCOPE_PLATFORMS.map(str::to_owned).into();
     }
     if let Some(unknown) = worlds
         .iter()
@@ -85,7 +99,8 @@ fn asking(arguments: &FitArguments, descriptor: &Descriptor) -> Result<Asking, S
     for scenario in &library.scenarios {
         let mut reason = None;
         let mut is_asked = false;
-        for world in &worlds {
+        let further = scope_worlds.iter().filter(|_| scenario.name == SCOPE);
+        for world in worlds.iter().chain(further) {
             let drill = DrillName {
                 scenario: scenario.name.clone(),
                 world: world.clone(),
@@ -226,7 +241,11 @@ fn wired(
         lines: Vec::new(),
     };
     let story = |name: &str| asking.stories.iter().find(|story| story.name == name);
-    let (Some(rest), Some(every), Some(fault)) = (story(REST), story(EVERY_CHECK), story(FAULT))
+    let names = [REST, EVERY_CHECK, OTHER_CHECKS, FAULT];
+    let Some(stories) = names
+        .map(story)
+        .into_iter()
+        .collect::<Option<Vec<&Story>>>()
     else {
         return Ok(nothing());
     };
@@ -234,15 +253,23 @@ fn wired(
         drains: Drains::Quiet,
         ..descriptor.clone()
     };
-    let stories = [rest, every, fault];
+    let last = &stories[stories.len() - 1..];
     let gate = interview(&stories, descriptor, how, |_| ())?;
-    let drained = interview(&[fault], &quiet, how, |_| ())?;
+    let drained = interview(last, &quiet, how, |_| ())?;
     let drills: Vec<Drill<'_>> = stories.iter().zip(&gate).map(drill).collect();
-    let ([rest, every, gate], [played]) = (&drills[..], &drained[..]) else {
+    let drained: Vec<Drill<'_>> = last.iter().zip(&drained).map(drill).collect();
+    let ([rest, every_check, other_checks, fault], [fault_quiet]) = (&drills[..], &drained[..])
+    else {
         return Ok(nothing());
     };
-    let drained = drill((&fault, played));
-    Ok(wiring(descriptor, rest, every, (gate, &drained)))
+    let drills = WiringDrills {
+        rest,
+        every_check,
+        other_checks,
+        fault,
+        fault_quiet,
+    };
+    Ok(wiring(descriptor, &drills))
 }
 
 /// What stands above the promises: the monitor's own descriptor, or one for a program.

@@ -1,7 +1,5 @@
 //! `nicdrill help`: a command's flags, or a topic.
 
-use std::fmt::Write as _;
-
 use crate::pages::help_pages;
 use clap::CommandFactory as _;
 use reports::ExitCode;
@@ -21,7 +19,7 @@ pub(crate) fn help(topic: Option<&str>) -> Result<ExitCode, Stop> {
         Some("scenario") => help_pages::scenario(),
         Some("platform") => help_pages::platform(),
         Some("faults") => help_pages::faults(),
-        Some("exit-codes") => exit_codes(),
+        Some("exit-codes") => help_pages::exit_codes(),
         Some(name) => match Arguments::command().find_subcommand_mut(name) {
             Some(command) => command.render_long_help().to_string(),
             None => {
@@ -32,15 +30,4 @@ pub(crate) fn help(topic: Option<&str>) -> Result<ExitCode, Stop> {
     };
     Terminal::new(Color::Never).out(&text);
     Ok(ExitCode::Success)
-}
-
-fn exit_codes() -> String {
-    let mut text = String::from(
-        "The exit codes of nicdrill; if several apply, the last of these is used.\n\n",
-    );
-    for code in ExitCode::BY_RANK {
-        writeln!(text, "{:>4}  {}", code.code(), code.meaning())
-            .expect("writing to a string cannot fail");
-    }
-    text
 }

@@ -68,8 +68,13 @@ fn files(language: Language) -> Vec<Template> {
         Language::Python => "python",
         Language::Go => "go",
         Language::Rust => "rust",
+        Language::Bash => "bash",
     };
-    let mut files = vec![(PathBuf::from("health_event.proto"), proto::TEXT)];
+    let mut files = Vec::new();
+    // A script writes lines.
+    if language != Language::Bash {
+        files.push((PathBuf::from("health_event.proto"), proto::TEXT));
+    }
     for folder in ["common", folder] {
         let root = TEMPLATES.get_dir(folder).expect("each language has one");
         collect(root, root.path(), &mut files);

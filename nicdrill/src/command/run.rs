@@ -24,6 +24,7 @@ use super::{
 };
 use crate::{
     arguments::{ReportArguments, Required, RunArguments},
+    settings::FILE,
     terminal::{Terminal, log},
 };
 
@@ -33,6 +34,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
     let store = stored::asked_for(arguments)?;
     may_bless(arguments)?;
     let choice = choose(&arguments.select, arguments.how.seed)?;
+    if choice.is_assumed {
+        log(&format!(
+            "NOTE  {FILE} names no `monitor`, so `{}` is drilled",
+            choice.descriptor.name
+        ));
+        log("hint: write `monitor = \"FILE\"` into it, or pass `--monitor`");
+    }
     // The run folder may be the baseline: it is read before the run replaces it.
     let excuses = excuses::excuses(arguments, &choice)?;
     let needs = needs::read(arguments.how.needs.as_deref())?;
@@ -280,13 +288,16 @@ impl RunOutput {
 
 impl Audience for RunOutput {
     fn hear(&mut self, event: &RunEvent) {
-        let is_drill = matches!(event, RunEvent::DrillFailed(_) | RunEvent::DrillKnown(_));
+        let is_drill = matches!(
+            event,
+            RunEvent::DrillFailed(_) | RunEvent::DrillKnown(_) | RunEvent::DrillPassed(_)
+        );
         if let Some(text) = event_line(event, self.terminal.style())
             && (self.verbose || !is_drill)
         {
             self.terminal.out(&text);
         }
-        if is_drill || matches!(event, RunEvent::DrillPassed(_) | RunEvent::DrillSkipped(_)) {
+        if is_drill || matches!(event, RunEvent::DrillSkipped(_)) {
             self.terminal.step();
         }
         self.write(|folder| folder.take(event));

@@ -6,7 +6,7 @@ use std::{
 };
 
 use harness::{
-    read_files::{self, Library},
+    read_files::{self, Library, ReadError},
     run_folder::{self, RunFolder},
     suite::{self, Ask, Covering, Filter, Selected, Shard, select},
 };
@@ -17,9 +17,12 @@ use scenarios::Story;
 use super::Stop;
 use crate::{
     arguments::{Arm, OneDrill, SelectArguments},
-    settings::Settings,
+    settings::{MonitorSetting, Settings},
     terminal::log,
 };
+
+/// The monitor that is drilled if none is named.
+const REFERENCE: &str = "reference";
 
 /// The selection of a command.
 #[derive(Debug)]
@@ -36,14 +39,15 @@ pub(crate) struct Choice {
     pub(crate) out: PathBuf,
     /// The arguments that select the same again, without the drill's name and the arm.
     pub(crate) again: Vec<String>,
+    /// Whether `nicdrill.toml` names no monitor, and the command line neither.
+    pub(crate) is_assumed: bool,
 }
 
 /// Reads the named files and selects the drills.
 pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, Stop> {
     let settings = Settings::read()?;
-    let monitor = arguments.monitor.clone().or(settings.monitor.clone());
-    let descriptor =
-        read_files::read_monitor(monitor.as_deref().unwrap_or("reference")).map_err(Stop::input)?;
+    let (monitor, descriptor) = monitor(arguments.monitor.as_deref(), &settings.monitor)?;
+    let is_assumed = monitor.is_none() && settings.monitor == MonitorSetting::Missing;
     let (paths, names): (Vec<&String>, Vec<&String>) =
         arguments.what.iter().partition(|what| is_path(what));
     let mut scenarios: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
@@ -109,7 +113,29 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         },
         out,
         again,
+        is_assumed,
     })
+}
+
+/// The monitor that is named, on the command line or in `nicdrill.toml`, and its descriptor; without a name the reference
+/// monitor's.
+fn monitor(
+    asked: Option<&str>,
+    setting: &MonitorSetting,
+) -> Result<(Option<String>, Descriptor), Stop> {
+    let (name, place) = match (asked, setting) {
+        (Some(name), _) => (Some(name), None),
+        (None, MonitorSetting::Named { name, place }) => (Some(name.as_str()), Some(place)),
+        (None, MonitorSetting::NoFile | MonitorSetting::Missing) => (None, None),
+    };
+    let read = read_files::read_monitor(name.unwrap_or(REFERENCE));
+    let descriptor = read.map_err(|error| match (&error, place) {
+        (ReadError::Io { .. } | ReadError::NoSuchMonitor { .. }, Some(place)) => {
+            Stop::usage(format!("{place}: {error}"))
+        }
+        _ => Stop::input(error),
+    })?;
+    Ok((name.map(str::to_owned), descriptor))
 }
 
 /// Selects one drill by its name; if the name matches several, use [`Choice::first`].

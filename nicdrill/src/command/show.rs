@@ -6,7 +6,10 @@ use harness::{
     MemoryPlayer, Player, play,
     suite::{self, Starting},
 };
-use reports::{ArmName, DrillReport, ExitCode, Style, Wall, drill_block};
+use reports::{
+    ArmName, DrillReport, ExitCode, RunEvent, RunReport, Style, Wall, drill_block, judged_line,
+    not_judged_page,
+};
 
 use super::{
     Stop,
@@ -16,7 +19,7 @@ use super::{
 use crate::{
     arguments::{Arm, Color, ShowArguments},
     pages::drill_page,
-    terminal::Terminal,
+    terminal::{Terminal, log},
 };
 
 /// Plays one drill in one arm and prints all of it.
@@ -58,6 +61,8 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
     for played in &result.played {
         terminal.out(&drill_page(&story, &played.recording));
     }
+    let by = suite::judged_by(&choice.descriptor, None, &choice.again);
+    let show = format!("nicdrill show {} --arm {arm}", planned.drill);
     let report = DrillReport {
         drill: planned.drill.clone(),
         outcome: DrillReport::outcome_of(&result.arms, &result.findings),
@@ -65,9 +70,26 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         findings: result.findings,
         verdicts: result.verdicts,
         judged: result.judged,
-        repeat: format!("nicdrill show {} --arm {arm}", planned.drill),
+        file: String::new(),
+        repeat: show.clone(),
+        show,
         wall: Wall::default(),
     };
     terminal.out(&format!("\n{}", drill_block(&report, Style::default())));
-    Ok(report.exit_code().into())
+    let mut run = RunReport::default();
+    run.take(&RunEvent::DrillPassed(report));
+    run.summary = run.counted();
+    if !run.summary.judged.not_judged.is_empty() || !run.summary.judged.parts.is_empty() {
+        terminal.out(&not_judged_page(&run, terminal.style()));
+    }
+    terminal.out(&format!("{}\n", judged_line(&run.summary.judged, &by)));
+    let code = run
+        .drills
+        .iter()
+        .fold(ExitCode::Success, |code, drill| code.or(drill.exit_code()));
+    let code = code.or(suite::judged_exit_code(&by, &run.summary));
+    if code != ExitCode::Success {
+        log(&format!("exit code {code}: {}", code.meaning()));
+    }
+    Ok(code.into())
 }

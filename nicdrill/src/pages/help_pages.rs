@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use reports::ExitCode;
 use scenarios::{Word, WordKind, vocabulary};
 
 /// How a scenario is written.
@@ -43,6 +44,30 @@ pub(crate) fn faults() -> String {
 #[must_use]
 pub(crate) fn platform() -> String {
     include_str!("../../../docs/platform.md").to_owned()
+}
+
+/// All exit codes with their meanings, from 0 up, and which is used if several apply.
+#[must_use]
+pub(crate) fn exit_codes() -> String {
+    let mut codes = ExitCode::BY_RANK;
+    codes.sort_by_key(|code| code.code());
+    let mut page = String::from("Exit codes:\n");
+    for code in codes {
+        let mut number = code.to_string();
+        for line in wrapped(code.meaning(), 90) {
+            writeln!(page, "{number:>5}  {line}").expect(WRITES);
+            number.clear();
+        }
+    }
+    let ranks = ExitCode::BY_RANK.iter().rev();
+    let ranks: Vec<String> = ranks.map(ToString::to_string).collect();
+    let ranks = ranks.join(", ");
+    writeln!(
+        page,
+        "If several apply, the first in this order is used: {ranks}."
+    )
+    .expect(WRITES);
+    page
 }
 
 fn entry(word: &Word) -> String {

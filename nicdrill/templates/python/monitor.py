@@ -1,54 +1,41 @@
 #!/usr/bin/env python3
 """A NIC health monitor: reports the link state of NVIDIA's RDMA ports to the platform connector."""
-import argparse, os, sys, time
+import argparse, functools, os, pathlib, signal, sys, time
 
-try:
-    import grpc
-    import health_event_pb2 as pb
-    from google.protobuf.empty_pb2 import Empty
-except ImportError as missing:
-    sys.exit(f"{missing}: nicdrill.md beside this file says how to install it")
+import grpc
+import health_event_pb2 as pb
+from google.protobuf.empty_pb2 import Empty
 
 flags = argparse.ArgumentParser()
-flags.add_argument("--root", default="/")
-flags.add_argument("--socket", default="/var/run/nvsentinel.sock")
-flags.add_argument("--node", default=os.environ.get("NODE_NAME", ""))
-flags.add_argument("--checks", default="InfiniBandStateCheck,EthernetStateCheck")
-flags.add_argument("--interval", type=float, default=1.0, help="seconds between two polls")
+for name, default in {"root": "/", "socket": "/var/run/nvsentinel.sock", "node": os.environ.get("NODE_NAME", ""),
+                      "checks": "InfiniBandStateCheck,EthernetStateCheck", "interval": "1.0"}.items():
+    flags.add_argument("--" + name, default=default)
 flags = flags.parse_args()
-CLASS = os.path.join(flags.root, "sys/class/infiniband")
+CLASS = pathlib.Path(flags.root, "sys/class/infiniband")
 HEALTHY, NONFATAL, FATAL = range(3)
-watched = {}  # device: whether it is monitored
-said = {}  # (device, port): the worst that was accepted since its last healthy event
+said = {}  # (device, port): the severity that was accepted last
 
 
-def read(*path):
-    with open(os.path.join(*path)) as file:
-        return file.read().strip()
+def read(path):
+    return path.read_text().strip()
 
 
+@functools.cache
 def is_watched(device):
     """A physical function of NVIDIA that does not carry the default route."""
-    folder = os.path.join(CLASS, device, "device")
-    if read(folder, "vendor") != "0x15b3" or os.path.exists(os.path.join(folder, "physfn")):
-        return False
-    net = os.path.join(folder, "net")
-    names = os.listdir(net) if os.path.isdir(net) else []
-    routes = (line.split()[:2] for line in read(flags.root, "proc/net/route").splitlines())
-    return not any(name in names and to == "00000000" for name, to in routes)
+    routes = (line.split()[:2] for line in read(pathlib.Path(flags.root, "proc/net/route")).splitlines())
+    carries = any(to == "00000000" and (device / "device/net" / name).exists() for name, to in routes)
+    return read(device / "device/vendor") == "0x15b3" and not (device / "device/physfn").exists() and not carries
 
 
 def ports():
     """Yields (device, port, link layer, state, phys_state). The listing of CLASS is what nicdrill counts as a poll."""
-    for device in sorted(os.listdir(CLASS)):
+    for device in sorted(CLASS.iterdir()):
         try:
-            if device not in watched:
-                watched[device] = is_watched(device)
-            folder = os.path.join(CLASS, device, "ports")
-            for port in sorted(os.listdir(folder)) if watched[device] else []:
-                layer, state, phys = (read(folder, port, name) for name in ("link_layer", "state", "phys_state"))
-                yield device, port, layer, state.split(": ")[1], phys.split(": ")[1]  # "4: ACTIVE", "5: LinkUp"
-        except (OSError, IndexError):
+            for port in sorted((device / "ports").iterdir()) if is_watched(device) else []:
+                layer, state, phys = (read(port / name) for name in ("link_layer", "state", "phys_state"))
+                yield device.name, port.name, layer, state.split(": ")[1], phys.split(": ")[1]  # "4: ACTIVE", "5: LinkUp"
+        except (OSError, ValueError, IndexError):
             pass  # what cannot be read is neither healthy nor faulty
 
 
@@ -61,41 +48,35 @@ def severity(layer, state, phys):
 
 
 def poll(publish):
-    found = {}  # check: its changes, as ((device, port), severity, event)
+    found = []  # the changes, as (severity, port, event)
     for device, port, layer, state, phys in ports():
         now, before = severity(layer, state, phys), said.get((device, port))
         # The first event of a port is a healthy one; after it, a worse state and the return to healthy are reported.
-        if now == before or now is None or (now != HEALTHY and (before is None or now < before)):
+        if now in (before, None) or (now != HEALTHY and (before is None or now < before)):
             continue
-        check = layer + "StateCheck"
-        event = pb.HealthEvent(
-            version=1, agent="nic-health-monitor", componentClass="NIC", checkName=check, nodeName=flags.node,
-            isFatal=now == FATAL, isHealthy=now == HEALTHY,
+        found.append((now, (device, port), pb.HealthEvent(
+            version=1, agent="nic-health-monitor", componentClass="NIC", checkName=layer + "StateCheck",
+            nodeName=flags.node, isFatal=now == FATAL, isHealthy=now == HEALTHY,
             message=f"Port {device} port {port}: state {state}, phys_state {phys}",
             recommendedAction=pb.REPLACE_VM if now == FATAL else pb.NONE, processingStrategy=pb.EXECUTE_REMEDIATION,
-            entitiesImpacted=[pb.Entity(entityType="NIC", entityValue=device), pb.Entity(entityType="NICPort", entityValue=port)])
-        event.generatedTimestamp.FromNanoseconds(time.time_ns())
-        found.setdefault(check, []).append(((device, port), now, event))
+            entitiesImpacted=[pb.Entity(entityType="NIC", entityValue=device), pb.Entity(entityType="NICPort", entityValue=port)])))
+    found.sort(key=lambda change: change[0])  # clears come first
     for check in flags.checks.split(","):
-        changes = sorted(found.get(check, []), key=lambda change: change[1])  # clears come first
+        changes = [change for change in found if change[2].checkName == check]
+        for _, _, event in changes:
+            event.generatedTimestamp.FromNanoseconds(time.time_ns())
         if changes:
             publish(pb.HealthEvents(version=1, events=[event for _, _, event in changes]), timeout=10)
-            said.update((which, now) for which, now, _ in changes)  # delivered, then remembered
+            said.update((port, now) for now, port, _ in changes)  # delivered, then remembered
 
 
-def main():
-    channel = grpc.insecure_channel("unix:" + flags.socket)
-    publish = channel.unary_unary(
-        "/datamodels.PlatformConnector/HealthEventOccurredV1",
-        request_serializer=pb.HealthEvents.SerializeToString, response_deserializer=Empty.FromString)
-    while True:
-        try:
-            poll(publish)
-        except OSError as error:
-            print(error, file=sys.stderr)
-        except grpc.RpcError as error:
-            print(error.code(), error.details(), file=sys.stderr)  # the next poll finds the same changes again
-        time.sleep(flags.interval)
-
-
-main()
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+publish = grpc.insecure_channel("unix:" + flags.socket).unary_unary(
+    "/datamodels.PlatformConnector/HealthEventOccurredV1",
+    request_serializer=pb.HealthEvents.SerializeToString, response_deserializer=Empty.FromString)
+while True:
+    try:
+        poll(publish)
+    except (OSError, grpc.RpcError) as error:
+        print(repr(error), file=sys.stderr)  # the next poll finds the same changes again
+    time.sleep(float(flags.interval))

@@ -71,3 +71,30 @@ fn a_monitor_that_needs_its_socket_is_not_started_without_it() {
         "{text}"
     );
 }
+
+/// As `docs/events.md` says of a monitor that has the state checks alone.
+#[test]
+fn scenarios_with_checks_that_no_loop_runs_are_not_applicable() {
+    let scratch = Scratch::new();
+    let loops = "loops:\n  - checks: [InfiniBandStateCheck, EthernetStateCheck]\n";
+    let text = reference("states", "").replace("listings_per_poll: 1\n", loops);
+    assert!(text.contains(loops), "{text}");
+    scratch.file("monitor.yaml", &text);
+    let words = |family| {
+        [
+            "list",
+            family,
+            "--monitor",
+            "monitor.yaml",
+            "--platform",
+            "h100-oci",
+        ]
+    };
+    let counters = scratch.run(&words("counter"));
+    assert_eq!(counters.code, 4, "{counters}");
+    let reason = "no loop of `states` runs InfiniBandDegradationCheck";
+    assert!(counters.out.contains(reason), "{counters}");
+    let ports = scratch.run(&words("port"));
+    assert_eq!(ports.code, 0, "{ports}");
+    assert!(!ports.out.contains("no loop of"), "{ports}");
+}

@@ -81,15 +81,36 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
     assert_eq!(listed(commands), BTreeSet::from(built));
 }
 
-/// Each exit code occurs in a test of `words.rs` or `processes.rs`.
-#[test]
-fn every_exit_code_is_explained_by_rising_rank() {
-    let page = help(&["help", "exit-codes"]);
-    let codes: Vec<u8> = page
-        .lines()
-        .filter_map(|line| line.split_whitespace().next()?.parse().ok())
+/// Each exit code occurs in a test of `words.rs` or `processes.rs`. The help and the document on stops have the same codes
+/// and ranks in the same words.
+#[rstest]
+#[case(&["help", "exit-codes"])]
+#[case(&["--help"])]
+#[case(&["run", "--help"])]
+#[case(&["run", "-h"])]
+fn every_exit_code_is_explained_in_the_words_of_the_document(#[case] words: &[&str]) {
+    let page = help(words);
+    let (_, page) = page.split_once("Exit codes:\n").expect("they are listed");
+    let (table, rank) = page.split_once("If several apply").expect("their ranks");
+    let mut told: Vec<(String, String)> = Vec::new();
+    for line in table.lines() {
+        match (line.trim().split_once("  "), told.last_mut()) {
+            (Some((code, meaning)), _) => told.push((code.to_owned(), meaning.to_owned())),
+            (None, Some((_, meaning))) => *meaning += &format!(" {}", line.trim()),
+            (None, None) => panic!("{line}"),
+        }
+    }
+    let document = include_str!("../../../docs/stops.md");
+    let (_, rows) = document.split_once("<!-- exit codes -->").expect("a table");
+    let rows = rows.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let rows: Vec<(String, String)> = rows
+        .filter_map(|row| {
+            let mut cells = row.split('|').map(str::trim).skip(1);
+            Some((cells.next()?.to_owned(), cells.next()?.to_owned()))
+        })
         .collect();
-    assert_eq!(codes, [0, 2, 4, 100, 101, 102, 110, 70]);
+    assert_eq!(told, rows);
+    assert!(document.contains(&format!("If several apply{}", rank.trim_end())));
 }
 
 #[rstest]
@@ -103,7 +124,7 @@ fn every_exit_code_is_explained_by_rising_rank() {
 #[case(&["help", "scenario"], "in_poll")]
 #[case(&["help", "faults"], "cut")]
 #[case(&["help", "platform"], "# Platforms")]
-#[case(&["help", "exit-codes"], " 101  a monitor crashed or hung")]
+#[case(&["help", "exit-codes"], "  101  a monitor crashed or hung")]
 #[case(&["zoo", "--list"], "forgetful")]
 #[case(&["link", "show", "link/cable-pulled@dgx-a100", "--at", "12s"], "PortState:        Down (Neigh Unknown)")]
 #[case(&["link", "show", "port/speed-drop-is-silent@dgx-a100"], "neither end of any remembers a thing")]

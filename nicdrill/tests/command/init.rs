@@ -113,7 +113,8 @@ fn an_unknown_language_is_refused_by_name() {
     let ran = Scratch::new().run(&["init", "--lang", "cobol", "m"]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(
-        ran.err.contains("[possible values: python, go, rust]"),
+        ran.err
+            .contains("[possible values: python, go, rust, bash]"),
         "{ran}"
     );
 }
@@ -130,6 +131,29 @@ fn a_script_can_be_executed_and_a_text_cannot() {
     };
     assert!(is_script("m/monitor.py"));
     assert!(!is_script("m/monitor.yaml"));
+}
+
+/// A script that only writes lines needs nothing that this machine lacks.
+#[test]
+fn the_bash_monitor_is_written_and_passes_its_first_drill() {
+    let scratch = with_monitor("bash");
+    let names = [
+        ".github/workflows/nicdrill.yml",
+        "monitor.sh",
+        "monitor.yaml",
+        "nicdrill.md",
+        "nicdrill.toml",
+    ];
+    assert_eq!(listed(&scratch.path("m")), names);
+    if !can_play_processes() {
+        return;
+    }
+    let run = |drill: &str| scratch.shell(&format!("cd m && \"$NICDRILL\" run {drill}"));
+    let ran = run(DRILL);
+    assert_eq!(ran.code, 0, "{ran}");
+    // It reports management NICs too.
+    let ran = run("port/management-port-flaps@dgx-a100");
+    assert_eq!(ran.code, 100, "{ran}");
 }
 
 /// A folder with the monitor, if the field part runs and this machine has the program that the monitor needs.

@@ -93,6 +93,45 @@ fn an_entry_without_a_drill_is_gone_when_all_drills_of_its_scenarios_were_played
     assert!(is_gone(&["--full"]));
 }
 
+#[rstest]
+#[case::scenario(
+    "port/unfiar#*",
+    "",
+    Some("there is no scenario `port/unfiar`; did you mean `port/unfair`?")
+)]
+#[case::platform(
+    "port/unfair#*",
+    "drill = \"port/unfair@h100-oic\"\n",
+    Some("there is no platform `h100-oic`; did you mean `h100-oci`?")
+)]
+#[case::drill(
+    "port/*#*",
+    "drill = \"port/unfiar@h100-oci\"\n",
+    Some("there is no scenario `port/unfiar`; did you mean `port/unfair`?")
+)]
+#[case::of_the_built_in_suite("port/cable-pulled#*", "", None)]
+#[case::pattern("port/un*#*", "", None)]
+fn an_entry_about_what_does_not_exist_is_noted(
+    #[case] id: &str,
+    #[case] more: &str,
+    #[case] noted: Option<&str>,
+) {
+    let scratch = unfair();
+    entry(&scratch, id, more);
+    let ran = scratch.run(&WORDS);
+    let note = noted.map(|what| format!("NOTE  known.toml:1: {what}"));
+    let notes: Vec<&str> = ran
+        .err
+        .lines()
+        .filter(|line| line.starts_with("NOTE"))
+        .collect();
+    assert_eq!(
+        notes,
+        note.as_deref().into_iter().collect::<Vec<_>>(),
+        "{ran}"
+    );
+}
+
 #[test]
 fn an_expired_entry_is_red() {
     let scratch = unfair();

@@ -31,6 +31,55 @@ fn one_story_is_told_alike_in_both_arms() {
     );
 }
 
+#[test]
+fn a_good_run_keeps_nothing_of_a_probe_that_failed_before_it() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let drill = ["run", "start/baseline@h100-oci", "--arm", "process"];
+    let stopped = scratch.run(&[&drill[..], &["--monitor", "/bin/true"]].concat());
+    assert_eq!(stopped.code, 101, "{stopped}");
+    assert!(scratch.path("nicdrill.out/probe/command.txt").exists());
+    let good = scratch.run(&drill);
+    assert_eq!(good.code, 0, "{good}");
+    assert!(!scratch.path("nicdrill.out/probe").exists());
+    assert!(scratch.path("nicdrill.out.old/probe").exists());
+    let accepted = scratch.run(&["accept", "--reason", "r", "--yes"]);
+    assert!(
+        accepted
+            .err
+            .contains("nothing to accept: the last run had no finding"),
+        "{accepted}"
+    );
+}
+
+/// A descriptor that makes two listings a poll, of a monitor that lists once.
+#[test]
+fn a_wrong_number_of_listings_is_noted_with_the_one_that_was_seen() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (_, text) = observe::shipped_descriptors()
+        .find(|(file, _)| *file == "reference.yaml")
+        .expect("it is shipped");
+    assert!(text.contains("listings_per_poll: 1"));
+    let text = text.replace("name: reference", "name: miscounted");
+    let text = text.replace("listings_per_poll: 1", "listings_per_poll: 2");
+    scratch.file("monitor.yaml", &text);
+    let drill = [
+        "run",
+        "start/baseline@h100-oci",
+        "--monitor",
+        "monitor.yaml",
+    ];
+    let ran = scratch.run(&[&drill[..], &["--arm", "process"]].concat());
+    let note = "NOTE  the monitor: its reads repeat after every 1 listing of `{root}/sys/class/infiniband`, and its \
+                descriptor makes 2 a poll: write `listings_per_poll: 1`\n";
+    assert!(ran.out.contains(note), "{ran}");
+}
+
 /// The probe needs a NIC that the monitor watches; this platform has none.
 #[test]
 fn a_platform_with_nothing_to_watch_is_drilled_too() {
@@ -81,6 +130,13 @@ fn a_platform_with_nothing_to_watch_is_drilled_too() {
     "#!/bin/sh\nwhile :; do ls \"$NICDRILL_ROOT/sys/class/infiniband\" >/dev/null; done\n",
     102,
     "is a check left that it runs? The drill is about InfiniBandStateCheck, EthernetStateCheck"
+)]
+#[case::connects_and_runs_no_check(
+    "#!/bin/sh\nperl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, pack_sockaddr_un($ENV{NICDRILL_SOCKET}));\
+     syswrite(S, \"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n\\0\\0\\0\\4\\0\\0\\0\\0\\0\"); sleep 600' &\n\
+     while :; do cat \"$NICDRILL_ROOT\"/sys/class/infiniband/*/ports/*/counters/link_downed >/dev/null; done\n",
+    102,
+    "hint: it reached the socket and called nothing: is a check left that it runs? The drill is about InfiniBandStateCheck, EthernetStateCheck (`{checks}`, in the environment `NICDRILL_CHECKS`)"
 )]
 #[case::knows_another_vendor(
     "#!/bin/sh\nwhile :; do cat \"$NICDRILL_ROOT\"/sys/class/infiniband/*/device/vendor >/dev/null; done\n",

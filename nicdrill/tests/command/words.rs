@@ -163,7 +163,7 @@ fn a_run_ends_with_0_and_leaves_its_folder() {
     assert_eq!(ran.code, 0, "{ran}");
     assert!(
         ran.out
-            .starts_with("1 drill: 1 passed, 0 failed; memory arm: 1 of 1 run"),
+            .starts_with("1 drill of `reference`: 1 passed, 0 failed; memory arm: 1 of 1 run"),
         "{ran}"
     );
     assert_eq!(
@@ -234,7 +234,9 @@ fn a_wrong_judgement_ends_with_100_and_can_be_repeated_by_one_command() {
     let failed = scratch.run(&["run", "./port", "--failed", "--arm", "memory"]);
     assert_eq!(failed.code, 100, "{failed}");
     assert!(
-        failed.out.contains("1 drill: 0 passed, 1 failed"),
+        failed
+            .out
+            .contains("1 drill of `reference`: 0 passed, 1 failed"),
         "{failed}"
     );
 }
@@ -253,7 +255,11 @@ fn fail_fast_ends_at_the_first_failure_and_says_what_was_not_reached() {
         "1",
     ]);
     assert_eq!(ran.code, 100, "{ran}");
-    assert!(ran.out.contains("1 drill: 0 passed, 1 failed, "), "{ran}");
+    assert!(
+        ran.out
+            .contains("1 drill of `reference`: 0 passed, 1 failed, "),
+        "{ran}"
+    );
     assert!(ran.out.contains(" not reached"), "{ran}");
 }
 

@@ -13,6 +13,10 @@ pub struct Scope {
     pub roles: Option<BTreeSet<ScopeRole>>,
     /// Only ports that have a cable.
     pub cabled: Option<bool>,
+    /// `false`: no ports of the device through which the node's default route leads.
+    pub default_route: Option<bool>,
+    /// `true`: only ports of devices with a NUMA node.
+    pub numa_node: Option<bool>,
     /// Only ports of cards of these PCI vendors.
     pub vendors: Option<BTreeSet<u16>>,
     /// Only ports of devices with these names.

@@ -1,10 +1,14 @@
 //! Reads that do not return.
 
 use std::{
-    fs, thread,
+    env, fs,
+    io::{BufRead as _, BufReader},
+    process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
+use rustix::process::geteuid;
 use simfs::{Errno, Op, Rule, RuleId, Verdict, When};
 
 use crate::support::{LIMIT, Process, Seen, Setting, Stage, file, fuse_or_skip, read, two_devices};
@@ -113,4 +117,50 @@ fn an_unmount_ends_what_hangs() {
     cat.end();
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     assert!(!mounts.contains(mountpoint.to_str().unwrap()));
+}
+
+/// The variable by which the test below is told that it is the process that is to be killed.
+const SERVES_ITSELF: &str = "SIMFS_SERVES_ITSELF";
+
+#[test]
+fn a_killed_process_that_reads_its_own_mount_ends_with_all_its_threads() {
+    if env::var_os(SERVES_ITSELF).is_some() {
+        return serve_and_read();
+    }
+    if hanging(false).is_none() {
+        return;
+    }
+    // In a mount namespace of its own, so that the mount ends with it.
+    let namespaces = if geteuid().is_root() { "-m" } else { "-Urm" };
+    let name = thread::current()
+        .name()
+        .expect("a test has a name")
+        .to_owned();
+    let child = Command::new("unshare")
+        .arg(namespaces)
+        .arg(env::current_exe().unwrap())
+        .args(["--exact", &name, "--nocapture"])
+        .env(SERVES_ITSELF, "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut child = Process(child.unwrap());
+    let out = BufReader::new(child.0.stdout.take().unwrap());
+    assert!(out.lines().any(|line| line.unwrap() == "it hangs"));
+    child.kill();
+    child.ends_within(LIMIT);
+}
+
+/// Reads a file of its own mount, which is not answered, until the process is killed.
+fn serve_and_read() {
+    let stage = hanging(false).expect("it could be mounted a moment ago");
+    let path = stage.path("class/a/state");
+    thread::spawn(move || {
+        simfs_fuse::leave_devices().unwrap();
+        read(&path)
+    });
+    stage.hung();
+    println!("it hangs");
+    // Until it is killed, or whoever would do so has ended.
+    let _ = std::io::stdin().read_line(&mut String::new());
 }

@@ -7,6 +7,7 @@ use std::{path::Path, time::Duration};
 use observe::{Broken, Descriptor, Exit, RootAt};
 
 use super::{ProbeCause, Sighting};
+use crate::process::conversation::{NO_REQUEST, REFUSED};
 
 /// Where the user changes what a monitor is given.
 const GIVEN: &str = "`command`, `env`, `config` or `files` of its descriptor";
@@ -31,6 +32,8 @@ pub(super) struct Evidence<'a> {
     pub(super) sighting: &'a Sighting,
     pub(super) descriptor: &'a Descriptor,
     pub(super) checks: &'a [&'a str],
+    /// What its descriptor seems to say wrongly about its polls.
+    pub(super) advice: Option<&'a str>,
     /// How long it may make no progress.
     pub(super) limit: Duration,
 }
@@ -38,6 +41,12 @@ pub(super) struct Evidence<'a> {
 impl Evidence<'_> {
     /// The likely causes and what to do about them; the likeliest first.
     pub(super) fn hints(&self) -> Vec<String> {
+        let mut hints = self.hints_of_cause();
+        hints.extend(self.advice.map(str::to_owned));
+        hints
+    }
+
+    fn hints_of_cause(&self) -> Vec<String> {
         match self.cause {
             ProbeCause::Broken(Broken::Crashed { exit, .. }) => self.ended(*exit),
             ProbeCause::Broken(Broken::Hung { tick: 0, .. }) if !self.listed() => {
@@ -114,6 +123,11 @@ impl Evidence<'_> {
         let mut hints = Vec::new();
         if self.connections.is_empty() {
             hints.extend(self.other_socket());
+        } else if self.called_nothing() {
+            hints.push(format!(
+                "it reached the socket and called nothing: {}",
+                self.no_check()
+            ));
         } else {
             hints
                 .push("it reached the socket, but no call arrived: see its connections".to_owned());
@@ -132,15 +146,25 @@ impl Evidence<'_> {
             ));
         }
         if hints.is_empty() {
+            hints.push(format!(
+                "it polls, and connected to no socket: {}",
+                self.no_check()
+            ));
             hints.push(format!("does it get the socket's path? see {GIVEN}"));
         }
         hints.extend(self.slow_polls());
         hints
     }
 
+    /// Whether nothing is wrong with its connections but that no call was made on them.
+    fn called_nothing(&self) -> bool {
+        let mut connections = self.connections.iter();
+        connections.all(|of| of.contains(NO_REQUEST) && !of.contains(REFUSED))
+    }
+
     fn no_check(&self) -> String {
         format!(
-            "is a check left that it runs? The drill is about {} (`{{checks}}`)",
+            "is a check left that it runs? The drill is about {} (`{{checks}}`, in the environment `NICDRILL_CHECKS`)",
             self.checks.join(", ")
         )
     }

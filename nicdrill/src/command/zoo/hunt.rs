@@ -249,7 +249,7 @@ impl<'c> Hunt<'c> {
             wrong: Some(mutant.name.to_owned()),
             ..Starting::default()
         };
-        let probe = || ProbeOutcome::Ready.into();
+        let probe = || ProbeOutcome::READY.into();
         let players = |job| starting.player(stage, job);
         let arm = ProcessArm {
             probe: &probe,

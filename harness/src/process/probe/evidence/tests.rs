@@ -6,8 +6,9 @@ use super::{super::super::stops_page::check_table, *};
 
 const LISTING: &str = "list sys/class/infiniband: 12";
 
-/// The hints about a monitor that was given these words. If the last one is `connected`, it has reached its socket; if
-/// it is `slow`, a poll takes 0.3 s.
+/// The hints about a monitor that was given these words. If the last one is `tls`, it has reached its socket and spoken
+/// TLS; if it is `silent`, it has reached it and called nothing; if it is `slow`, a poll takes 0.3 s; if it is `miscounted`, its
+/// descriptor says another number of listings than was seen.
 fn hints(
     cause: &ProbeCause,
     given: &str,
@@ -32,16 +33,22 @@ fn hints(
     let mut descriptor = Descriptor::of_program("monitor");
     let bound = ("/sys/bus".to_owned(), "{root}/sys/bus".to_owned());
     descriptor.binds.extend([bound]);
-    let connections = ["1 connection to the socket of node-a: spoke TLS".to_owned()];
-    let connected = usize::from(given.ends_with("connected"));
+    let spoken = match given.rsplit(' ').next() {
+        Some("tls") => Some("spoke TLS; refused: the connector has none, use an insecure channel"),
+        Some("silent") => Some(NO_REQUEST),
+        _ => None,
+    };
+    let spoken = spoken.map(|what| format!("1 connection to the socket of node-a: {what}"));
+    let connections: Vec<String> = spoken.into_iter().collect();
     let evidence = Evidence {
         cause,
         output: &owned(output),
         reads: &owned(reads),
-        connections: &connections[..connected],
+        connections: &connections,
         sighting: &sighting,
         descriptor: &descriptor,
         checks: &["InfiniBandStateCheck"],
+        advice: given.ends_with("miscounted").then_some(MISCOUNTED),
         limit: Duration::from_secs(10),
     };
     evidence.hints()
@@ -61,6 +68,7 @@ fn ended(code: i32) -> ProbeCause {
 }
 
 const BOTH: &str = "/stage/0 /stage/0.socket";
+const MISCOUNTED: &str = "its reads repeat after every 2 listings of `{root}/sys/class/infiniband`, and its descriptor makes 1 a poll";
 const NEVER: ProbeCause = ProbeCause::NeverCalled { polls: 13 };
 
 /// A trace of a monitor, and the hint that comes first.
@@ -73,7 +81,7 @@ struct Case {
     expected: &'static str,
 }
 
-fn cases() -> [Case; 19] {
+fn cases() -> [Case; 22] {
     let plain = |cause, expected| Case {
         cause,
         given: BOTH,
@@ -157,12 +165,32 @@ fn cases() -> [Case; 19] {
             reads: &[LISTING, "read a/ports/1/state: 9"],
             ..plain(NEVER, "does it get the socket's path?")
         },
+        Case {
+            reads: &[LISTING, "read a/ports/1/state: 9"],
+            ..plain(
+                NEVER,
+                "it polls, and connected to no socket: is a check left that it runs?",
+            )
+        },
+        Case {
+            given: "/stage/0 /stage/0.socket silent",
+            reads: &[LISTING, "read a/ports/1/counters/link_downed: 2"],
+            ..plain(
+                NEVER,
+                "it reached the socket and called nothing: is a check left that it runs? The drill is about InfiniBandStateCheck (`{checks}`, in the environment `NICDRILL_CHECKS`)",
+            )
+        },
         plain(ended(127), "exit code 127: a program was not found"),
         plain(ended(126), "exit code 126: a program was found"),
         Case {
-            given: "/stage/0 /stage/0.socket connected",
+            given: "/stage/0 /stage/0.socket tls",
             reads: &[LISTING, "read a/ports/1/state: 9"],
             ..plain(NEVER, "it reached the socket, but no call arrived")
+        },
+        Case {
+            given: "/stage/0 /stage/0.socket miscounted",
+            reads: &[LISTING, "read a/ports/1/state: 9"],
+            ..plain(NEVER, MISCOUNTED)
         },
         Case {
             given: "/stage/0 /stage/0.socket slow",
@@ -178,7 +206,12 @@ fn cases() -> [Case; 19] {
 impl Case {
     /// Whether another cause is likelier.
     fn comes_later(&self) -> bool {
-        self.given.ends_with("slow") || self.expected.starts_with("it opened nothing")
+        let later = [
+            "it opened nothing",
+            "does it get the socket's path?",
+            MISCOUNTED,
+        ];
+        self.given.ends_with("slow") || later.iter().any(|of| self.expected.starts_with(of))
     }
 
     fn hints(&self) -> Vec<String> {

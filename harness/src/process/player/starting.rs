@@ -1,0 +1,194 @@
+//! Starts a monitor: its command line and files, what it sees of the stage, and its limits.
+
+use std::{fs, io, path::Path, time::Duration};
+
+use director::{MonitorId, STATE_FILE};
+use observe::{Broken, Filling, Limits, RootAt};
+use platforms::NodeName;
+
+use super::{Play, Player, stage};
+use crate::process::{
+    binds::Bind,
+    confinement::Confinement,
+    host_root::HostRoot,
+    inbox::EventSender,
+    loops::Loops,
+    monitor_process::{MonitorProcess, Order},
+    mount_space::{MountView, temporary},
+    node_runtime::{MonitorInstance, NodeRuntime},
+    start_error,
+};
+
+impl Player<'_> {
+    /// Starts a monitor and waits until it is at the gate.
+    pub(super) fn start(
+        &mut self,
+        node: &NodeName,
+        monitor: MonitorId,
+        flags: &[String],
+        config: &str,
+    ) -> Play<()> {
+        if self
+            .node_runtimes
+            .values()
+            .any(|node_runtime| !node_runtime.instances.is_empty())
+        {
+            self.arm.network.leave();
+        }
+        let order = self
+            .order(node, monitor, flags, config)
+            .map_err(|error| stage(&error))?;
+        if let Some(sighting) = &mut self.arm.sighting {
+            sighting.started(&order, &self.node_runtimes[node]);
+        }
+        let sender = EventSender::new(node.clone(), self.arm.report.clone());
+        let program =
+            MonitorProcess::start(&self.arm.runtime, &order, sender, monitor).map_err(|error| {
+                Broken::Stage {
+                    cause: start_error::describe(&order.words, &error),
+                }
+            })?;
+        self.node_runtime(node).spaces.extend(program.space());
+        let checks = self.story.checks.names();
+        let checks = self.descriptor.switched_on(&checks, config);
+        let tick = Duration::from_nanos(self.story.tick.as_ns());
+        let expected = self.descriptor.expected_loops(&checks, tick);
+        let loops = (!self.loops.is_empty()).then(|| Loops::new(&expected, self.tick()));
+        let instance = MonitorInstance::new(program, order.metrics_port, loops);
+        self.node_runtime(node).instances.insert(monitor, instance);
+        self.wait(
+            node,
+            monitor,
+            "its first listing of `{root}/sys/class/infiniband`",
+            |instance, loops| instance.gate.len() >= loops,
+        )?;
+        self.outside_polls(node);
+        Ok(())
+    }
+
+    fn order(
+        &self,
+        node: &NodeName,
+        monitor: MonitorId,
+        flags: &[String],
+        config: &str,
+    ) -> io::Result<Order> {
+        let node_runtime = &self.node_runtimes[node];
+        let path = |path: &Path| path.to_string_lossy().into_owned();
+        let config_file = node_runtime.folder.join(format!("{}.toml", monitor.0));
+        let (root, socket, config_path) = (
+            path(&node_runtime.root),
+            path(&node_runtime.socket),
+            path(&config_file),
+        );
+        let state_file = format!("{root}/{STATE_FILE}");
+        let files = path(&node_runtime.folder.join(format!("{}.files", monitor.0)));
+        let checks = self.story.checks.names();
+        let filling = Filling {
+            this: &self.arm.this,
+            root: &root,
+            state_file: &state_file,
+            socket: &socket,
+            config: &config_path,
+            files: &files,
+            node: node.as_str(),
+            metrics_port: self.arm.network.port()?,
+            checks: &checks,
+        };
+        let text = self.descriptor.config_text(config, &filling);
+        if let Some(text) = &text {
+            fs::write(&config_file, text)?;
+        }
+        let mut texts = Vec::new();
+        for (name, text) in &self.descriptor.files {
+            let (file, text) = (Path::new(&files).join(name), filling.fill(text));
+            file.parent().map_or(Ok(()), fs::create_dir_all)?;
+            fs::write(file, &text)?;
+            texts.push(text);
+        }
+        let wrong = self.arm.options.wrong.as_deref();
+        let mut words = self.arm.options.wrap.clone();
+        words.extend(limiting(&self.descriptor.limits));
+        words.extend(self.descriptor.arguments(
+            self.story.holds_for_good(),
+            flags,
+            wrong,
+            &filling,
+        ));
+        let view = self.view(node_runtime, &filling)?;
+        let confined = view.as_ref().filter(|view| view.confinement.is_some());
+        let temporary = confined.map(|view| ("TMPDIR".to_owned(), path(&temporary(&view.stage))));
+        let env = self.descriptor.env.iter();
+        let env = env.map(|(name, value)| (name.clone(), filling.fill(value)));
+        Ok(Order {
+            words,
+            env: temporary.into_iter().chain(env).collect(),
+            config: text,
+            files: texts,
+            metrics_port: filling.metrics_port,
+            wrapped: !self.arm.options.wrap.is_empty(),
+            daemon: self.descriptor.daemon,
+            most_processes: self.descriptor.limits.processes,
+            view,
+        })
+    }
+
+    /// What a monitor sees of the stage.
+    fn view(
+        &self,
+        node_runtime: &NodeRuntime,
+        filling: &Filling<'_>,
+    ) -> io::Result<Option<MountView>> {
+        let binds = self.descriptor.binds.iter().map(|(at, from)| Bind {
+            at: at.into(),
+            from: filling.fill(from).into(),
+        });
+        match &self.arm.stage {
+            Some(stage) => Ok(Some(MountView {
+                stage: stage.clone(),
+                node: node_runtime.folder.clone(),
+                over_host: (self.descriptor.root == RootAt::Host)
+                    .then(|| HostRoot::new(&node_runtime.root, node_runtime.fs().tree())),
+                binds: binds.collect(),
+                confinement: self.confinement()?,
+            })),
+            None if self.descriptor.daemon => {
+                Err(io::Error::other("`daemon` needs private namespaces"))
+            }
+            None if self.descriptor.root == RootAt::Host => {
+                Err(io::Error::other("`root: /` needs private namespaces"))
+            }
+            None if self.descriptor.binds.is_empty() => Ok(None),
+            None => Err(io::Error::other("`binds` needs private namespaces")),
+        }
+    }
+
+    /// How a monitor is confined. A wrapper is a tool of the user's, which writes where it is told to.
+    fn confinement(&self) -> io::Result<Option<Confinement>> {
+        if !self.descriptor.confine || !self.arm.options.wrap.is_empty() {
+            return Ok(None);
+        }
+        if !self.arm.network.is_private() {
+            return Err(io::Error::other(
+                "the kernel grants no private network\nhint: `confine: false` in its descriptor starts it unconfined",
+            ));
+        }
+        let writable = self.descriptor.writable.iter().map(Into::into);
+        Ok(Some(Confinement {
+            writable: writable.collect(),
+        }))
+    }
+}
+
+/// The words in front of a command that set its limits and then become the command.
+fn limiting(limits: &Limits) -> Vec<String> {
+    let settings = limits.settings();
+    if settings.is_empty() {
+        return Vec::new();
+    }
+    let settings = settings
+        .iter()
+        .map(|setting| format!("ulimit {setting} && "));
+    let script = settings.collect::<String>() + "exec \"$@\"";
+    ["sh", "-c", &script, "sh"].map(str::to_owned).into()
+}

@@ -1,0 +1,112 @@
+//! Why a file of a user's cannot be used. Start at [`ReadError`].
+
+use std::{borrow::Cow, io, path::Path};
+
+use platforms::yaml::{MAX_BYTES, YamlError};
+use scenarios::ScenarioError;
+
+use crate::near;
+
+/// A file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It cannot be opened, listed or read.
+    #[error("`{path}` cannot be read: {cause}{}", hinted(hint.as_ref()))]
+    Io {
+        /// The file.
+        path: String,
+        /// The cause.
+        cause: io::Error,
+        /// Files that may be meant, if it does not exist.
+        hint: Option<String>,
+    },
+    /// It is larger than the limit.
+    #[error("`{path}` has {bytes} bytes, at most {MAX_BYTES} are read\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    TooLarge {
+        /// The file.
+        path: String,
+        /// Its size.
+        bytes: u64,
+    },
+    /// It is not UTF-8 text.
+    #[error("{path}:{line}: the file is not text in UTF-8")]
+    NotText {
+        /// The file.
+        path: String,
+        /// The line of the first invalid byte, from 1.
+        line: usize,
+    },
+    /// A folder contains no file of the wanted kind.
+    #[error("`{path}` holds no {wanted}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    Empty {
+        /// The folder.
+        path: String,
+        /// The wanted kind.
+        wanted: &'static str,
+    },
+    /// Two files have scenarios of the same name.
+    #[error("`{name}` is the name of two scenarios: in `{first}` and in `{second}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    Twice {
+        /// The name.
+        name: String,
+        /// The file that was read first.
+        first: String,
+        /// The file that was read second.
+        second: String,
+    },
+    /// Two worlds, or a world and a platform, have the same name.
+    #[error("two worlds are called `{name}`, one of them in `{file}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    WorldTwice {
+        /// The name.
+        name: String,
+        /// One of the files.
+        file: String,
+    },
+    /// A scenario is invalid.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A platform is invalid.
+    #[error(transparent)]
+    Platform(#[from] platforms::PlatformError),
+    /// A descriptor is invalid.
+    #[error(transparent)]
+    Descriptor(#[from] YamlError),
+    /// There is no monitor of this name.
+    #[error("there is no monitor `{asked}`\nhint: {hint}")]
+    NoSuchMonitor {
+        /// The name.
+        asked: String,
+        /// The hint.
+        hint: String,
+    },
+}
+
+impl ReadError {
+    /// A file or folder that the kernel refuses. If it does not exist, the hint has the names of others beside it.
+    pub(super) fn io(path: &Path, cause: io::Error) -> Self {
+        let is_missing = cause.kind() == io::ErrorKind::NotFound;
+        Self::Io {
+            path: path.display().to_string(),
+            hint: is_missing.then(|| near::files(path)).flatten(),
+            cause,
+        }
+    }
+
+    /// A hint for the user; `None` if the text needs none.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::Io { hint, .. } => hint.clone()?.into(),
+            Self::NoSuchMonitor { hint, .. } => hint.clone().into(),
+            Self::TooLarge { .. } => "split it, or give a smaller file".into(),
+            Self::Empty { wanted, .. } => format!("{wanted}s are files that end in `.yaml`").into(),
+            Self::Twice { .. } => "give one of them another name".into(),
+            Self::WorldTwice { .. } => "give it a name that no world and no platform has".into(),
+            _ => return None,
+        })
+    }
+}
+
+fn hinted(hint: Option<&String>) -> String {
+    hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"))
+}

@@ -1,0 +1,103 @@
+//! The monitor that a user names: a shipped descriptor, a descriptor's file, or a program. Start at [`read_monitor`].
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use observe::{Descriptor, shipped_descriptors};
+
+use super::{error::ReadError, texts::text_of};
+use crate::{descriptors, near};
+
+/// The monitor named by `asked`: a shipped descriptor's name, a descriptor file, or a program.
+///
+/// # Errors
+/// If it is none of these.
+pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
+    if let Some(descriptor) = descriptors::shipped(asked) {
+        return Ok(descriptor);
+    }
+    if [".yaml", ".yml"]
+        .iter()
+        .any(|ending| asked.ends_with(ending))
+    {
+        let mut descriptor = descriptors::read(asked, &text_of(Path::new(asked))?)?;
+        // A relative program path is relative to the descriptor's folder.
+        if descriptor.command[0].starts_with("./") || descriptor.command[0].starts_with("../") {
+            let folder = Path::new(asked).parent().unwrap_or(Path::new(""));
+            let folder = fs::canonicalize(if folder.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                folder
+            })
+            .map_err(|cause| ReadError::io(Path::new(asked), cause))?;
+            descriptor.command[0] = folder.join(&descriptor.command[0]).display().to_string();
+        }
+        return Ok(descriptor);
+    }
+    match program(asked) {
+        Some(path) => Ok(Descriptor::of_program(&path.display().to_string())),
+        None => {
+            let known: Vec<&str> = shipped_descriptors()
+                .map(|(file, _)| file.trim_end_matches(".yaml"))
+                .collect();
+            let near = near::did_you_mean(&near::names(asked, &known));
+            let near = near.or_else(|| near::files(Path::new(asked)));
+            let near = near.map_or_else(String::new, |near| format!("{near} "));
+            let quoted: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+            Err(ReadError::NoSuchMonitor {
+                asked: asked.to_owned(),
+                hint: format!(
+                    "{near}known are {}, a descriptor's file (`.yaml`), or a program",
+                    quoted.join(", ")
+                ),
+            })
+        }
+    }
+}
+
+/// The path of a program given by path, or by a name in `PATH`.
+fn program(asked: &str) -> Option<PathBuf> {
+    if asked.contains('/') {
+        return fs::canonicalize(asked).ok().filter(|path| path.is_file());
+    }
+    env::split_paths(&env::var_os("PATH")?)
+        .map(|folder| folder.join(asked))
+        .find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_monitor_is_a_name_a_file_or_a_program() {
+        assert_eq!(read_monitor("reference").unwrap().name, "reference");
+        assert!(read_monitor("/bin/true").unwrap().command[0].ends_with("true"));
+        let error = read_monitor("refrence").unwrap_err().to_string();
+        assert!(
+            error.contains("hint: did you mean `reference`? known are"),
+            "{error}"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.yaml");
+        let text = "descriptor_version: 1\nname: mine\ncommand: [./bin/mine]\n";
+        fs::write(&path, text).unwrap();
+        let command = &read_monitor(path.to_str().unwrap()).unwrap().command[0];
+        let there = fs::canonicalize(folder.path()).unwrap();
+        assert!(Path::new(command).starts_with(there), "{command}");
+    }
+
+    #[test]
+    fn a_descriptor_that_does_not_exist_is_refused_with_the_names_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("monitor.yaml"), "").unwrap();
+        for asked in ["montior.yaml", "mon"] {
+            let path = folder.path().join(asked);
+            let error = read_monitor(path.to_str().unwrap()).unwrap_err();
+            let hint = error.hint().expect("a hint").into_owned();
+            assert!(hint.contains("monitor.yaml`?"), "{hint}");
+        }
+    }
+}

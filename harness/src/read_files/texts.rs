@@ -1,0 +1,151 @@
+//! Texts from files and from standard input, within a size limit, and the `.yaml` files of a folder. Start at
+//! [`text_of`].
+
+use std::{
+    fs,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+};
+
+use platforms::yaml::MAX_BYTES;
+
+use super::error::ReadError;
+
+/// The largest accepted size of a file, in bytes.
+const MAX_FILE_BYTES: u64 = MAX_BYTES as u64;
+
+/// The depth to which folders are listed. Chosen: a suite is `folder/family/name.yaml`; the limit
+/// ends a loop of links.
+const DEPTH_MAX: usize = 8;
+
+/// Reads a text file, within the size limit.
+///
+/// # Errors
+/// If it cannot be read, is too large, or is not text.
+pub fn text_of(path: &Path) -> Result<String, ReadError> {
+    let name = path.display().to_string();
+    let io = |cause| ReadError::io(path, cause);
+    let bytes = fs::metadata(path).map_err(io)?.len();
+    if bytes > MAX_FILE_BYTES {
+        return Err(ReadError::TooLarge { path: name, bytes });
+    }
+    text(name, fs::read(path).map_err(io)?)
+}
+
+/// Reads a text from standard input, within the size limit.
+///
+/// # Errors
+/// If it cannot be read, is too large, or is not text.
+pub fn text_in() -> Result<String, ReadError> {
+    let path = "standard input".to_owned();
+    let mut bytes = Vec::new();
+    let read = io::stdin().take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+    match read {
+        Err(cause) => Err(ReadError::io(Path::new(&path), cause)),
+        Ok(count) if count as u64 > MAX_FILE_BYTES => Err(ReadError::TooLarge {
+            path,
+            bytes: count as u64,
+        }),
+        Ok(_) => text(path, bytes),
+    }
+}
+
+fn text(path: String, bytes: Vec<u8>) -> Result<String, ReadError> {
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        ReadError::NotText { path, line }
+    })
+}
+
+/// The `.yaml` files at or below a path, in order.
+pub(super) fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBuf>, ReadError> {
+    if !fs::metadata(path)
+        .map_err(|cause| ReadError::io(path, cause))?
+        .is_dir()
+    {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    let mut folders = vec![(path.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(|cause| ReadError::io(&folder, cause))? {
+            let path = entry.map_err(|cause| ReadError::io(&folder, cause))?.path();
+            let ends_well = path
+                .extension()
+                .is_some_and(|end| end == "yaml" || end == "yml");
+            if path.is_dir() && depth < DEPTH_MAX {
+                folders.push((path, depth + 1));
+            } else if ends_well && path.is_file() {
+                files.push(path);
+            }
+        }
+    }
+    if files.is_empty() {
+        return Err(ReadError::Empty {
+            path: path.display().to_string(),
+            wanted,
+        });
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn a_file_over_the_limit_is_refused_by_its_size() {
+        let (_folder, path) = file("big.yaml", &vec![b'#'; MAX_BYTES + 1]);
+        let error = text_of(&path).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                ReadError::TooLarge {
+                    bytes: 1_048_577,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused_with_their_line() {
+        let (_folder, path) = file("bytes.yaml", b"why: x\nand: \xff\n");
+        let error = text_of(&path).unwrap_err();
+        assert!(
+            matches!(error, ReadError::NotText { line: 2, .. }),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn folders_are_walked_in_order_of_name() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["read/b.yaml", "port/c.yaml", "port/a.yml", "port/notes.txt"] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let files = yaml_files(folder.path(), "scenario").unwrap();
+        let names: Vec<String> = files
+            .iter()
+            .map(|file| {
+                file.strip_prefix(folder.path())
+                    .unwrap()
+                    .display()
+                    .to_string()
+            })
+            .collect();
+        assert_eq!(names, ["port/a.yml", "port/c.yaml", "read/b.yaml"]);
+    }
+}

@@ -1,0 +1,101 @@
+//! The names of a selection: what they stand for, and the refusal of those that stand for nothing. Start at
+//! [`every_name_means_something`].
+
+use reports::Glob;
+
+use super::Ask;
+use crate::{near, read_files::Library};
+
+/// An invalid selection.
+#[derive(Debug, thiserror::Error)]
+pub enum SelectError {
+    /// An unknown name.
+    #[error("there is no {what} `{name}`\nhint: {hint}")]
+    Unknown {
+        /// The kind of thing that was named.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The hint.
+        hint: String,
+    },
+    /// A scenario that is wrong in every world.
+    #[error(transparent)]
+    Scenario(#[from] scenarios::ScenarioError),
+}
+
+/// Refuses a name of which neither a scenario nor a platform is meant.
+pub(super) fn every_name_means_something(library: &Library, ask: &Ask) -> Result<(), SelectError> {
+    let scenarios: Vec<&str> = library
+        .scenarios
+        .iter()
+        .map(|scenario| scenario.name.as_str())
+        .collect();
+    let worlds = library.worlds.iter().map(scenarios::World::name);
+    let platforms: Vec<&str> = library
+        .platforms
+        .iter()
+        .map(|(name, _)| name)
+        .chain(worlds)
+        .collect();
+    for name in &ask.platforms {
+        if !platforms.iter().any(|platform| on(name, platform)) {
+            return Err(unknown(
+                "platform",
+                name,
+                &platforms,
+                "`nicdrill platform list` lists them",
+            ));
+        }
+    }
+    for name in &ask.names {
+        let (scenario, platform) = name.split_once('@').unwrap_or((name, "*"));
+        let glob = Glob::new(scenario);
+        if !scenarios
+            .iter()
+            .any(|name| glob.fits(name) || glob.fits(family(name)))
+        {
+            let families = scenarios.iter().map(|name| family(name));
+            let known: Vec<&str> = scenarios.iter().copied().chain(families).collect();
+            return Err(unknown(
+                "scenario",
+                scenario,
+                &known,
+                "`nicdrill list` lists them",
+            ));
+        }
+        let glob = Glob::new(platform);
+        if !platforms.iter().any(|platform| glob.fits(platform)) {
+            return Err(unknown(
+                "platform",
+                platform,
+                &platforms,
+                "`nicdrill platform list` lists them",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn unknown(what: &'static str, name: &str, known: &[&str], list: &str) -> SelectError {
+    let hint = match near::did_you_mean(&near::names(name, known)) {
+        Some(near) => format!("{near} {list}"),
+        None => list.to_owned(),
+    };
+    SelectError::Unknown {
+        what,
+        name: name.to_owned(),
+        hint,
+    }
+}
+
+/// Whether a platform is meant by a name: by its own, or by that of the platform that it is a variant of.
+pub(super) fn on(name: &str, platform: &str) -> bool {
+    let glob = Glob::new(name);
+    glob.fits(platform) || glob.fits(platform.split(':').next().unwrap_or_default())
+}
+
+/// The family of a scenario.
+pub(super) fn family(scenario: &str) -> &str {
+    scenario.split('/').next().unwrap_or_default()
+}

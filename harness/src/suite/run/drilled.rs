@@ -1,0 +1,281 @@
+//! One drill of a run: played in its arms, compared with the golden trace and with earlier repeats, and reported.
+
+use std::{collections::BTreeMap, fs, time::Instant};
+
+use judge::{golden_difference, trace};
+use memory::Played;
+use observe::{Recording, Vocabulary};
+use reports::{
+    ArmName, ArmReport, ArmStatus, DrillName, DrillReport, Finding, FindingKind, Judged, Outcome,
+    PlannedDrill, StoryLine, Wall,
+};
+use scenarios::{Arm, Story};
+
+use super::{
+    super::{artifacts, jobs::Panicked, pairs, repeat::Fingerprint},
+    Show,
+};
+use crate::{MemoryPlayer, Player, Turn, arm_name, bless, play_for, run_folder::Artifact};
+
+/// The result of one drill.
+pub(super) struct Drilled {
+    pub(super) report: DrillReport,
+    pub(super) recordings: Vec<(ArmName, Recording)>,
+    pub(super) fingerprints: Vec<Fingerprint>,
+}
+
+impl Show<'_> {
+    pub(super) fn job_players(&self, job: usize, turn: &Turn) -> JobPlayers {
+        let mut job_players = JobPlayers {
+            memory: MemoryPlayer {
+                wrong: self.how.wrong.as_ref().map(|wrong| wrong.variant),
+                trees: self.how.trees.clone(),
+            },
+            process: match &self.how.process {
+                Some(Ok(arm)) => (arm.players)(job),
+                Some(Err(reason)) => Err(reason.clone()),
+                None => Err("it was not asked for".to_owned()),
+            },
+        };
+        if let Ok(player) = &mut job_players.process {
+            player.takes(turn);
+        }
+        job_players
+    }
+
+    /// Plays one drill in its arms.
+    pub(super) fn drill(&self, job_players: &mut JobPlayers, planned: &PlannedDrill) -> Drilled {
+        let began = Instant::now();
+        let story = match pairs::story(self.library, &planned.drill) {
+            Some(Ok(story)) => story,
+            Some(Err(unfit)) => return self.stage_failure(planned, &unfit.to_string()),
+            None => return self.stage_failure(planned, "the scenario or platform is gone"),
+        };
+        let mut skipped = Vec::new();
+        let mut players: Vec<&mut dyn Player> = Vec::new();
+        if planned.arms.contains(&ArmName::Memory) {
+            players.push(&mut job_players.memory);
+        }
+        if planned.arms.contains(&ArmName::Process) {
+            match &mut job_players.process {
+                Ok(player) => players.push(player.as_mut()),
+                Err(reason) => skipped.push(reason.clone()),
+            }
+        }
+        let needs = self.how.needs.as_ref().map(|of| &of.needs);
+        let mut result = play_for(&story, self.descriptor, needs, &mut players);
+        result
+            .arms
+            .extend(skipped.into_iter().map(|reason| ArmReport {
+                arm: ArmName::Process,
+                status: ArmStatus::Skipped { reason },
+                polls: 0,
+                events: 0,
+            }));
+        let compared = if self.how.repeat.is_some() {
+            result.played.as_slice()
+        } else {
+            &[]
+        };
+        let fingerprints = compared
+            .iter()
+            .map(|played| Fingerprint::of(played.arm, &played.recording))
+            .collect();
+        result
+            .findings
+            .extend(self.golden(planned, &story, &result.played));
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut report = self.report(planned, result.arms, result.findings);
+        report.judged = result.judged;
+        report.verdicts = result.verdicts;
+        report.wall = Wall::default().with("ms", ms);
+        let recordings = result
+            .played
+            .into_iter()
+            .map(|played| (arm_name(played.arm), played.recording))
+            .collect();
+        Drilled {
+            report,
+            recordings,
+            fingerprints,
+        }
+    }
+
+    pub(super) fn artifacts(&self, drilled: &Drilled) -> Vec<Artifact> {
+        let scenario = self.library.scenario(&drilled.report.drill.scenario);
+        artifacts::artifacts(
+            scenario.map_or("", |scenario| scenario.text.as_str()),
+            &drilled.recordings,
+        )
+    }
+
+    /// Compares the memory arm's trace with the golden one, or rewrites that.
+    fn golden(&self, planned: &PlannedDrill, story: &Story, played: &[Played]) -> Option<Finding> {
+        let own_words = self.descriptor.texts == Vocabulary::Reference.into();
+        if !own_words || self.how.wrong.is_some() || self.how.needs.is_some() {
+            return None;
+        }
+        let first = played.first()?;
+        if first.arm != Arm::Memory {
+            return None;
+        }
+        let file = self.library.golden(&planned.drill)?;
+        let kept = fs::read_to_string(&file).ok();
+        let is_kept_here = match &kept {
+            Some(text) => {
+                let head = format!("in {}", story.world);
+                text.lines()
+                    .nth(1)
+                    .is_some_and(|line| line.ends_with(&head))
+            }
+            None => {
+                let mut all = self.selected.drills.iter().map(|planned| &planned.drill);
+                all.find(|drill| drill.scenario == planned.drill.scenario) == Some(&planned.drill)
+            }
+        };
+        if !is_kept_here {
+            return None;
+        }
+        let now = trace(story, &first.recording);
+        let finding = |came: String| {
+            Some(Finding::plain(
+                FindingKind::GoldenDiffers,
+                Some(ArmName::Memory),
+                came,
+            ))
+        };
+        if self.how.bless {
+            return match bless(&file, &now) {
+                Ok(_) => None,
+                Err(error) => finding(format!("`{}` cannot be written: {error}", file.display())),
+            };
+        }
+        let difference = golden_difference(&kept?, &now)?;
+        let mut finding = finding(difference.now)?;
+        finding.line = Some(StoryLine {
+            place: format!("{}:{}", file.display(), difference.line),
+            text: difference.kept.clone(),
+        });
+        finding.expected.push(difference.kept);
+        Some(finding)
+    }
+
+    fn report(
+        &self,
+        planned: &PlannedDrill,
+        arms: Vec<ArmReport>,
+        findings: Vec<Finding>,
+    ) -> DrillReport {
+        let show = self.show(planned, &arms);
+        DrillReport {
+            drill: planned.drill.clone(),
+            outcome: DrillReport::outcome_of(&arms, &findings),
+            arms,
+            findings,
+            verdicts: Vec::new(),
+            judged: Judged::default(),
+            file: match self.library.scenario(&planned.drill.scenario) {
+                Some(scenario) => scenario.file.clone(),
+                None => planned.drill.scenario.clone(),
+            },
+            repeat: self.again(planned),
+            show,
+            wall: Wall::default(),
+        }
+    }
+
+    /// The command that repeats the drill.
+    fn again(&self, planned: &PlannedDrill) -> String {
+        let mut words = vec!["nicdrill".to_owned(), "run".to_owned()];
+        words.extend(self.how.again.iter().cloned());
+        words.push(planned.drill.to_string());
+        if let [arm] = planned.arms.as_slice() {
+            words.extend(["--arm".to_owned(), arm.to_string()]);
+        }
+        words.join(" ")
+    }
+
+    /// The command that shows the drill in full, in the first arm in which it failed.
+    fn show(&self, planned: &PlannedDrill, arms: &[ArmReport]) -> String {
+        let mut words = vec!["nicdrill".to_owned(), "show".to_owned()];
+        let mut again = self.how.again.iter();
+        while let Some(word) = again.next() {
+            match word.as_str() {
+                "--monitor" => {
+                    words.extend([word.clone()].into_iter().chain(again.next().cloned()))
+                }
+                "--needs" => drop(again.next()),
+                "--platform" => {
+                    let files = again.next().into_iter().flat_map(|files| files.split(','));
+                    words
+                        .extend(files.flat_map(|file| ["--platforms".to_owned(), file.to_owned()]));
+                }
+                _ => words.extend(["--scenarios".to_owned(), word.clone()]),
+            }
+        }
+        words.push(planned.drill.to_string());
+        let failed = arms.iter().find(|arm| arm.status == ArmStatus::Failed);
+        if failed
+            .or(arms.first())
+            .is_some_and(|arm| arm.arm == ArmName::Process)
+        {
+            words.extend(["--arm".to_owned(), ArmName::Process.to_string()]);
+        }
+        words.join(" ")
+    }
+
+    fn stage_failure(&self, planned: &PlannedDrill, cause: &str) -> Drilled {
+        self.not_played(planned, Finding::plain(FindingKind::Stage, None, cause))
+    }
+
+    pub(super) fn fallen(&self, planned: &PlannedDrill, panic: Panicked) -> Drilled {
+        self.not_played(planned, Finding::plain(FindingKind::Fault, None, panic.0))
+    }
+
+    fn not_played(&self, planned: &PlannedDrill, finding: Finding) -> Drilled {
+        let arms = planned.arms.iter().map(|arm| ArmReport {
+            arm: *arm,
+            status: ArmStatus::Failed,
+            polls: 0,
+            events: 0,
+        });
+        let report = self.report(planned, arms.collect(), vec![finding]);
+        Drilled {
+            report,
+            recordings: Vec::new(),
+            fingerprints: Vec::new(),
+        }
+    }
+}
+
+/// The players of a worker.
+pub(super) struct JobPlayers {
+    memory: MemoryPlayer,
+    /// The player of the process arm, or why there is none.
+    process: Result<Box<dyn Player>, String>,
+}
+
+/// Stores the fingerprints of the first repeat, and compares those of later ones with them.
+pub(super) fn compare(
+    drilled: &mut Drilled,
+    number: u32,
+    first: &mut BTreeMap<DrillName, Vec<Fingerprint>>,
+) {
+    let drill = &drilled.report.drill;
+    let Some(before) = first.get(drill) else {
+        first.insert(drill.clone(), drilled.fingerprints.clone());
+        return;
+    };
+    for (arm, (one, other)) in before.iter().zip(&drilled.fingerprints).enumerate() {
+        if one != other {
+            let came = format!(
+                "repeat {number} is not the first one again: {one:?} became {other:?}\n\
+                 (events, reads, calls, exits and state files are compared, logs are not)"
+            );
+            let arm = drilled.report.arms.get(arm).map(|arm| arm.arm);
+            let finding = Finding::plain(FindingKind::RepeatsDiffer, arm, came);
+            drilled.report.findings.push(finding);
+            drilled.report.outcome = Outcome::Failed;
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What was judged of a drill, and what not: in `nicdrill show`, and with `-v`.
+
+use crate::scratch::{Scratch, can_play_processes};
+
+/// The reference monitor's descriptor with other promises.
+fn promising(promises: &str) -> String {
+    let mut shipped = observe::shipped_descriptors();
+    let shipped = shipped.find(|(file, _)| *file == "reference.yaml");
+    let (_, text) = shipped.expect("it is shipped");
+    let (head, _) = text.split_once("\npromises:").expect("it promises");
+    let head = head.replace("name: reference", "name: other");
+    format!("{head}\n{promises}")
+}
+
+#[test]
+fn a_shown_drill_says_what_was_judged_and_what_not() {
+    let scratch = Scratch::new();
+    let ran = scratch.run(&["show", "port/cable-pulled@h100-oci"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(
+        ran.out.ends_with("\njudged 3 of 3 expectations (100 %)\n"),
+        "{ran}"
+    );
+}
+
+#[test]
+fn a_shown_drill_of_a_monitor_that_promises_nothing_ends_with_4_as_its_run_does() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.file("monitor.yaml", &promising(""));
+    for command in ["show", "run"] {
+        let drill = ["port/cable-pulled@h100-oci", "--arm", "process"];
+        let words = [&[command][..], &drill, &["--monitor", "monitor.yaml"]].concat();
+        let ran = scratch.run(&words);
+        assert_eq!(ran.code, 4, "{ran}");
+        let judged = "judged 0 of 3 expectations (0 %): the monitor promises nothing, so it is judged by the laws alone";
+        assert!(ran.out.contains(judged), "{ran}");
+        assert!(ran.err.contains("exit code 4: nothing was judged"), "{ran}");
+    }
+}
+
+#[test]
+fn with_v_each_expectation_that_was_not_judged_is_told_with_its_reason() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let promises = "promises: { rows: { down: usual } }\n";
+    scratch.file("monitor.yaml", &promising(promises));
+    let drill = ["run", "port/cable-pulled@h100-oci", "--arm", "process"];
+    let words = [&drill[..], &["--monitor", "monitor.yaml", "-v"]].concat();
+    let ran = scratch.run(&words);
+    assert!(
+        ran.out.contains("  not judged: port/cable-pulled.yaml:"),
+        "{ran}"
+    );
+}

@@ -1,0 +1,98 @@
+//! What a user may have meant: names in `nicdrill.toml` and on the command line that do not exist, and a monitor that is
+//! not named.
+
+use rstest::rstest;
+
+use crate::{groups::UNFAIR, scratch::Scratch};
+
+#[rstest]
+#[case::key(
+    "monitr = \"m.yaml\"\n",
+    "nicdrill.toml:1:1: unknown key `monitr`",
+    "did you mean `monitor`? allowed: monitor, platforms, scenarios, out"
+)]
+#[case::descriptor(
+    "out = \"o\"\nmonitor = \"monitr.yaml\"\n",
+    "nicdrill.toml:2:11: `monitr.yaml` cannot be read: No such file or directory (os error 2)",
+    "did you mean `monitor.yaml`?"
+)]
+#[case::name(
+    "monitor = \"refrence\"\n",
+    "nicdrill.toml:1:11: there is no monitor `refrence`",
+    "did you mean `reference`?"
+)]
+#[case::invalid_descriptor(
+    "monitor = \"monitor.yaml\"\n",
+    "error: monitor.yaml",
+    "`descriptor_version: 1`"
+)]
+fn a_mistake_in_the_settings_is_refused_with_its_place_and_what_may_be_meant(
+    #[case] settings: &str,
+    #[case] found: &str,
+    #[case] hint: &str,
+) {
+    let scratch = Scratch::new();
+    scratch.file("monitor.yaml", "");
+    scratch.file("nicdrill.toml", settings);
+    let ran = scratch.run(&["run", "start/baseline@h100-oci"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains(found) && ran.err.contains(hint), "{ran}");
+}
+
+#[rstest]
+#[case::drill(
+    "port/cable-puled@h100-oci",
+    "there is no scenario `port/cable-puled`\nhint: did you mean `port/cable-pulled`?"
+)]
+#[case::without_its_family(
+    "cable-pulled@h100-oci",
+    "there is no scenario `cable-pulled`\nhint: did you mean `link/cable-pulled` or `port/cable-pulled`?"
+)]
+#[case::platform_of_a_drill(
+    "port/cable-pulled@h100-oic",
+    "there is no platform `h100-oic`\nhint: did you mean `h100-oci`?"
+)]
+#[case::part_of_a_platform(
+    "port/cable-pulled@ndv5",
+    "there is no platform `ndv5`\nhint: did you mean `azure-ndv5`"
+)]
+#[case::folder(
+    "./prot",
+    "`./prot` cannot be read: No such file or directory (os error 2)\nhint: did you mean `./port`?"
+)]
+#[case::file(
+    "port/unfiar.yaml",
+    "`port/unfiar.yaml` cannot be read: No such file or directory (os error 2)\nhint: did you mean `port/unfair.yaml`?"
+)]
+fn a_misspelt_drill_or_file_is_refused_with_what_may_be_meant(
+    #[case] asked: &str,
+    #[case] told: &str,
+) {
+    let scratch = Scratch::new();
+    scratch.file("port/unfair.yaml", UNFAIR);
+    let ran = scratch.run(&["run", asked]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains(told), "{ran}");
+}
+
+#[rstest]
+#[case::settings_without_a_monitor(Some(""), &[], true)]
+#[case::no_settings(None, &[], false)]
+#[case::named_in_the_settings(Some("monitor = \"reference\"\n"), &[], false)]
+#[case::named_on_the_command_line(Some(""), &["--monitor", "reference"], false)]
+fn a_run_names_its_monitor_and_says_if_the_settings_name_none(
+    #[case] settings: Option<&str>,
+    #[case] words: &[&str],
+    #[case] noted: bool,
+) {
+    let scratch = Scratch::new();
+    if let Some(settings) = settings {
+        scratch.file("nicdrill.toml", settings);
+    }
+    let drill = ["run", "start/baseline@h100-oci", "--arm", "memory"];
+    let ran = scratch.run(&[&drill[..], words].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.starts_with("1 drill of `reference`: "), "{ran}");
+    let note = "NOTE  nicdrill.toml names no `monitor`, so `reference` is drilled\n";
+    assert_eq!(ran.err.contains(note), noted, "{ran}");
+}

@@ -1,0 +1,221 @@
+//! What one mistake of a monitor leads to, told as one cause: what follows from an event that came otherwise than it
+//! should, in the same drill, and the same mistake on both link layers. Start at [`Roots`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    Cause, CauseKind, DrillReport, Excuse, Finding,
+    cause::{CauseAction, CauseLayer, CauseSubject},
+};
+
+/// The facts that are dropped from a cause that is the same on both layers: action and layer.
+const ON_BOTH_LAYERS: u8 = 2;
+
+/// How the causes of a run are told.
+#[derive(Debug, Default)]
+pub(crate) struct Roots<'r> {
+    /// Causes without action and layer that occur on both layers, after one action.
+    on_both: BTreeSet<(Option<&'r Excuse>, Cause)>,
+}
+
+impl<'r> Roots<'r> {
+    /// Those of these drills.
+    pub(crate) fn of(drills: &'r [DrillReport]) -> Self {
+        type Seen = (BTreeSet<CauseLayer>, BTreeSet<Option<CauseAction>>, bool);
+        let mut seen: BTreeMap<(Option<&Excuse>, Cause), Seen> = BTreeMap::new();
+        for drill in drills {
+            for finding in &drill.findings {
+                let cause = root_in(drill, finding);
+                let key = (finding.excuse.as_ref(), cause.coarser(ON_BOTH_LAYERS));
+                let (layers, actions, without) = seen.entry(key).or_default();
+                layers.extend(cause.layer);
+                actions.insert(cause.action);
+                *without |= cause.layer.is_none();
+            }
+        }
+        let both = seen.into_iter().filter(|(_, (layers, actions, without))| {
+            layers.len() == CauseLayer::ALL.len() && actions.len() == 1 && !without
+        });
+        Self {
+            on_both: both.map(|(key, _)| key).collect(),
+        }
+    }
+
+    /// The cause with which a finding is told.
+    pub(crate) fn root(&self, drill: &DrillReport, finding: &'r Finding) -> Cause {
+        let cause = root_in(drill, finding);
+        let both = cause.coarser(ON_BOTH_LAYERS);
+        match self.on_both.contains(&(finding.excuse.as_ref(), both)) {
+            true => both,
+            false => cause,
+        }
+    }
+}
+
+/// The cause of a finding, or that of an earlier one in the same drill from which it follows.
+fn root_in(drill: &DrillReport, finding: &Finding) -> Cause {
+    let at = drill
+        .findings
+        .iter()
+        .position(|one| std::ptr::eq(one, finding));
+    let earlier = &drill.findings[..at.unwrap_or(0)];
+    let first = earlier.iter().find(|one| {
+        one.excuse == finding.excuse
+            && one.arm == finding.arm
+            && one.node == finding.node
+            && follows(finding.cause, one.cause)
+    });
+    let cause = first.map_or(finding.cause, |one| one.cause);
+    Cause {
+        // What is said again is so because of what was said before, whatever happened since.
+        action: cause.action.filter(|_| cause.kind != CauseKind::Repeats),
+        ..cause
+    }
+}
+
+/// Whether a finding can follow from an earlier one. After an event that came otherwise than it should, the monitor has
+/// reported something else of its subject than the scenario supposes; and a cluster makes something else of it.
+fn follows(cause: Cause, from: Cause) -> bool {
+    use CauseKind as Kind;
+    let parts = matches!(
+        from.kind,
+        Kind::Missed | Kind::Differs | Kind::NotDelivered | Kind::Repeats
+    );
+    match cause.kind {
+        Kind::Missed
+        | Kind::Differs
+        | Kind::Early
+        | Kind::Late
+        | Kind::NotDelivered
+        | Kind::Unexpected
+        | Kind::Silence
+        | Kind::Repeats
+        | Kind::NotCleared => parts && is_of_it(cause, from),
+        Kind::ConditionLeft
+        | Kind::CordonLeft
+        | Kind::Condition
+        | Kind::Cordon
+        | Kind::Release
+        | Kind::Rule
+        | Kind::Verdict => {
+            let came_late = matches!(from.kind, Kind::Early | Kind::Late | Kind::Unexpected);
+            parts || came_late || from.kind == Kind::NotCleared
+        }
+        _ => false,
+    }
+}
+
+/// Whether the subject of a cause can be that of another one, or a port of it.
+fn is_of_it(cause: Cause, of: Cause) -> bool {
+    let is_same = cause.subject == of.subject;
+    let is_port = cause.subject == Some(CauseSubject::Port);
+    let is_port_of_it = is_port && of.subject == Some(CauseSubject::Device);
+    cause.role == of.role && cause.layer == of.layer && (is_same || is_port_of_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ArmName, DrillName, FindingKind, Judged, Wall, cause::CauseSeverity};
+
+    use super::*;
+
+    fn cause(kind: CauseKind, severity: CauseSeverity, layer: CauseLayer) -> Cause {
+        Cause {
+            severity: Some(severity),
+            subject: Some(CauseSubject::Port),
+            layer: Some(layer),
+            ..Cause::of(kind)
+        }
+    }
+
+    fn drill(world: &str, causes: &[Cause]) -> DrillReport {
+        let finding = |cause: &Cause| Finding {
+            cause: *cause,
+            arm: Some(ArmName::Process),
+            ..Finding::plain(FindingKind::Missing, None, "poll 3")
+        };
+        DrillReport {
+            drill: DrillName {
+                scenario: "port/s".to_owned(),
+                world: world.to_owned(),
+            },
+            outcome: DrillReport::outcome_of(&[], &[]),
+            arms: Vec::new(),
+            findings: causes.iter().map(finding).collect(),
+            verdicts: Vec::new(),
+            judged: Judged::default(),
+            file: String::new(),
+            repeat: String::new(),
+            show: String::new(),
+            wall: Wall::default(),
+        }
+    }
+
+    fn roots(drills: &[DrillReport]) -> BTreeSet<String> {
+        let roots = Roots::of(drills);
+        let all = drills.iter().flat_map(|drill| {
+            let findings = drill.findings.iter();
+            findings.map(|finding| roots.root(drill, finding).to_string())
+        });
+        all.collect()
+    }
+
+    const INFINIBAND: CauseLayer = CauseLayer::InfiniBand;
+    const ETHERNET: CauseLayer = CauseLayer::Ethernet;
+
+    #[test]
+    fn a_fault_that_stays_because_its_clear_did_not_come_has_one_root_on_both_layers() {
+        let on = |layer| {
+            [
+                cause(CauseKind::Missed, CauseSeverity::Healthy, layer),
+                cause(CauseKind::NotCleared, CauseSeverity::Fatal, layer),
+                Cause::of(CauseKind::CordonLeft),
+            ]
+        };
+        let drills = [drill("a", &on(INFINIBAND)), drill("b", &on(ETHERNET))];
+        assert_eq!(
+            roots(&drills),
+            BTreeSet::from(["missed.healthy.port".to_owned()])
+        );
+        let one = roots(&drills[..1]);
+        assert_eq!(
+            one,
+            BTreeSet::from(["missed.healthy.port.infiniband".to_owned()])
+        );
+    }
+
+    #[test]
+    fn what_is_found_of_another_subject_or_before_is_a_cause_of_its_own() {
+        let missed = cause(CauseKind::Missed, CauseSeverity::Fatal, INFINIBAND);
+        let elsewhere = cause(CauseKind::Early, CauseSeverity::Fatal, ETHERNET);
+        let too_early = cause(CauseKind::Early, CauseSeverity::Fatal, INFINIBAND);
+        assert_eq!(
+            roots(&[drill("a", &[too_early, missed, elsewhere])]).len(),
+            3
+        );
+        assert_eq!(roots(&[drill("a", &[missed, too_early])]).len(), 1);
+    }
+
+    #[test]
+    fn repeats_are_one_cause_whatever_happened_before() {
+        let repeats = |action| Cause {
+            action,
+            ..cause(CauseKind::Repeats, CauseSeverity::Healthy, INFINIBAND)
+        };
+        let both = [repeats(None), repeats(Some(CauseAction::Healing))];
+        assert_eq!(roots(&[drill("a", &both)]).len(), 1);
+    }
+
+    #[test]
+    fn layers_stay_apart_if_the_actions_differ() {
+        let of = |layer, action| Cause {
+            action: Some(action),
+            ..cause(CauseKind::Missed, CauseSeverity::Fatal, layer)
+        };
+        let drills = [
+            drill("a", &[of(INFINIBAND, CauseAction::Port)]),
+            drill("b", &[of(ETHERNET, CauseAction::Device)]),
+        ];
+        assert_eq!(roots(&drills).len(), 2);
+    }
+}
