@@ -94,7 +94,7 @@ fn candidates(named: Named) -> Vec<Candidate> {
             };
             [of(ClearedBy::Subject), of(ClearedBy::Check)].concat()
         }
-        Named::FirstPoll => {
+        Named::FirstPoll | Named::HotAdded => {
             let at_once = says(Says {
                 after: Some(Lasting::NOTHING),
                 ..Says::default()
@@ -128,7 +128,6 @@ fn candidates(named: Named) -> Vec<Candidate> {
         | Named::DriverReload
         | Named::FirmwareReset
         | Named::Replaced
-        | Named::HotAdded
         | Named::MovedLayer => vec![by_subject(documents_row(&kind)), by_subject(Row::Silent)],
         _ => vec![by_subject(documents_row(&kind))],
     }

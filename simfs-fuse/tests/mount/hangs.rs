@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    io::{BufRead as _, BufReader},
+    io::{BufRead as _, BufReader, Write as _},
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -160,7 +160,8 @@ fn serve_and_read() {
         read(&path)
     });
     stage.hung();
-    println!("it hangs");
+    let mut out = std::io::stdout();
+    writeln!(out, "it hangs").unwrap();
     // Until it is killed, or whoever would do so has ended.
     let _ = std::io::stdin().read_line(&mut String::new());
 }
