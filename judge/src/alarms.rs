@@ -193,10 +193,11 @@ impl Judging<'_> {
                 Severity::Healthy => CauseSeverity::Healthy,
                 _ => CauseSeverity::Fatal,
             }),
-            subject: Some(if group.whom.is_some() {
-                CauseSubject::Device
-            } else {
-                CauseSubject::Check
+            subject: Some(match group.whom {
+                None => CauseSubject::Check,
+                Some(Whom::Port(..)) => CauseSubject::Port,
+                Some(Whom::Card(_)) => CauseSubject::Card,
+                Some(_) => CauseSubject::Device,
             }),
             ..Cause::of(kind)
         }

@@ -77,7 +77,13 @@ mod tests {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("monitor");
-        fs::write(&path, text).unwrap();
+        // Another process writes it: a descriptor of this one may be in a child of another test, and the kernel starts no
+        // program that somebody can write (ETXTBSY).
+        let mut write = Command::new("sh");
+        write
+            .args(["-c", r#"printf %s "$1" >"$2""#, "sh", text])
+            .arg(&path);
+        assert!(write.status().unwrap().success());
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         let program = path.to_string_lossy();
         check(&program, &why.replace("{program}", &program));

@@ -151,9 +151,13 @@ fn the_bash_monitor_is_written_and_passes_its_first_drill() {
     let run = |drill: &str| scratch.shell(&format!("cd m && \"$NICDRILL\" run {drill}"));
     let ran = run(DRILL);
     assert_eq!(ran.code, 0, "{ran}");
-    // It reports management NICs too.
-    let ran = run("port/management-port-flaps@dgx-a100");
+    // It says nothing more of a name that is not listed any more.
+    let ran = run("device/renamed-while-a-fault-stands@dgx-h100");
     assert_eq!(ran.code, 100, "{ran}");
+    assert!(
+        ran.out.contains("no alarm about NIC=mlx5_3, mlx5_42"),
+        "{ran}"
+    );
 }
 
 /// A folder with the monitor, if the field part runs and this machine has the program that the monitor needs.
