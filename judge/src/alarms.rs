@@ -21,7 +21,9 @@ use scenarios::{About, ConditionIs, Heal, Tone, What};
 use crate::{
     Judging,
     consequences::Consequences,
-    demands, is_about_events, line_of, nodes,
+    demands, is_about_events,
+    kinds::Whom,
+    line_of, nodes,
     owed::{Fate, Owed},
     reported_event,
 };
