@@ -34,6 +34,9 @@ use heard::Heard;
 /// Why an expectation about a single port or event is not judged.
 const GRANULARITY: &str = "its reports are about more than one port, by promise";
 
+/// The same where it states what is.
+const LEVEL: &str = "it states what is, by promise, so that single events are not compared";
+
 impl Judging<'_> {
     /// Whether the monitor is judged by intervals.
     pub(super) fn has_alarms(&self) -> bool {
@@ -86,8 +89,11 @@ impl Judging<'_> {
     }
 
     /// The reason that is counted where [`Self::is_too_fine`] holds.
-    pub(super) const fn too_fine() -> &'static str {
-        GRANULARITY
+    pub(super) fn too_fine(&self) -> &'static str {
+        match self.context.descriptor.promises.granularity {
+            None | Some(Granularity::Port) => LEVEL,
+            Some(_) => GRANULARITY,
+        }
     }
 
     fn group(&mut self, node: &NodeName, group: &Group, heard: &Heard<'_>, names: Names) {
@@ -238,7 +244,7 @@ impl Judging<'_> {
                     self.judged.judge();
                 } else {
                     self.judged
-                        .leave_out_line(line_of(expectation), GRANULARITY);
+                        .leave_out_line(line_of(expectation), self.too_fine());
                 }
             }
         }

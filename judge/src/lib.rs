@@ -61,7 +61,9 @@ pub use trace::{GoldenDifference, golden_difference, trace};
 use director::Truth;
 use facts::Outcome;
 use fits::JudgeContext;
-use observe::{Broken, ClockKind, Descriptor, Exit, Recording, Vocabulary, promises::Stamps};
+use observe::{
+    Broken, ClockKind, Descriptor, Exit, Recording, UNNAMED, Vocabulary, promises::Stamps,
+};
 use owed::{Instead, Owed};
 use reported_event::ReportedEvent;
 
@@ -156,11 +158,30 @@ impl<'a> Judging<'a> {
 
     /// What was judged, with its findings in order of time.
     fn judgement(mut self) -> Judgement {
+        self.unnamed_words();
         self.findings.sort_by_key(|finding| finding.tick);
         limit(&mut self.findings, FINDINGS_MAX);
         Judgement {
             findings: self.findings,
             judged: self.judged,
+        }
+    }
+
+    /// Counts the words of lines that mean nothing, each once: a fault may be among them.
+    fn unnamed_words(&mut self) {
+        let ticks = self.recording.ticks.iter();
+        let monitors = ticks.flat_map(|tick| tick.monitors.values());
+        let said = monitors
+            .flat_map(|monitor| &monitor.calls)
+            .flat_map(|call| &call.observations);
+        let words: BTreeSet<&str> = said
+            .flat_map(|event| &event.fields)
+            .filter(|(name, _)| name == UNNAMED)
+            .map(|(_, word)| word.as_str())
+            .collect();
+        for word in words {
+            self.judged
+                .leave_out_part(format!("`verdicts` does not say what `{word}` means"));
         }
     }
 
@@ -324,7 +345,7 @@ impl<'a> Judging<'a> {
             for node in whom(expectation, self.story) {
                 if self.is_too_fine(&expectation.what) {
                     self.judged
-                        .leave_out_line(line_of(expectation), Self::too_fine());
+                        .leave_out_line(line_of(expectation), self.too_fine());
                     continue;
                 }
                 let moved = match owed.instead(expectation, node) {

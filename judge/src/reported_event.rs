@@ -1,6 +1,6 @@
 //! The events of a recording in order, each with its tick and call.
 
-use observe::{Observation, Recording};
+use observe::{Observation, Recording, Severity};
 use platforms::NodeName;
 use scenarios::Story;
 
@@ -40,7 +40,8 @@ impl ReportedEvent<'_> {
     }
 }
 
-/// All events, ordered by tick, node, call and index.
+/// All events, ordered by tick, node, call and index. A line that says that nothing is known is none; in a call to a
+/// connector a severity that contradicts itself is one.
 pub(crate) fn all_reported<'a>(
     story: &'a Story,
     recording: &'a Recording,
@@ -54,6 +55,10 @@ pub(crate) fn all_reported<'a>(
             };
             for (call, heard) in instance.calls.iter().enumerate() {
                 for (place, event) in heard.observations.iter().enumerate() {
+                    let is_known = event.severity != Severity::Unknown;
+                    if !is_known && !recording.protocol.has_connector() {
+                        continue;
+                    }
                     let (accepted, answer) = (heard.accepted, heard.answer.as_str());
                     reported.push(ReportedEvent {
                         node,

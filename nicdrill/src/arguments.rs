@@ -247,9 +247,9 @@ pub(crate) struct OneDrill {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// The arm to play in
-    #[arg(long, value_name = "memory|process", default_value = "memory")]
-    pub(crate) arm: Arm,
+    /// The arm to play in [default: memory for a monitor that can be played there]
+    #[arg(long, value_name = "memory|process")]
+    pub(crate) arm: Option<Arm>,
     /// The monitor: a descriptor's name or file, or a program [default: reference]
     #[arg(long, value_name = "DESCRIPTOR|PROGRAM")]
     pub(crate) monitor: Option<String>,

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Recording, Severity, Subject};
+use crate::{Observation, Recording, Severity, Subject};
 
 /// A statement that held for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,9 @@ pub fn said(recording: &Recording, node: &str) -> Vec<Interval> {
             continue;
         };
         let accepted = monitor.calls.iter().filter(|call| call.accepted);
-        for event in accepted.flat_map(|call| &call.observations) {
+        // What says that nothing is known is no statement about its subject: what was said before stands.
+        let known = |event: &&Observation| event.severity != Severity::Unknown;
+        for event in accepted.flat_map(|call| &call.observations).filter(known) {
             let is_of_all = event.subject == Subject::Node && event.severity == Severity::Healthy;
             if is_of_all {
                 // Everything that the check said before is replaced.
@@ -93,7 +95,7 @@ fn ended(was: &Interval, tick: u64) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Call, MonitorTick, Observation, Tick};
+    use crate::{Call, MonitorTick, Tick};
 
     /// A recording with these statements of a check about devices, one a tick; an empty name is the whole check.
     fn recording(statements: &[(&str, Severity)]) -> Recording {
@@ -151,6 +153,20 @@ mod tests {
         check(
             &[("a", ILL), ("a", DEAD), ("b", ILL)],
             &[("a", 0, Some(1), 1), ("a", 1, None, 1), ("b", 2, None, 1)],
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_neither_an_alarm_nor_an_all_clear() {
+        let nobody_knows = Severity::Unknown;
+        check(
+            &[
+                ("a", nobody_knows),
+                ("a", ILL),
+                ("a", nobody_knows),
+                ("a", WELL),
+            ],
+            &[("a", 1, Some(3), 1)],
         );
     }
 

@@ -35,7 +35,7 @@ pub use descriptor::{
 pub use differences::Differences;
 pub use filling::{Filling, PLACEHOLDERS};
 pub use isolation::{Limits, RootAt, Size};
-pub use lines::{LineRule, LineVerdict, Lines};
+pub use lines::{LineRule, LineVerdict, Lines, UNNAMED};
 pub use loops::{ExpectedLoop, Loop, told_by};
 pub use metrics_page::MetricsPage;
 pub use needs::Needs;

@@ -19,6 +19,9 @@ const GROUPS: [&str; 6] = ["device", "port", "card", "verdict", "code", "text"];
 /// pattern that a person writes, and a file cannot take more.
 const SIZE_MAX: usize = 1 << 20;
 
+/// The field of an observation with the word of its line that `verdicts` does not name.
+pub const UNNAMED: &str = "word";
+
 /// The adapter of lines: they have no contract, and no health events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinesAdapter;
@@ -112,15 +115,21 @@ impl Lines {
             .iter()
             .find_map(|rule| Some((rule, rule.pattern.0.captures(line)?)))?;
         let group = |name: &str| found.name(name).map(|group| group.as_str().to_owned());
-        let severity = match group("verdict") {
-            Some(word) => rule.verdicts.get(&word).copied(),
+        let word = group("verdict");
+        let severity = match &word {
+            Some(word) => rule.verdicts.get(word).copied(),
             None => rule.says,
         };
+        let unnamed = word.filter(|_| severity.is_none());
         let observation = Observation {
             subject: subject(&found),
             severity: severity.map_or(Severity::Unknown, Severity::from),
             codes: group("code").into_iter().collect(),
             text: group("text").unwrap_or_else(|| line.to_owned()),
+            fields: unnamed
+                .map(|word| (UNNAMED.to_owned(), word))
+                .into_iter()
+                .collect(),
             ..Observation::default()
         };
         Some(Delivery {
@@ -154,6 +163,10 @@ impl LineRule {
         let has_verdict = groups.contains(&"verdict");
         match (has_verdict, self.says, self.verdicts.is_empty()) {
             (true, None, false) | (false, Some(_), true) => None,
+            (true, Some(_), false) => Some((
+                format!("`{pattern}` has the group `verdict`, and `says` beside `verdicts`"),
+                "leave `says` out: the word of the line decides".to_owned(),
+            )),
             (true, ..) => Some((
                 format!("`{pattern}` has the group `verdict`, whose words have no meaning"),
                 "write `verdicts: { DOWN: fatal, UP: healthy }`, and no `says`".to_owned(),

@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn what_is_found_of_another_subject_or_before_is_a_cause_of_its_own() {
         let missed = cause(CauseKind::Missed, CauseSeverity::Fatal, INFINIBAND);
-        let elsewhere = cause(CauseKind::Early, CauseSeverity::Fatal, ETHERNET);
+        let elsewhere = cause(CauseKind::Differs, CauseSeverity::Fatal, ETHERNET);
         let too_early = cause(CauseKind::Early, CauseSeverity::Fatal, INFINIBAND);
         assert_eq!(
             roots(&[drill("a", &[too_early, missed, elsewhere])]).len(),

@@ -217,11 +217,11 @@ impl MonitorProcess {
         self.wrapped
     }
 
-    /// The complete lines written since the previous call, to stderr and then to stdout; with
-    /// `at_end` also an incomplete last line.
+    /// The complete lines written since the previous call, to stdout and then to stderr, which has the last words of a
+    /// program that fails; with `at_end` also an incomplete last line.
     pub(super) fn heard(&self, at_end: bool) -> Vec<u8> {
-        let mut heard = self.err.take(at_end);
-        heard.extend(self.out.take(at_end));
+        let mut heard = self.out.take(at_end);
+        heard.extend(self.err.take(at_end));
         let excess = self.excess.lock();
         heard.extend(
             excess

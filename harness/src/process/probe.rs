@@ -76,6 +76,11 @@ pub enum ProbeCause {
         /// Number of polls that were played.
         polls: u64,
     },
+    /// It polled but wrote no line that means anything, although every cable was pulled.
+    SaidNothing {
+        /// Number of polls that were played.
+        polls: u64,
+    },
 }
 
 impl ProbeFailure {
@@ -90,7 +95,9 @@ impl ProbeFailure {
     pub fn exit_code(&self) -> ExitCode {
         match self.cause {
             _ if self.is_of_the_stage() => ExitCode::StageNotSet,
-            ProbeCause::NeverCalled { .. } => ExitCode::StageNotSet,
+            ProbeCause::NeverCalled { .. } | ProbeCause::SaidNothing { .. } => {
+                ExitCode::StageNotSet
+            }
             ProbeCause::Broken(_) => ExitCode::CrashedOrHung,
         }
     }
@@ -114,6 +121,11 @@ impl fmt::Display for ProbeFailure {
             ProbeCause::Broken(Broken::Stage { cause }) => {
                 return write!(f, "the stage cannot be set: {cause}");
             }
+            ProbeCause::SaidNothing { polls } => write!(
+                f,
+                "the monitor polled {polls} times and wrote no line that a rule of `lines` matches, although every \
+                 cable was pulled"
+            ),
             ProbeCause::NeverCalled { polls } => write!(
                 f,
                 "the monitor polled {polls} times and never called the connector, although every cable was pulled"
@@ -203,7 +215,10 @@ impl ProcessArm {
                     advice,
                 });
             }
-            None => ProbeCause::NeverCalled {
+            None if descriptor.speaks.has_connector() => ProbeCause::NeverCalled {
+                polls: LAST_TICK + 1,
+            },
+            None => ProbeCause::SaidNothing {
                 polls: LAST_TICK + 1,
             },
         };

@@ -93,6 +93,7 @@ fn causes() -> Vec<ProbeCause> {
         ended(Exit::Signal(9)),
         ProbeCause::Broken(Broken::StuckInKernel { tick: 2 }),
         ProbeCause::NeverCalled { polls: 13 },
+        ProbeCause::SaidNothing { polls: 13 },
         stage("`monitor` cannot be started: No such file or directory (os error 2)"),
         stage("interrupted"),
     ];
@@ -107,7 +108,8 @@ fn causes() -> Vec<ProbeCause> {
                 | Broken::StuckInKernel { .. }
                 | Broken::Stage { .. },
             )
-            | ProbeCause::NeverCalled { .. } => {}
+            | ProbeCause::NeverCalled { .. }
+            | ProbeCause::SaidNothing { .. } => {}
         }
     }
     all

@@ -141,7 +141,7 @@ fn monitor(
 /// Selects one drill by its name; if the name matches several, use [`Choice::first`].
 pub(crate) fn choose_one(
     which: &OneDrill,
-    arm: Arm,
+    arm: Option<Arm>,
     monitor: Option<String>,
 ) -> Result<Choice, Stop> {
     let mut what = which.scenarios.clone();
@@ -150,7 +150,7 @@ pub(crate) fn choose_one(
         what,
         monitor,
         platform: which.platforms.clone(),
-        arm: Some(arm),
+        arm,
         full: true,
         ..SelectArguments::default()
     };
@@ -159,7 +159,7 @@ pub(crate) fn choose_one(
 
 /// The story of the one selected drill; `None`, after printing why, if there is none.
 pub(crate) fn story_of_one(which: &OneDrill) -> Result<Option<Story>, Stop> {
-    let choice = choose_one(which, Arm::Both, None)?;
+    let choice = choose_one(which, None, None)?;
     let Some(planned) = choice.first() else {
         return Ok(None);
     };

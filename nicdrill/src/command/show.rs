@@ -24,18 +24,19 @@ use crate::{
 
 /// Plays one drill in one arm and prints all of it.
 pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop> {
-    let arm = match arguments.arm {
-        Arm::Memory => ArmName::Memory,
-        Arm::Process => ArmName::Process,
-        Arm::Both | Arm::Realtime => {
-            return Err(
-                Stop::usage("`show` plays in one arm").hint("`--arm memory` or `--arm process`")
-            );
-        }
-    };
+    if let Some(Arm::Both | Arm::Realtime) = arguments.arm {
+        return Err(
+            Stop::usage("`show` plays in one arm").hint("`--arm memory` or `--arm process`")
+        );
+    }
     let choice = choose_one(&arguments.which, arguments.arm, arguments.monitor.clone())?;
     let Some(planned) = choice.first() else {
         return Ok(ExitCode::NothingJudged.into());
+    };
+    let arm = match arguments.arm {
+        Some(Arm::Process) => ArmName::Process,
+        None if !planned.arms.contains(&ArmName::Memory) => ArmName::Process,
+        _ => ArmName::Memory,
     };
     let here = match stage::set(arm == ArmName::Process) {
         Standing::Outside(code) => return Ok(code.into()),

@@ -151,6 +151,11 @@ fn the_bash_monitor_is_written_and_passes_its_first_drill() {
     let run = |drill: &str| scratch.shell(&format!("cd m && \"$NICDRILL\" run {drill}"));
     let ran = run(DRILL);
     assert_eq!(ran.code, 0, "{ran}");
+    // Shown in the arm in which it can be played.
+    let ran = scratch.shell(&format!(
+        "cd m && \"$NICDRILL\" show --monitor monitor.yaml {DRILL}"
+    ));
+    assert_eq!(ran.code, 0, "{ran}");
     // It says nothing more of a name that is not listed any more.
     let ran = run("device/renamed-while-a-fault-stands@dgx-h100");
     assert_eq!(ran.code, 100, "{ran}");

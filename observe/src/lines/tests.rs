@@ -61,6 +61,20 @@ fn the_first_rule_that_matches_a_line_says_what_it_means(
 }
 
 #[test]
+fn a_word_that_is_not_named_is_kept() {
+    let rules = rules(RULES).expect("the rules are right");
+    let fields = |line: &str| {
+        let observed = rules.observed(line).expect("a rule matches").observations;
+        observed[0].fields.clone()
+    };
+    assert_eq!(
+        fields("mlx5_3 ODD"),
+        [(UNNAMED.to_owned(), "ODD".to_owned())]
+    );
+    assert_eq!(fields("mlx5_3 LOST"), []);
+}
+
+#[test]
 fn a_code_tells_faults_of_one_subject_apart() {
     let rules = rules(RULES).expect("the rules are right");
     let observed = rules.observed("counter link_downed of mlx5_0");
@@ -77,6 +91,10 @@ fn a_code_tells_faults_of_one_subject_apart() {
 #[case(
     "[ { pattern = '(?P<verdict>x)', says = 'fatal' } ]",
     "`(?P<verdict>x)` has the group `verdict`, whose words have no meaning"
+)]
+#[case(
+    "[ { pattern = '(?P<verdict>x)', says = 'fatal', verdicts = WORDS } ]",
+    "`(?P<verdict>x)` has the group `verdict`, and `says` beside `verdicts`"
 )]
 #[case(
     "[ { pattern = '(?P<nic>x)', says = 'fatal' } ]",

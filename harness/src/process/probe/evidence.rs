@@ -57,7 +57,20 @@ impl Evidence<'_> {
             }
             ProbeCause::Broken(_) => Vec::new(),
             ProbeCause::NeverCalled { .. } => self.never_called(),
+            ProbeCause::SaidNothing { .. } => self.said_nothing(),
         }
+    }
+
+    fn said_nothing(&self) -> Vec<String> {
+        let hint = match self.output {
+            [] => {
+                "it wrote nothing: a program that keeps its output in a buffer must write it out in every poll"
+            }
+            _ => "compare its last output with the patterns of `lines` in its descriptor",
+        };
+        let mut hints = vec![hint.to_owned()];
+        hints.extend(self.slow_polls());
+        hints
     }
 
     fn ended(&self, exit: Exit) -> Vec<String> {

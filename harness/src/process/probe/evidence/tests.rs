@@ -70,6 +70,7 @@ fn ended(code: i32) -> ProbeCause {
 const BOTH: &str = "/stage/0 /stage/0.socket";
 const MISCOUNTED: &str = "its reads repeat after every 2 listings of `{root}/sys/class/infiniband`, and its descriptor makes 1 a poll";
 const NEVER: ProbeCause = ProbeCause::NeverCalled { polls: 13 };
+const MUTE: ProbeCause = ProbeCause::SaidNothing { polls: 13 };
 
 /// A trace of a monitor, and the hint that comes first.
 struct Case {
@@ -81,7 +82,7 @@ struct Case {
     expected: &'static str,
 }
 
-fn cases() -> [Case; 22] {
+fn cases() -> [Case; 24] {
     let plain = |cause, expected| Case {
         cause,
         given: BOTH,
@@ -103,6 +104,11 @@ fn cases() -> [Case; 22] {
             ended(0),
             "exit code 0 without output: if it leaves a daemon behind",
         ),
+        plain(MUTE, "it wrote nothing: "),
+        Case {
+            output: &["port 1 is fine"],
+            ..plain(MUTE, "compare its last output with the patterns of `lines`")
+        },
         Case {
             reads: &[LISTING],
             ..plain(hung(4), "or it is stuck")
