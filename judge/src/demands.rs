@@ -43,6 +43,27 @@ pub(crate) struct Demand<'a> {
     pub(crate) stays: bool,
 }
 
+impl Demand<'_> {
+    /// A demand that follows from the monitor's promises alone, in no order with others.
+    pub(crate) fn by_promise(
+        node: &NodeName,
+        window: Window,
+        pattern: EventPattern,
+        bounds: Bounds,
+    ) -> Self {
+        Self {
+            expectation: None,
+            node: node.clone(),
+            window,
+            pattern: Cow::Owned(pattern),
+            bounds,
+            attempts: 0,
+            in_order: None,
+            stays: false,
+        }
+    }
+}
+
 /// Numbers of ordered groups for edges start here; a story's own are far below.
 const EDGE_GROUPS: u32 = 1 << 24;
 

@@ -169,6 +169,9 @@ impl<'a> Judging<'a> {
 
     /// Counts the words of lines that mean nothing, each once: a fault may be among them.
     fn unnamed_words(&mut self) {
+        if self.context.descriptor.lines.is_none() {
+            return;
+        }
         let ticks = self.recording.ticks.iter();
         let monitors = ticks.flat_map(|tick| tick.monitors.values());
         let said = monitors

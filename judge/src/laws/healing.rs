@@ -31,8 +31,12 @@ impl Judging<'_> {
     /// Where the kind has a row, its `clears` says when it is taken back.
     pub(crate) fn healing(&mut self) {
         let (context, recording) = (self.context, self.recording);
+        let rows = Rows::of(&context);
+        if rows.are_all() {
+            return;
+        }
         let readings = Readings::of(context, recording.healing_from);
-        let (rows, episodes) = (Rows::of(&context), Episodes::of(self.story));
+        let episodes = Episodes::of(self.story);
         let all = intervals(&context, &readings, recording);
         for node in &self.story.monitors {
             let of_node: Vec<&Interval> = all.iter().filter(|fault| fault.node == *node).collect();

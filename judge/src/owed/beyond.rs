@@ -207,22 +207,15 @@ impl<'a> Translator<'_, 'a> {
 
 /// A healthy event that may come in a poll, or in the next ones if it waits for devices that cannot be read.
 fn may_come<'a>(node: &NodeName, tick: u64, about: About, check: Option<&str>) -> Demand<'a> {
-    Demand {
-        expectation: None,
-        node: node.clone(),
-        window: Window {
-            from: tick,
-            to: tick.saturating_add(FIRST_POLLS),
-        },
-        pattern: Cow::Owned(is_healthy(about, check)),
-        bounds: Bounds {
-            at_least: 0,
-            at_most: 1,
-        },
-        attempts: 0,
-        in_order: None,
-        stays: false,
-    }
+    let window = Window {
+        from: tick,
+        to: tick.saturating_add(FIRST_POLLS),
+    };
+    let bounds = Bounds {
+        at_least: 0,
+        at_most: 1,
+    };
+    Demand::by_promise(node, window, is_healthy(about, check), bounds)
 }
 
 /// Whether a demand is about a check as a whole, on the node and in the time of another one.

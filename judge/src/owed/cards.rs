@@ -2,7 +2,7 @@
 //! them again. The documents compare in a first poll only, so all of it follows from the truth.
 //! Start at [`Translator::cards`].
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use director::NodeView;
 use observe::promises::{Compared, Garbled, KnownBy, Lasting, Named, Row};
@@ -119,22 +119,15 @@ impl<'a> Translator<'_, 'a> {
         let about = About::Card(node.clone(), pci);
         let again =
             self.delivery.may_repeat(node, window.from, window.to) || self.has_two_monitors();
-        Demand {
-            expectation: None,
-            node: node.clone(),
-            window,
-            pattern: Cow::Owned(EventPattern {
-                tone,
-                ..is_healthy(about, Some(state_check(layer)))
-            }),
-            bounds: Bounds {
-                at_least: usize::from(must),
-                at_most: 1 + usize::from(again),
-            },
-            attempts: 0,
-            in_order: None,
-            stays: false,
-        }
+        let pattern = EventPattern {
+            tone,
+            ..is_healthy(about, Some(state_check(layer)))
+        };
+        let bounds = Bounds {
+            at_least: usize::from(must),
+            at_most: 1 + usize::from(again),
+        };
+        Demand::by_promise(node, window, pattern, bounds)
     }
 
     /// Where roles are not those of the platform, a card with a port that is not healthy may be behind others than

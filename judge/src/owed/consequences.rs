@@ -81,21 +81,10 @@ impl Owed<'_> {
                 self.of_faults(node, window, *stands, is_fatal)
                     .or_else(|| self.of_unjudged_counters(node, window))
             }
-            What::Uncordoned(true) => {
+            What::Uncordoned(is) => {
                 let stands = Stands {
                     is: true,
-                    throughout: false,
-                };
-                let is_fatal = |it: &Translated<'_>| it.demand.pattern.tone == Tone::Fatal;
-                match self.of_faults(node, window, stands, is_fatal) {
-                    Some(Instead::Moved(..)) => None,
-                    other => other,
-                }
-            }
-            What::Uncordoned(false) => {
-                let stands = Stands {
-                    is: true,
-                    throughout: true,
+                    throughout: !is,
                 };
                 let is_fatal = |it: &Translated<'_>| it.demand.pattern.tone == Tone::Fatal;
                 match self.of_faults(node, window, stands, is_fatal) {

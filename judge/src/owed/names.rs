@@ -1,16 +1,15 @@
 //! Devices that come back or get another name: when they count as back, and what becomes of what was said about them.
 //! Start at [`Translator::back`].
 
-use std::borrow::Cow;
-
 use observe::promises::{Back, Kind, Meanwhile, Named, Restates, Row, Says};
-use platforms::{DeviceName, NodeName, PciAddress};
+use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 use scenarios::{About, EventPattern, Tone, Window};
 
 use super::{rows, translator::Translator};
 use crate::{
     assign::Bounds,
     demands::{Demand, is_healthy, polled},
+    fits::{layer_of_check, state_check},
     kinds::Kinds,
 };
 
@@ -110,39 +109,19 @@ impl<'a> Translator<'_, 'a> {
                     continue;
                 };
                 for (pci, view) in views.watched() {
-                    for (port, now) in &view.ports {
+                    let moved = view.ports.iter().filter(|(port, now)| {
                         let then = was.0.get(&pci).and_then(|was| was.ports.get(port));
-                        if then.is_none_or(|then| then.layer == now.layer) || now.healthy() {
-                            continue;
-                        }
-                        for tone in [Tone::Fatal, Tone::NonFatal] {
-                            let slot = platforms::SlotRef {
-                                node: node.clone(),
-                                pci,
-                                port: *port,
-                            };
-                            let check = crate::fits::state_check(now.layer);
-                            owed.push(Demand {
-                                expectation: None,
-                                node: node.clone(),
-                                window: Window {
-                                    from: tick,
-                                    to: tick + GRACE,
-                                },
-                                pattern: Cow::Owned(EventPattern {
-                                    tone,
-                                    ..is_healthy(About::Port(slot), Some(check))
-                                }),
-                                bounds: Bounds {
-                                    at_least: 0,
-                                    at_most: 1,
-                                },
-                                attempts: 0,
-                                in_order: None,
-                                stays: false,
-                            });
-                        }
-                    }
+                        then.is_some_and(|then| then.layer != now.layer) && !now.healthy()
+                    });
+                    owed.extend(moved.flat_map(|(port, now)| {
+                        let port = SlotRef {
+                            node: node.clone(),
+                            pci,
+                            port: *port,
+                        };
+                        [Tone::Fatal, Tone::NonFatal]
+                            .map(|tone| may_report(&port, now.layer, tone, tick))
+                    }));
                 }
             }
         }
@@ -173,11 +152,7 @@ impl<'a> Translator<'_, 'a> {
             let [views, _] = self.readings.views(&demand.node, tick)?;
             Some(views.0.get(&pci)?.ports.get(&port)?.layer)
         };
-        let checked = demand
-            .pattern
-            .check
-            .as_deref()
-            .and_then(crate::fits::layer_of_check);
+        let checked = demand.pattern.check.as_deref().and_then(layer_of_check);
         let then = kinds.begins.and_then(layer).or(layer(before));
         let now = layer(
             demand
@@ -267,24 +242,21 @@ impl<'a> Translator<'_, 'a> {
                 if !known || !(tick..=due).all(is_free) {
                     continue;
                 }
+                let window = Window {
+                    from: due,
+                    to: self.delivery.next(node, due) + GRACE,
+                };
+                let pattern = EventPattern {
+                    tone: Tone::Fatal,
+                    ..is_healthy(About::NamedDevice(old), None)
+                };
+                let bounds = Bounds {
+                    at_least: 1,
+                    at_most: 1,
+                };
                 owed.push(Demand {
-                    expectation: None,
-                    node: node.clone(),
-                    window: Window {
-                        from: due,
-                        to: self.delivery.next(node, due) + GRACE,
-                    },
-                    pattern: Cow::Owned(EventPattern {
-                        tone: Tone::Fatal,
-                        ..is_healthy(About::NamedDevice(old), None)
-                    }),
-                    bounds: Bounds {
-                        at_least: 1,
-                        at_most: 1,
-                    },
-                    attempts: 0,
-                    in_order: None,
                     stays: true,
+                    ..Demand::by_promise(node, window, pattern, bounds)
                 });
             }
         }
@@ -308,4 +280,21 @@ impl<'a> Translator<'_, 'a> {
         });
         of_node.collect()
     }
+}
+
+/// A report of a port by the check of its present layer, which may come.
+fn may_report<'a>(port: &SlotRef, layer: LinkLayer, tone: Tone, tick: u64) -> Demand<'a> {
+    let window = Window {
+        from: tick,
+        to: tick + GRACE,
+    };
+    let pattern = EventPattern {
+        tone,
+        ..is_healthy(About::Port(port.clone()), Some(state_check(layer)))
+    };
+    let bounds = Bounds {
+        at_least: 0,
+        at_most: 1,
+    };
+    Demand::by_promise(&port.node, window, pattern, bounds)
 }

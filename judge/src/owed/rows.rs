@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use observe::promises::{
-    Clears, Kind, Lasting, Named, Promises, Restates, Row, Says, Wire, documents_row,
+    ANY_COUNTER, Clears, Kind, Lasting, Named, Promises, Restates, Row, Says, Wire, documents_row,
 };
 use platforms::LinkLayer;
 use proto::Layer;
@@ -80,12 +80,24 @@ impl<'a> Rows<'a> {
 
     /// Whether a first poll waits neither for ports on their way up nor for what cannot be read.
     pub(crate) fn judges_at_once(&self, layer: Option<LinkLayer>) -> bool {
-        let ticks = |row: &Row| match row {
+        let pair = self.pair(&Named::FirstPoll.into(), layer);
+        pair.is_some_and(|(documents, own)| self.after(&own) < self.after(&documents))
+    }
+
+    /// How long a fault must have stood by a row before it is reported, in ticks.
+    pub(crate) fn after(&self, row: &Row) -> u64 {
+        match row {
             Row::Says(says) => self.ticks(says.after.unwrap_or(Lasting::NOTHING)),
             Row::Silent | Row::Usual => 0,
-        };
-        let pair = self.pair(&Named::FirstPoll.into(), layer);
-        pair.is_some_and(|(documents, own)| ticks(&own) < ticks(&documents))
+        }
+    }
+
+    /// Whether every kind has a row.
+    pub(crate) fn are_all(&self) -> bool {
+        let any_counter = Kind::Counter(ANY_COUNTER.to_owned());
+        let named = Kind::words().filter_map(|(word, ..)| Kind::parse(word));
+        let mut kinds = named.chain([any_counter]);
+        kinds.all(|kind| self.unpromised(&kind).is_none())
     }
 
     /// Why nothing about a kind is judged; `None` if it has a row.

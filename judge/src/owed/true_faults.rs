@@ -2,7 +2,7 @@
 //! they do, or in a severity that rises where theirs does not. It follows from the truth.
 //! Start at [`Translator::true_faults`].
 
-use std::{borrow::Cow, collections::BTreeSet};
+use std::collections::BTreeSet;
 
 use observe::promises::{Clears, Kind, Lasting, Meanwhile, Named, Recoveries, Row, Says, Verdict};
 use platforms::{NodeName, PciAddress, PortNumber, SlotRef};
@@ -187,7 +187,7 @@ impl<'a> Translator<'_, 'a> {
             };
             let long = interval.to - interval.from;
             let theirs = severity(&documents, interval)
-                .filter(|_| *by_documents && long > self.after(&documents));
+                .filter(|_| *by_documents && long > self.rows.after(&documents));
             let own = match (&documents, &promised) {
                 _ if documents == promised => severity(&promised, interval),
                 (Row::Says(documents), Row::Says(promised))
@@ -198,7 +198,7 @@ impl<'a> Translator<'_, 'a> {
                 (_, Row::Says(promised)) => Some(tone_of(promised)),
                 _ => None,
             };
-            let own = own.filter(|_| long > self.after(&promised));
+            let own = own.filter(|_| long > self.rows.after(&promised));
             let theirs = theirs.filter(|_| !self.is_garbled(interval, pci));
             let is_asked = if self.is_pinned() {
                 self.is_asked_for(all_asked, &slot, interval.from)
@@ -270,7 +270,7 @@ impl<'a> Translator<'_, 'a> {
                 && pattern.about == about
                 && (window.from..=window.to).contains(&tick)
         };
-        let is_told = tick - interval.from >= self.after(&row);
+        let is_told = tick - interval.from >= self.rows.after(&row);
         if is_told && !documents.iter().any(is_asked) {
             let now = Interval {
                 from: tick,
@@ -355,11 +355,6 @@ impl<'a> Translator<'_, 'a> {
         of_it.any(|card| views.falls_behind(card))
     }
 
-    fn after(&self, row: &Row) -> u64 {
-        let Row::Says(says) = row else { return 0 };
-        self.rows.ticks(says.after.unwrap_or(Lasting::NOTHING))
-    }
-
     /// Demands the report of a fault.
     fn owe(
         &self,
@@ -418,19 +413,11 @@ impl<'a> Translator<'_, 'a> {
     }
 
     fn once(&self, interval: &Interval, pattern: EventPattern, from: u64, to: u64) -> Demand<'a> {
-        Demand {
-            expectation: None,
-            node: interval.node.clone(),
-            window: Window { from, to },
-            pattern: Cow::Owned(pattern),
-            bounds: Bounds {
-                at_least: 1,
-                at_most: 1,
-            },
-            attempts: 0,
-            in_order: None,
-            stays: false,
-        }
+        let bounds = Bounds {
+            at_least: 1,
+            at_most: 1,
+        };
+        Demand::by_promise(&interval.node, Window { from, to }, pattern, bounds)
     }
 }
 

@@ -1,15 +1,12 @@
 //! What a descriptor gives to a monitor: files, defaults of its configuration, and what it needs at its start.
 
-use crate::scratch::{Ran, Scratch, can_play_processes};
+use crate::scratch::{Ran, Scratch, can_play_processes, reference_descriptor};
 
 /// The reference monitor's descriptor, with more.
 fn reference(name: &str, more: &str) -> String {
-    let mut shipped = observe::shipped_descriptors();
-    let shipped = shipped.find(|(file, _)| *file == "reference.yaml");
-    let (_, text) = shipped.expect("it is shipped");
     format!(
         "{}{more}",
-        text.replace("name: reference", &format!("name: {name}"))
+        reference_descriptor().replace("name: reference", &format!("name: {name}"))
     )
 }
 

@@ -6,14 +6,13 @@ use std::{env, path::Path, process::Command};
 
 use rstest::rstest;
 
-use crate::scratch::{Ran, Scratch, can_play_processes};
+use crate::scratch::{Ran, Scratch, can_play_processes, reference_descriptor};
 
 /// The reference monitor's descriptor with the host's paths in place of the tree's.
 pub(crate) fn with_fixed_paths() -> String {
-    let (_, reference) = observe::shipped_descriptors()
-        .find(|(name, _)| *name == "reference.yaml")
-        .expect("it ships");
-    let (its_own, _) = reference.split_once("zoo:").expect("its last key");
+    let (its_own, _) = reference_descriptor()
+        .split_once("zoo:")
+        .expect("its last key");
     let its_own = its_own
         .replace("{state_file}", "/var/run/nic_health_monitor/state.json")
         .replace("{root}/sys", "/sys")

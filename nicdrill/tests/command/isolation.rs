@@ -15,7 +15,7 @@ use std::{
 
 use rstest::rstest;
 
-use crate::scratch::{NICDRILL, Scratch, can_play_processes};
+use crate::scratch::{NICDRILL, Scratch, can_play_processes, reference_descriptor};
 
 /// How long something that must happen may take. It is a limit, not a pause.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -241,9 +241,7 @@ fn a_monitor_that_daemonises_itself_is_the_monitor_under_test() {
         return;
     }
     let scratch = Scratch::new();
-    let reference = observe::shipped_descriptors()
-        .find_map(|(name, text)| (name == "reference.yaml").then_some(text))
-        .expect("it ships");
+    let reference = reference_descriptor();
     // The first two processes end; the third is in a session of its own.
     let started = "command:\n  - sh\n  - -c\n  - setsid sh -c '\"$0\" \"$@\" &' \"$0\" \"$@\"\n";
     let daemon = reference
@@ -284,9 +282,7 @@ fn a_monitor_with_fixed_paths_finds_the_tree_there() {
         return;
     }
     let scratch = Scratch::new();
-    let (_, reference) = observe::shipped_descriptors()
-        .find(|(name, _)| *name == "reference.yaml")
-        .expect("it ships");
+    let reference = reference_descriptor();
     let fixed = ["--metadata-path", "--boot-id-path", "--proc-net-route-path"];
     let kept = reference
         .lines()

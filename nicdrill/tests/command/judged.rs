@@ -1,13 +1,12 @@
 //! What was judged of a drill, and what not: in `nicdrill show`, and with `-v`.
 
-use crate::scratch::{Scratch, can_play_processes};
+use crate::scratch::{Scratch, can_play_processes, reference_descriptor};
 
 /// The reference monitor's descriptor with other promises.
 fn promising(promises: &str) -> String {
-    let mut shipped = observe::shipped_descriptors();
-    let shipped = shipped.find(|(file, _)| *file == "reference.yaml");
-    let (_, text) = shipped.expect("it is shipped");
-    let (head, _) = text.split_once("\npromises:").expect("it promises");
+    let (head, _) = reference_descriptor()
+        .split_once("\npromises:")
+        .expect("it promises");
     let head = head.replace("name: reference", "name: other");
     format!("{head}\n{promises}")
 }

@@ -8,7 +8,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 use rstest::rstest;
 use serde_json::Value;
 
-use crate::scratch::{NICDRILL, Scratch, can_play_processes};
+use crate::scratch::{NICDRILL, Scratch, can_play_processes, reference_descriptor};
 
 #[test]
 fn one_story_is_told_alike_in_both_arms() {
@@ -61,9 +61,7 @@ fn a_wrong_number_of_listings_is_noted_with_the_one_that_was_seen() {
         return;
     }
     let scratch = Scratch::new();
-    let (_, text) = observe::shipped_descriptors()
-        .find(|(file, _)| *file == "reference.yaml")
-        .expect("it is shipped");
+    let text = reference_descriptor();
     assert!(text.contains("listings_per_poll: 1"));
     let text = text.replace("name: reference", "name: miscounted");
     let text = text.replace("listings_per_poll: 1", "listings_per_poll: 2");
@@ -217,9 +215,7 @@ fn a_monitor_that_polls_seldom_is_told_what_a_drill_takes() {
     if !can_play_processes() {
         return;
     }
-    let (_, text) = observe::shipped_descriptors()
-        .find(|(name, _)| *name == "reference.yaml")
-        .expect("the reference monitor has a descriptor");
+    let text = reference_descriptor();
     let scratch = Scratch::new();
     let seldom = text.replace("-polling-interval=1us", "-polling-interval=300ms");
     assert_ne!(text, seldom);

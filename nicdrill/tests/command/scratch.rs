@@ -132,3 +132,10 @@ impl fmt::Display for Ran {
         )
     }
 }
+
+/// The text of the reference monitor's descriptor.
+pub(crate) fn reference_descriptor() -> &'static str {
+    let mut shipped = observe::shipped_descriptors();
+    let reference = shipped.find_map(|(file, text)| (file == "reference.yaml").then_some(text));
+    reference.expect("it is shipped")
+}
