@@ -11,6 +11,7 @@ mod consequences;
 mod delivery;
 mod names;
 mod rows;
+mod shared_subject;
 mod sources;
 mod translator;
 mod true_faults;

@@ -14,6 +14,7 @@ use super::{
     Fate, Translated,
     delivery::Delivery,
     rows::{self, Holds, Rows},
+    shared_subject::once_for_all,
 };
 use crate::{
     assign::Bounds,
@@ -37,7 +38,7 @@ pub(super) struct Translator<'t, 'a> {
 }
 
 /// A fate, and the demand that is owed instead.
-type Result<'a> = (Fate, Option<Demand<'a>>);
+pub(super) type Result<'a> = (Fate, Option<Demand<'a>>);
 
 impl<'a> Translator<'_, 'a> {
     /// What becomes of each demand, and what is owed.
@@ -73,6 +74,7 @@ impl<'a> Translator<'_, 'a> {
             fates[at] = Some(self.clear(&documents[at], &kinds[at], of.as_ref()));
         }
         once_until_worse(&documents, &kinds, &mut fates);
+        once_for_all(&documents, &kinds, &mut fates);
         let mut owed: Vec<Demand<'a>> = Vec::new();
         let mut translated = Vec::new();
         for ((demand, kinds), fate) in documents.into_iter().zip(kinds).zip(fates) {

@@ -14,7 +14,7 @@ use memory::{Played, play_in_memory};
 use observe::{ClockKind, Descriptor, Promises, Recording, promises::Kind};
 use platforms::{NodeName, Platforms};
 use proto::HealthEvent;
-use reports::FindingKind::{self, Missing, Outstanding, Unexpected};
+use reports::FindingKind::{self, LeftStanding, Missing, Outstanding, Unexpected};
 use rstest::rstest;
 use scenarios::Story;
 
@@ -59,6 +59,29 @@ timeline:
 until: 30s
 ";
 
+const TWO_PORTS: &str = "
+scenario: the cables of both ports of a device are pulled one after the other
+why: an example
+platforms: all
+let: { one: { device_ports: 2, port: 1, nth: 1 }, other: { device_ports: 2, port: 2, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 10s
+    do: [ { set: one, state: DOWN, phys_state: Polling } ]
+    expect: [ { fatal: one } ]
+  - at: 12s
+    do: [ { set: other, state: DOWN, phys_state: Polling } ]
+    expect: [ { fatal: other } ]
+  - at: 16s
+    do: [ { set: one, state: ACTIVE, phys_state: LinkUp } ]
+    expect: [ { healthy: one } ]
+  - at: 20s
+    do: [ { set: other, state: ACTIVE, phys_state: LinkUp } ]
+    expect: [ { healthy: other } ]
+until: 30s
+";
+
 /// A drill that the reference monitor played.
 pub(crate) struct Case {
     pub(crate) story: Story,
@@ -92,6 +115,8 @@ impl Case {
 
 static CUT_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(CUT));
 static GONE_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(GONE));
+static TWO_PORTS_CASE: LazyLock<Case> =
+    LazyLock::new(|| Case::played_on("dgx-a100:two-port", TWO_PORTS));
 
 /// The reference monitor with other promises over its own.
 fn promising(promises: &str) -> Descriptor {
@@ -124,6 +149,8 @@ enum Otherwise {
     WithoutFatal,
     /// After its first poll it names the devices of ports.
     OfDevices,
+    /// The same, and what comes in these ticks is left out.
+    OfDevicesBut(&'static [usize]),
 }
 
 fn otherwise(case: &Case, how: Otherwise) -> Recording {
@@ -174,7 +201,11 @@ fn otherwise(case: &Case, how: Otherwise) -> Recording {
                 !event.message.starts_with("Device ")
             });
         }
-        Otherwise::OfDevices => {
+        Otherwise::OfDevices => return otherwise(case, Otherwise::OfDevicesBut(&[])),
+        Otherwise::OfDevicesBut(left_out) => {
+            for tick in left_out {
+                is_at(*tick, &mut recording, &|_| false);
+            }
             for tick in 1..last {
                 let mut single = Recording {
                     ticks: vec![recording.ticks[tick].clone()],
@@ -389,6 +420,25 @@ fn a_port_is_reported_by_its_device_by_promise() {
         &promising("{}"),
         Otherwise::OfDevices,
         &[Missing, Unexpected, Missing, Missing, Unexpected],
+    );
+}
+
+/// A device with faults of two ports is reported once, and is healthy with the last of them.
+#[rstest]
+#[case::one_alarm(&[12, 16], &[])]
+#[case::told_again(&[16], &[])]
+#[case::healthy_too_early(&[12], &[Unexpected])]
+#[case::never_healthy(&[12, 16, 20], &[Missing, Outstanding, LeftStanding, LeftStanding])]
+fn a_device_stands_for_all_of_its_ports_by_promise(
+    #[case] left_out: &'static [usize],
+    #[case] findings: &[FindingKind],
+) {
+    let device = promising("rows: { polling: { subject: device } }");
+    check(
+        &TWO_PORTS_CASE,
+        &device,
+        Otherwise::OfDevicesBut(left_out),
+        findings,
     );
 }
 

@@ -1,0 +1,64 @@
+//! Subjects that stand for several ports. Start at [`once_for_all`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scenarios::Tone;
+
+use super::{
+    Fate,
+    translator::{Result, at_will},
+};
+use crate::{demands::Demand, kinds::Kinds};
+
+/// Where a row names a subject that stands for several ports, such as their device, it is one alarm: it opens with
+/// the first fault, is told again only if it gets worse, and is over with the last.
+pub(super) fn once_for_all<'a>(
+    documents: &[Demand<'a>],
+    kinds: &[Kinds],
+    fates: &mut [Option<Result<'a>>],
+) {
+    let cleared: BTreeSet<usize> = kinds.iter().filter_map(|kinds| kinds.clears).collect();
+    let mut in_time: Vec<(u64, bool, usize)> = (0..)
+        .zip(fates.iter())
+        .filter_map(|(at, fate)| {
+            let owed = fate.as_ref()?.1.as_ref()?;
+            let is_shared = owed.pattern.about != documents[at].pattern.about;
+            let is_fault = owed.pattern.tone != Tone::Healthy;
+            is_shared.then_some((owed.window.from, is_fault, at))
+        })
+        .collect();
+    in_time.sort_unstable();
+    let mut standing: BTreeMap<_, BTreeMap<usize, Tone>> = BTreeMap::new();
+    for (.., at) in in_time {
+        let Some((Fate::Owed { .. }, Some(owed))) = &mut fates[at] else {
+            continue;
+        };
+        let pattern = &owed.pattern;
+        let subject = (
+            owed.node.clone(),
+            pattern.about.clone(),
+            pattern.check.clone(),
+            pattern.counter.clone(),
+        );
+        let faults = standing.entry(subject).or_default();
+        match kinds[at].clears {
+            Some(fault) => {
+                faults.remove(&fault);
+                if faults.keys().any(|other| cleared.contains(other)) {
+                    fates[at] = Some((Fate::Silent, None));
+                } else if !faults.is_empty() {
+                    // Nothing tells when the others are over.
+                    fates[at] = Some((Fate::Free, Some(at_will(owed))));
+                }
+            }
+            None if pattern.tone == Tone::Healthy => {}
+            None => {
+                // `Tone` begins with the worst.
+                if faults.values().any(|tone| *tone <= pattern.tone) {
+                    owed.bounds.at_least = 0;
+                }
+                faults.insert(at, pattern.tone);
+            }
+        }
+    }
+}
