@@ -1,13 +1,17 @@
 //! `docs/monitor.md` is true of promises: it lists every kind with a scenario that exists, and its examples
 //! are descriptors.
 
+use std::collections::BTreeSet;
+
 use observe::promises::{Kind, KindOf};
+
+use crate::schema;
 
 const PAGE: &str = include_str!("../../../docs/monitor.md");
 
-/// Checks that the table between these marks has a row for each kind, in order, with its title and a
-/// scenario of the suite in its last column.
-fn check(mark: &str, of: KindOf) {
+/// The rows of the table between these marks. The last column of each names scenarios of the suite, or says that
+/// every one asks for it.
+fn rows(mark: &str) -> Vec<Vec<&'static str>> {
     let (open, close) = (format!("<!-- {mark} -->"), format!("<!-- /{mark} -->"));
     let (_, rest) = PAGE.split_once(&open).expect("the table begins");
     let (table, _) = rest.split_once(&close).expect("the table ends");
@@ -16,13 +20,22 @@ fn check(mark: &str, of: KindOf) {
         .filter(|line| line.starts_with("| `"))
         .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
         .collect();
-    let mut kinds = Kind::words().filter(|(_, kind, _)| *kind == of);
     for row in &rows {
-        let scenario = row.last().expect("a row has columns").trim_matches('`');
-        let file = suite::scenarios()
-            .into_iter()
-            .find(|(path, _)| path.trim_end_matches(".yaml") == scenario);
-        assert!(file.is_some(), "no scenario `{scenario}` in {row:?}");
+        let scenarios = row.last().expect("a row has columns");
+        for scenario in scenarios.split(", ").filter(|word| *word != "every one") {
+            let file = suite::scenarios()
+                .into_iter()
+                .find(|(path, _)| path.trim_end_matches(".yaml") == scenario.trim_matches('`'));
+            assert!(file.is_some(), "no scenario `{scenario}` in {row:?}");
+        }
+    }
+    rows
+}
+
+/// Checks that the table between these marks has a row for each kind, in order, with its title.
+fn check(mark: &str, of: KindOf) {
+    let mut kinds = Kind::words().filter(|(_, kind, _)| *kind == of);
+    for row in rows(mark) {
         if row[0].contains("counter.") {
             continue;
         }
@@ -30,6 +43,18 @@ fn check(mark: &str, of: KindOf) {
         assert_eq!((row[0], row[1]), (format!("`{word}`").as_str(), title));
     }
     assert_eq!(kinds.next(), None, "a kind without a row");
+}
+
+/// Checks that the table between these marks has the keys of a part of the descriptor's schema.
+fn check_keys(mark: &str, part: &str) {
+    let rows = rows(mark);
+    let on_page = rows.iter().flat_map(|row| row[0].split(", "));
+    let on_page: BTreeSet<&str> = on_page.map(|key| key.trim_matches('`')).collect();
+    let form = schema::form("descriptor");
+    let keys = form["$defs"][part]["properties"].as_object();
+    let keys = keys.expect("it is a map").keys();
+    let keys: BTreeSet<&str> = keys.map(String::as_str).collect();
+    assert_eq!(on_page, keys);
 }
 
 #[test]
@@ -40,6 +65,13 @@ fn every_condition_stands_on_the_page_with_a_scenario() {
 #[test]
 fn every_episode_stands_on_the_page_with_a_scenario() {
     check("episodes", KindOf::Episode);
+}
+
+#[test]
+fn every_key_of_promises_stands_on_the_page_with_a_scenario() {
+    check_keys("promises", "Promises");
+    check_keys("row", "Says");
+    check_keys("wire", "Wire");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::scratch::Scratch;
 
-fn form(of: &str) -> Value {
+pub(crate) fn form(of: &str) -> Value {
     let ran = Scratch::new().run(&["schema", of]);
     assert_eq!(ran.code, 0, "{ran}");
     let form: Value = serde_json::from_str(&ran.out).expect("JSON");
