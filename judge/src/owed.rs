@@ -9,10 +9,12 @@ mod beyond;
 mod cards;
 mod consequences;
 mod delivery;
+mod due;
 mod names;
+mod restated;
 mod rows;
-mod shared_subject;
 mod sources;
+mod told_before;
 mod translator;
 mod true_faults;
 

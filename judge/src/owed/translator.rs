@@ -4,17 +4,16 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use observe::{
-    PollUnit, Recording,
-    promises::{Clears, Kind, Lasting, Meanwhile, Named, PromisedSubject, Restates, Says, Verdict},
+    Recording,
+    promises::{Clears, Kind, Meanwhile, Named, PromisedSubject, Says, Verdict},
 };
-use scenarios::{About, EventPattern, Tone, Window};
-use simfs::SimTime;
+use scenarios::{About, Tone, Window};
 
 use super::{
     Fate, Translated,
     delivery::Delivery,
     rows::{self, Holds, Rows},
-    shared_subject::once_for_all,
+    told_before::{once_for_all, once_until_worse},
 };
 use crate::{
     assign::Bounds,
@@ -293,86 +292,12 @@ impl<'a> Translator<'_, 'a> {
         }
     }
 
-    /// When a fault is due, and how much later that is than the documents ask; `None` if it has ended before.
-    fn due(
-        &self,
-        demand: &Demand<'a>,
-        kinds: &Kinds,
-        documents: &Says,
-        promised: &Says,
-        cleared: Option<Window>,
-    ) -> Option<(Window, i64)> {
-        let later = self.rows.later(documents, promised);
-        let Window { from, to } = demand.window;
-        if later == 0 {
-            return Some((demand.window, 0));
-        }
-        let due = if later < 0 {
-            let after = self.rows.ticks(promised.after.unwrap_or(Lasting::NOTHING));
-            let due = kinds.begins.map_or_else(
-                || from.saturating_sub(later.unsigned_abs()),
-                |begins| begins.saturating_add(after),
-            );
-            due.min(from)
-        } else if let (Some(Lasting::Polls(_)), None | Some(Lasting::Polls(_))) =
-            (promised.after, documents.after)
-        {
-            let polls = usize::try_from(later).unwrap_or(usize::MAX);
-            let mut next =
-                demands::polled(self.recording, &demand.node).filter(|tick| *tick > from);
-            next.nth(polls - 1)
-                .unwrap_or(from.saturating_add_signed(later))
-        } else {
-            from.saturating_add_signed(later)
-        };
-        if later > 0 && self.has_ended(demand, kinds, due, cleared) {
-            return None;
-        }
-        let to = if due < from {
-            to - (from - due)
-        } else {
-            to.saturating_add(due - from)
-        };
-        let due = self.seen_within_a_poll(demand, kinds, due);
-        let later = i64::try_from(due).unwrap_or(i64::MAX) - i64::try_from(from).unwrap_or(0);
-        Some((Window { from: due, to }, later))
-    }
-
     /// Why nothing about the counter of a demand is judged; `None` if it is, or if it has none.
     fn unjudged_counter(&self, demand: &Demand<'a>) -> Option<&'static str> {
         let counter = demand.pattern.counter.as_deref()?;
         let is_fault = demand.pattern.tone != Tone::Healthy;
         let by_rate = rate_of_another_clock(self.context, counter).filter(|_| is_fault);
         by_rate.or_else(|| compared_over_a_restart(self.context, counter, demand.window.from))
-    }
-
-    /// A report that is due at another time than the documents ask waits for the connector.
-    fn delivered_later(&self, owed: &mut Demand<'a>, later: i64) {
-        if later == 0 {
-            return;
-        }
-        let last = self.delivery.next(&owed.node, owed.window.from);
-        if last > owed.window.from {
-            owed.window.to = owed.window.to.max(last);
-        }
-    }
-
-    /// Where a poll lists for each check, what happens within it is seen by the later ones.
-    fn seen_within_a_poll(&self, demand: &Demand<'a>, kinds: &Kinds, due: u64) -> u64 {
-        if kinds.condition != Some(Named::GoneDevice.into())
-            || self.context.descriptor.poll_unit != PollUnit::Check
-        {
-            return due;
-        }
-        let About::Device(_, pci) = &demand.pattern.about else {
-            return due;
-        };
-        let begins = kinds.begins.unwrap_or(demand.window.from);
-        let before = begins
-            .checked_sub(1)
-            .and_then(|tick| self.readings.views(&demand.node, tick));
-        let within = before.is_some_and(|[_, end]| end.0.get(pci).is_some_and(|it| !it.listed));
-        due.saturating_sub(u64::from(within))
     }
 
     /// Whether a demand about a card is made by [`Self::cards`] instead.
@@ -392,68 +317,6 @@ impl<'a> Translator<'_, 'a> {
         let since = kinds.begins.unwrap_or(demand.window.from);
         let views = self.readings.views(&demand.node, since);
         views.is_some_and(|[views, _]| views.0.len() > 1 && views.0.values().all(|it| !it.listed))
-    }
-
-    /// Whether a fault has ended by a tick.
-    fn has_ended(
-        &self,
-        demand: &Demand<'a>,
-        kinds: &Kinds,
-        by: u64,
-        cleared: Option<Window>,
-    ) -> bool {
-        let (node, from) = (&demand.node, demand.window.from);
-        let stands = |tick: u64| {
-            let [start, _] = self.readings.views(node, tick)?;
-            match &demand.pattern.about {
-                About::Port(slot) if matches!(kinds.condition, Some(Kind::Named(_))) => {
-                    let reading = self.readings.port(node, (slot.pci, slot.port), start, tick);
-                    Some(reading.kind().is_some())
-                }
-                About::Device(_, pci) if kinds.condition == Some(Named::GoneDevice.into()) => {
-                    Some(start.0.get(pci).is_none_or(|view| !view.listed))
-                }
-                _ => None,
-            }
-        };
-        let seen = (from..=by).filter_map(stands);
-        let mut seen = seen.peekable();
-        if seen.peek().is_none() {
-            return cleared.is_some_and(|cleared| cleared.from <= by);
-        }
-        // The step that makes it may come within the first tick.
-        seen.skip(1).any(|stands| !stands)
-    }
-
-    /// Whether a fault that stood before an episode is reported again after it.
-    fn is_restated(&self, demand: &Demand<'a>, documents: &Says, promised: &Says) -> bool {
-        if rows::restates(promised) == rows::restates(documents) {
-            return true;
-        }
-        match rows::restates(promised) {
-            Restates::All => true,
-            Restates::Nothing => false,
-            Restates::Evidence => self.has_evidence(demand),
-        }
-    }
-
-    /// Whether the peers of a demand's card are evidence of its fault.
-    fn has_evidence(&self, demand: &Demand<'a>) -> bool {
-        let Some([views, _]) = self.readings.views(&demand.node, demand.window.from) else {
-            return false;
-        };
-        let is_listed = |pci| views.0.get(pci).is_some_and(|view| view.listed);
-        let pci = match &demand.pattern.about {
-            // What is not there is not known after a baseline.
-            About::Port(slot) if !is_listed(&slot.pci) => return false,
-            About::Device(..) => return false,
-            About::Port(slot) => slot.pci,
-            About::Card(_, pci) => *pci,
-            _ => return false,
-        };
-        let cards = views.cards();
-        let mut of_it = cards.iter().filter(|card| card.pci.card() == pci.card());
-        of_it.any(|card| views.falls_behind(card))
     }
 
     /// Makes a demand one for a healthy event of its check as a whole.
@@ -504,63 +367,6 @@ impl<'a> Translator<'_, 'a> {
         let pattern = owed.pattern.to_mut();
         pattern.about = about;
         pattern.message.clear();
-    }
-
-    /// A pattern with its stamps so many ticks later.
-    fn stamped_later(&self, pattern: &EventPattern, later: i64) -> EventPattern {
-        let tick = self.context.story.tick.as_ns();
-        let shift = |at: Option<SimTime>| {
-            let by = tick.saturating_mul(later.unsigned_abs());
-            at.map(|at| {
-                SimTime::from_ns(if later < 0 {
-                    at.as_ns().saturating_sub(by)
-                } else {
-                    at.as_ns().saturating_add(by)
-                })
-            })
-        };
-        EventPattern {
-            stamped_from: shift(pattern.stamped_from),
-            stamped_to: shift(pattern.stamped_to),
-            ..pattern.clone()
-        }
-    }
-}
-
-/// Only a higher severity than the one that was reported is reported (docs/decisions.md, 1): a fault whose severity
-/// a row lowers may not rise any more where the documents' does.
-fn once_until_worse(documents: &[Demand<'_>], kinds: &[Kinds], fates: &mut [Option<Result<'_>>]) {
-    let key = |demand: &Demand<'_>| {
-        let pattern = &demand.pattern;
-        let codes = pattern.error_codes.clone();
-        let about = pattern.about.clone();
-        (demand.node.clone(), about, pattern.counter.clone(), codes)
-    };
-    let mut in_time: Vec<usize> = (0..documents.len()).collect();
-    in_time.sort_by_key(|at| {
-        (
-            documents[*at].window.from,
-            documents[*at].pattern.tone != Tone::Healthy,
-        )
-    });
-    let mut said = BTreeMap::new();
-    for at in in_time {
-        let demand = &documents[at];
-        if demand.pattern.tone == Tone::Healthy {
-            if let Some(fault) = kinds[at].clears {
-                said.remove(&key(&documents[fault]));
-            }
-            continue;
-        }
-        let Some((Fate::Owed { tone, .. }, Some(owed))) = &mut fates[at] else {
-            continue;
-        };
-        let before = said.insert(key(demand), *tone);
-        let is_changed = *tone != demand.pattern.tone;
-        // `Tone` begins with the worst.
-        if is_changed && before.is_some_and(|before| before <= *tone) {
-            owed.bounds.at_least = 0;
-        }
     }
 }
 

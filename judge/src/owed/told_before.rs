@@ -1,4 +1,5 @@
-//! Subjects that stand for several ports. Start at [`once_for_all`].
+//! What need not be told, because it was: of one subject, and of a subject that stands for several ports. Start at
+//! [`once_for_all`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,6 +60,47 @@ pub(super) fn once_for_all<'a>(
                 }
                 faults.insert(at, pattern.tone);
             }
+        }
+    }
+}
+
+/// Only a higher severity than the one that was reported is reported (docs/decisions.md, 1): a fault whose severity
+/// a row lowers may not rise any more where the documents' does.
+pub(super) fn once_until_worse(
+    documents: &[Demand<'_>],
+    kinds: &[Kinds],
+    fates: &mut [Option<Result<'_>>],
+) {
+    let key = |demand: &Demand<'_>| {
+        let pattern = &demand.pattern;
+        let codes = pattern.error_codes.clone();
+        let about = pattern.about.clone();
+        (demand.node.clone(), about, pattern.counter.clone(), codes)
+    };
+    let mut in_time: Vec<usize> = (0..documents.len()).collect();
+    in_time.sort_by_key(|at| {
+        (
+            documents[*at].window.from,
+            documents[*at].pattern.tone != Tone::Healthy,
+        )
+    });
+    let mut said = BTreeMap::new();
+    for at in in_time {
+        let demand = &documents[at];
+        if demand.pattern.tone == Tone::Healthy {
+            if let Some(fault) = kinds[at].clears {
+                said.remove(&key(&documents[fault]));
+            }
+            continue;
+        }
+        let Some((Fate::Owed { tone, .. }, Some(owed))) = &mut fates[at] else {
+            continue;
+        };
+        let before = said.insert(key(demand), *tone);
+        let is_changed = *tone != demand.pattern.tone;
+        // `Tone` begins with the worst.
+        if is_changed && before.is_some_and(|before| before <= *tone) {
+            owed.bounds.at_least = 0;
         }
     }
 }

@@ -1,0 +1,141 @@
+//! When a fault is due. Start at [`Translator::due`].
+
+use observe::{
+    PollUnit,
+    promises::{Kind, Lasting, Named, Says},
+};
+use scenarios::{About, EventPattern, Window};
+use simfs::SimTime;
+
+use super::translator::Translator;
+use crate::{
+    demands::{self, Demand},
+    kinds::Kinds,
+};
+
+impl<'a> Translator<'_, 'a> {
+    /// When a fault is due, and how much later that is than the documents ask; `None` if it has ended before.
+    pub(super) fn due(
+        &self,
+        demand: &Demand<'a>,
+        kinds: &Kinds,
+        documents: &Says,
+        promised: &Says,
+        cleared: Option<Window>,
+    ) -> Option<(Window, i64)> {
+        let later = self.rows.later(documents, promised);
+        let Window { from, to } = demand.window;
+        if later == 0 {
+            return Some((demand.window, 0));
+        }
+        let due = if later < 0 {
+            let after = self.rows.ticks(promised.after.unwrap_or(Lasting::NOTHING));
+            let due = kinds.begins.map_or_else(
+                || from.saturating_sub(later.unsigned_abs()),
+                |begins| begins.saturating_add(after),
+            );
+            due.min(from)
+        } else if let (Some(Lasting::Polls(_)), None | Some(Lasting::Polls(_))) =
+            (promised.after, documents.after)
+        {
+            let polls = usize::try_from(later).unwrap_or(usize::MAX);
+            let mut next =
+                demands::polled(self.recording, &demand.node).filter(|tick| *tick > from);
+            next.nth(polls - 1)
+                .unwrap_or(from.saturating_add_signed(later))
+        } else {
+            from.saturating_add_signed(later)
+        };
+        if later > 0 && self.has_ended(demand, kinds, due, cleared) {
+            return None;
+        }
+        let to = if due < from {
+            to - (from - due)
+        } else {
+            to.saturating_add(due - from)
+        };
+        let due = self.seen_within_a_poll(demand, kinds, due);
+        let later = i64::try_from(due).unwrap_or(i64::MAX) - i64::try_from(from).unwrap_or(0);
+        Some((Window { from: due, to }, later))
+    }
+
+    /// A report that is due at another time than the documents ask waits for the connector.
+    pub(super) fn delivered_later(&self, owed: &mut Demand<'a>, later: i64) {
+        if later == 0 {
+            return;
+        }
+        let last = self.delivery.next(&owed.node, owed.window.from);
+        if last > owed.window.from {
+            owed.window.to = owed.window.to.max(last);
+        }
+    }
+
+    /// Where a poll lists for each check, what happens within it is seen by the later ones.
+    fn seen_within_a_poll(&self, demand: &Demand<'a>, kinds: &Kinds, due: u64) -> u64 {
+        if kinds.condition != Some(Named::GoneDevice.into())
+            || self.context.descriptor.poll_unit != PollUnit::Check
+        {
+            return due;
+        }
+        let About::Device(_, pci) = &demand.pattern.about else {
+            return due;
+        };
+        let begins = kinds.begins.unwrap_or(demand.window.from);
+        let before = begins
+            .checked_sub(1)
+            .and_then(|tick| self.readings.views(&demand.node, tick));
+        let within = before.is_some_and(|[_, end]| end.0.get(pci).is_some_and(|it| !it.listed));
+        due.saturating_sub(u64::from(within))
+    }
+
+    /// Whether a fault has ended by a tick.
+    fn has_ended(
+        &self,
+        demand: &Demand<'a>,
+        kinds: &Kinds,
+        by: u64,
+        cleared: Option<Window>,
+    ) -> bool {
+        let (node, from) = (&demand.node, demand.window.from);
+        let stands = |tick: u64| {
+            let [start, _] = self.readings.views(node, tick)?;
+            match &demand.pattern.about {
+                About::Port(slot) if matches!(kinds.condition, Some(Kind::Named(_))) => {
+                    let reading = self.readings.port(node, (slot.pci, slot.port), start, tick);
+                    Some(reading.kind().is_some())
+                }
+                About::Device(_, pci) if kinds.condition == Some(Named::GoneDevice.into()) => {
+                    Some(start.0.get(pci).is_none_or(|view| !view.listed))
+                }
+                _ => None,
+            }
+        };
+        let seen = (from..=by).filter_map(stands);
+        let mut seen = seen.peekable();
+        if seen.peek().is_none() {
+            return cleared.is_some_and(|cleared| cleared.from <= by);
+        }
+        // The step that makes it may come within the first tick.
+        seen.skip(1).any(|stands| !stands)
+    }
+
+    /// A pattern with its stamps so many ticks later.
+    pub(super) fn stamped_later(&self, pattern: &EventPattern, later: i64) -> EventPattern {
+        let tick = self.context.story.tick.as_ns();
+        let shift = |at: Option<SimTime>| {
+            let by = tick.saturating_mul(later.unsigned_abs());
+            at.map(|at| {
+                SimTime::from_ns(if later < 0 {
+                    at.as_ns().saturating_sub(by)
+                } else {
+                    at.as_ns().saturating_add(by)
+                })
+            })
+        };
+        EventPattern {
+            stamped_from: shift(pattern.stamped_from),
+            stamped_to: shift(pattern.stamped_to),
+            ..pattern.clone()
+        }
+    }
+}
