@@ -7,7 +7,7 @@ use scenarios::{About, ConditionIs, ConditionOf, Expectation, Stands, Tone, What
 use simfs::SimTime;
 
 use super::{Fate, Owed, Translated};
-use crate::demands::Demand;
+use crate::{demands::Demand, fits::state_check};
 
 /// What is expected of a consequence instead of what the documents ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +99,8 @@ impl Owed<'_> {
                 .map(Instead::NotJudged),
             What::Rule(_) => self.of_rule(expectation.node.as_ref(), window),
             What::RulesSilent => self.of_rule(None, window),
-            What::Calls { .. } => self.of_counts(node, window),
+            // A call has no severity.
+            What::Calls { .. } => self.of_calls(node, window),
             What::Metric { name, .. } if COUNT_EVENTS.contains(&name.as_str()) => {
                 self.of_counts(node, window)
             }
@@ -108,19 +109,49 @@ impl Owed<'_> {
         }
     }
 
-    /// What counts events or calls until a time: events that only a promise asks for are among them.
+    /// What counts the events of a node until the end of a window.
     fn of_counts(&self, node: &NodeName, window: Window) -> Option<Instead> {
-        let beyond = |one: &Demand<'_>| {
+        let is_other = self.beyond(node, window).next().is_some();
+        let other = || Instead::NotJudged(OTHER_EVENTS.to_owned());
+        is_other
+            .then(other)
+            .or_else(|| self.of_rule(Some(node), window))
+    }
+
+    /// What counts the calls of a node in a window. A call has no severity, and all events of a poll and check.
+    fn of_calls(&self, node: &NodeName, window: Window) -> Option<Instead> {
+        let calls = |check: Option<&str>| {
+            self.documents.iter().any(|it| {
+                let own = it.kinds.layer.map(state_check);
+                it.demand.node == *node
+                    && it.demand.pattern.counter.is_none()
+                    && it.demand.window.from == window.from
+                    && it.is_in_time()
+                    && own.is_some_and(|own| check == Some(own))
+            })
+        };
+        let joins =
+            |one: &Demand<'_>| window.from == window.to && calls(one.pattern.check.as_deref());
+        let adds = |one: &Demand<'_>| one.window.to >= window.from && !joins(one);
+        let moves = |it: &Translated<'_>| {
+            it.demand.node == *node
+                && it.demand.window.from <= window.to
+                && it.last_tick() >= window.from
+                && !it.is_in_time()
+        };
+        let is_other = self.beyond(node, window).any(adds) || self.documents.iter().any(moves);
+        is_other.then(|| Instead::NotJudged(OTHER_EVENTS.to_owned()))
+    }
+
+    /// The events of a node until the end of a window that only a promise asks for.
+    fn beyond(&self, node: &NodeName, window: Window) -> impl Iterator<Item = &Demand<'_>> {
+        self.demands.iter().filter(move |one| {
             one.expectation.is_none()
                 && one.node == *node
                 && one.bounds.at_most > 0
                 && one.window.from <= window.to
                 && one.pattern.about != About::Check
-        };
-        if self.demands.iter().any(beyond) {
-            return Some(Instead::NotJudged(OTHER_EVENTS.to_owned()));
-        }
-        self.of_rule(Some(node), window)
+        })
     }
 
     /// What rules make of the counters of a node, if these are not judged.
@@ -212,7 +243,7 @@ impl Owed<'_> {
         }
     }
 
-    /// What rules and numbers of calls follow from: all events of a node, or of all nodes.
+    /// What rules follow from: all events of a node, or of all nodes.
     fn of_rule(&self, node: Option<&NodeName>, window: Window) -> Option<Instead> {
         let changed = self.documents.iter().any(|it| {
             node.is_none_or(|node| it.demand.node == *node)
@@ -298,6 +329,27 @@ pub(crate) fn moved(
 }
 
 impl Translated<'_> {
+    /// The last tick in which it may come, as the documents ask or as it is owed.
+    fn last_tick(&self) -> u64 {
+        let to = self.demand.window.to;
+        match self.fate {
+            Fate::Owed { later, .. } => to.saturating_add_signed(later).max(to),
+            _ => to,
+        }
+    }
+
+    /// Whether it is owed when the documents ask for it, whatever its severity.
+    fn is_in_time(&self) -> bool {
+        matches!(
+            &self.fate,
+            Fate::Owed {
+                later: 0,
+                about: None,
+                ..
+            }
+        )
+    }
+
     /// Whether it is owed as the documents ask.
     pub(crate) fn is_as_asked(&self) -> bool {
         let tone = self.demand.pattern.tone;
