@@ -119,6 +119,10 @@ fn rendered(machine: &Machine) -> Fs {
     }
     fs.apply(&platforms::render(machine));
     fs.apply(&[Kmsg::empty()]);
+    fs.set_named_modes(platforms::MODES.iter().copied());
+    // When the node booted.
+    let clock = machine.clock;
+    fs.set_mtime(clock.wall_ns.saturating_sub(clock.boot_ns));
     fs.set_anchor(CLASS_INFINIBAND);
     fs.set_writable(WRITABLE);
     fs.know_names();

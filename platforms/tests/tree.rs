@@ -72,6 +72,12 @@ fn machine(platform: &str) -> Machine {
         .machine(&NodeName::from("node-1"))
 }
 
+/// The folder of the function at this address.
+fn folder(machine: &Machine, pci: &str) -> String {
+    let function = &machine.functions[&pci.parse().expect("an address")];
+    format!("sys/devices/{}/{pci}", function.bus)
+}
+
 /// Changes of every kind that a story can make, by number.
 fn change(machine: &mut Machine, kind: u8, nth: usize) {
     let keys: Vec<_> = machine.functions.keys().copied().collect();
@@ -217,20 +223,14 @@ fn a_virtual_function_points_to_its_physical_one() {
         .values()
         .find(|function| function.physfn.is_some())
         .expect("a vf");
-    let root = format!(
-        "sys/devices/pci{:04x}:{:02x}/{}",
-        vf.pci.domain, vf.pci.bus, vf.pci
-    );
+    let root = format!("sys/devices/{}/{}", vf.bus, vf.pci);
     let physfn = vf.physfn.expect("found by it");
     assert_eq!(
         tree.0.get(&format!("{root}/physfn")),
         Some(&Node::Link(format!("../{physfn}")))
     );
     assert!(!tree.0.contains_key(&format!("{root}/sriov_totalvfs")));
-    let owner = format!(
-        "sys/devices/pci{:04x}:{:02x}/{physfn}",
-        physfn.domain, physfn.bus
-    );
+    let owner = format!("sys/devices/{}/{physfn}", vf.bus);
     assert_eq!(tree.text(&format!("{owner}/sriov_numvfs")), "1\n");
     assert_eq!(
         tree.0.get(&format!("{owner}/virtfn0")),
@@ -280,8 +280,9 @@ fn the_metadata_is_the_collectors() {
 // Acceptance case OP-31 of the link model.
 #[test]
 fn an_omni_path_device_has_files_of_its_own_and_no_hca_type() {
-    let tree = Model::of(&machine("opa-cn5000"));
-    let device = "sys/devices/pci0000:18/0000:18:00.0/infiniband/hfi1_0";
+    let machine = machine("opa-cn5000");
+    let tree = Model::of(&machine);
+    let device = folder(&machine, "0000:18:00.0") + "/infiniband/hfi1_0";
     assert_eq!(tree.text(&format!("{device}/nctxts")), "32\n");
     assert_eq!(tree.text(&format!("{device}/hw_rev")), "11\n");
     let port = format!("{device}/ports/1");
@@ -293,8 +294,9 @@ fn an_omni_path_device_has_files_of_its_own_and_no_hca_type() {
 /// Missing files that would confuse a monitor that relies on them (`drivers/infiniband/hw/efa`).
 #[test]
 fn an_elastic_fabric_adapter_has_neither_counters_nor_interface_nor_management_datagrams() {
-    let tree = Model::of(&machine("aws-p5"));
-    let function = "sys/devices/pci0000:4f/0000:4f:00.0";
+    let machine = machine("aws-p5");
+    let tree = Model::of(&machine);
+    let function = folder(&machine, "0000:4f:00.0");
     let device = format!("{function}/infiniband/rdmap79s0");
     assert_eq!(
         tree.text(&format!("{device}/ports/1/link_layer")),
@@ -325,8 +327,9 @@ fn an_elastic_fabric_adapter_has_neither_counters_nor_interface_nor_management_d
 
 #[test]
 fn gpus_of_another_make_show_their_own_vendor_and_no_matrix() {
-    let tree = Model::of(&machine("mi300x"));
-    let gpu = "sys/devices/pci0000:11/0000:11:00.0";
+    let machine = machine("mi300x");
+    let tree = Model::of(&machine);
+    let gpu = format!("sys/devices/{}/0000:11:00.0", machine.gpus[0].bus);
     assert_eq!(tree.text(&format!("{gpu}/vendor")), "0x1002\n");
     let json = tree.text("var/lib/nvsentinel/gpu_metadata.json");
     assert!(json.contains("\"numa_node\": 0"), "{json}");
@@ -335,9 +338,10 @@ fn gpus_of_another_make_show_their_own_vendor_and_no_matrix() {
 
 #[test]
 fn character_devices_are_listed_as_the_kernel_lists_them() {
-    let tree = Model::of(&machine("l40s-onprem"));
+    let machine = machine("l40s-onprem");
+    let tree = Model::of(&machine);
     assert_eq!(tree.text("sys/class/infiniband_mad/abi_version"), "5\n");
-    let device = "sys/devices/pci0000:1a/0000:1a:00.0";
+    let device = folder(&machine, "0000:1a:00.0");
     assert_eq!(
         tree.text(&format!("{device}/infiniband_verbs/uverbs0/ibdev")),
         "mlx5_0\n"
@@ -396,7 +400,7 @@ fn a_device_that_returned_has_new_nodes() {
     let pci = *old.functions.keys().next().expect("a function");
     new.functions.get_mut(&pci).expect("listed").incarnation += 1;
     let edits = diff(&old, &new);
-    let root = format!("sys/devices/pci0000:0c/{pci}");
+    let root = folder(&old, &pci.to_string());
     assert!(
         edits.contains(&Edit::Remove(root.as_str().into())),
         "{edits:?}"
@@ -423,8 +427,11 @@ fn swapped_names_leave_both_slots_whole() {
 
 #[test]
 fn a_port_reads_as_the_kernel_prints_it() {
-    let tree = Model::of(&machine("h100-oci"));
-    let device = "sys/devices/pci0000:0c/0000:0c:00.0";
+    let machine = machine("h100-oci");
+    let tree = Model::of(&machine);
+    let bus = "pci0000:09/0000:09:01.0/0000:0a:00.0/0000:0b:00.0";
+    let device = folder(&machine, "0000:0c:00.0");
+    assert_eq!(device, format!("sys/devices/{bus}/0000:0c:00.0"));
     let port = format!("{device}/infiniband/mlx5_0/ports/1");
     for (name, text) in [
         ("state", "4: ACTIVE\n"),
@@ -439,9 +446,9 @@ fn a_port_reads_as_the_kernel_prints_it() {
     }
     assert_eq!(
         tree.0.get("sys/class/infiniband/mlx5_0"),
-        Some(&Node::Link(
-            "../../devices/pci0000:0c/0000:0c:00.0/infiniband/mlx5_0".to_owned()
-        ))
+        Some(&Node::Link(format!(
+            "../../devices/{bus}/0000:0c:00.0/infiniband/mlx5_0"
+        )))
     );
     assert_eq!(
         tree.0.get("sys/class/net/rdma0/device"),
