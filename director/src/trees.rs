@@ -112,7 +112,10 @@ impl fmt::Debug for Trees {
     }
 }
 
-fn rendered(machine: &Machine) -> Fs {
+/// The files of a node at rest: its tree with names, modes, times, an empty kernel log, the anchor folder and
+/// the writable folder.
+#[must_use]
+pub fn rendered(machine: &Machine) -> Fs {
     let mut fs = Fs::new();
     for folder in [CLASS_INFINIBAND, "sys/class/net", "sys/bus/pci/devices"] {
         fs.alias_folder(folder);

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{PciAddress, TopoLevel};
+use crate::{Machine, PciAddress, TopoLevel};
 
 /// A PCI-to-PCI bridge: a port of PCI Express.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +42,22 @@ pub enum BridgePort {
     Upstream,
     /// A port of a switch that leads to a function or to another switch.
     Downstream,
+}
+
+impl Machine {
+    /// The folder of the bus that a function at this address is on, from `sys/devices/` on: below its bridge if
+    /// the machine has one that leads to this bus, otherwise a root bus.
+    #[must_use]
+    pub fn bus_of(&self, pci: &PciAddress) -> Arc<str> {
+        let leads = |bridge: &&Bridge| {
+            let PciAddress { domain, bus, .. } = *pci;
+            (bridge.pci.domain, bridge.secondary) == (domain, bus)
+        };
+        match self.bridges.iter().find(leads) {
+            Some(Bridge { pci, bus, .. }) => format!("{bus}/{pci}").into(),
+            None => root_bus(pci.domain, pci.bus),
+        }
+    }
 }
 
 /// A function that is put below bridges.
