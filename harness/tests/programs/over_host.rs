@@ -130,3 +130,23 @@ impl OverHost {
         unshare
     }
 }
+
+/// Runs this test again in a user namespace and a mount namespace, in which its user may mount, unless the user is
+/// root already. Returns whether that was so.
+///
+/// # Panics
+/// If the test fails there.
+pub(crate) fn ran_as_root(test: &str) -> bool {
+    if rustix::process::geteuid().is_root() {
+        return false;
+    }
+    let own = env::current_exe().expect("a test has a file");
+    let mut unshare = Command::new("unshare");
+    unshare
+        .args(["--user", "--map-root-user", "--mount"])
+        .arg(own);
+    unshare.args([test, "--exact", "--nocapture"]);
+    let status = unshare.status().expect("`unshare` was found before");
+    assert!(status.success(), "{test}, in a user namespace: {status}");
+    true
+}
