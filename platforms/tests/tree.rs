@@ -460,3 +460,108 @@ fn a_port_reads_as_the_kernel_prints_it() {
         Some(&Node::Link("../../../0000:0c:00.0".to_owned()))
     );
 }
+
+fn bytes<'t>(tree: &'t Model, path: &str) -> &'t [u8] {
+    match tree.0.get(path) {
+        Some(Node::File(Value::Bytes(bytes))) => bytes,
+        other => panic!("{path} is {other:?}"),
+    }
+}
+
+/// The PCI Express capability: speed and lanes in its link status (`PCI_EXP_LNKSTA`).
+fn link_status(config: &[u8]) -> (u8, u16) {
+    let mut at = usize::from(config[0x34]);
+    while config[at] != 0x10 {
+        at = usize::from(config[at + 1]);
+        assert_ne!(at, 0, "every function has the capability");
+    }
+    let status = u16::from_le_bytes([config[at + 0x12], config[at + 0x13]]);
+    (config[at + 0x12] & 0xf, status >> 4 & 0x3f)
+}
+
+#[test]
+fn the_link_in_the_configuration_space_is_that_of_the_attributes() {
+    for (name, platform) in Platforms::shipped().iter() {
+        let machine = platform.machine(&NodeName::from("node-1"));
+        let tree = Model::of(&machine);
+        for function in machine.functions.values() {
+            let folder = folder(&machine, &function.pci.to_string());
+            let config = bytes(&tree, &format!("{folder}/config"));
+            assert_eq!(config.len(), 4096, "{name}");
+            let (speed, lanes) = link_status(config);
+            let speeds = ["2.5", "5.0", "8.0", "16.0", "32.0", "64.0"];
+            let speed = format!("{} GT/s PCIe\n", speeds[usize::from(speed) - 1]);
+            let attribute = |name: &str| tree.text(&format!("{folder}/{name}"));
+            assert_eq!(attribute("current_link_speed"), speed, "{name}");
+            assert_eq!(
+                attribute("current_link_width"),
+                format!("{lanes}\n"),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_ids_of_a_virtual_function_are_in_its_attributes_only() {
+    let machine = machine("h100-oci:vfs");
+    let tree = Model::of(&machine);
+    let vf = machine
+        .functions
+        .values()
+        .find(|function| function.physfn.is_some());
+    let folder = folder(&machine, &vf.expect("a vf").pci.to_string());
+    assert_eq!(bytes(&tree, &format!("{folder}/config"))[..4], [0xff; 4]);
+    assert_eq!(tree.text(&format!("{folder}/vendor")), "0x15b3\n");
+}
+
+/// `sed -n 3,4p /proc/net/dev` of a Linux 6.18 has this shape.
+#[test]
+fn interfaces_are_listed_with_their_statistics_as_the_kernel_lists_them() {
+    let mut machine = machine("dgx-h100");
+    let pci = "0000:18:00.0".parse().expect("an address");
+    let function = machine.functions.get_mut(&pci).expect("listed");
+    let statistics = &mut function.netdevs[0].statistics;
+    for (name, count) in [
+        ("rx_bytes", 1234567890),
+        ("rx_crc_errors", 2),
+        ("rx_over_errors", 3),
+        ("tx_packets", 7),
+    ] {
+        statistics.insert(name.into(), CounterValue::Count(count));
+    }
+    let text = Model::of(&machine).text("proc/net/dev");
+    let rows: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        rows[2],
+        "    lo:       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0"
+    );
+    let row = rows.iter().find(|row| row.contains("ibp24s0:"));
+    assert_eq!(
+        *row.expect("an interface"),
+        "ibp24s0: 1234567890       0    0    0    0     5          0         0        0       7    0    0    0     0       0          0"
+    );
+    assert_eq!(
+        rows.len(),
+        2 + 2 + machine.functions.len(),
+        "lo, eno3, and one for each function"
+    );
+}
+
+#[test]
+fn processors_are_those_that_the_profile_states_for_each_node() {
+    let tree = Model::of(&machine("dgx-a100"));
+    let system = |name: &str| tree.text(&format!("sys/devices/system/{name}"));
+    assert_eq!(system("node/online"), "0-1,3-5,7\n");
+    assert_eq!(system("node/node3/cpulist"), "48-63,176-191\n");
+    assert_eq!(system("node/node1/distance"), "21 10 21 21 21 21\n");
+    assert_eq!(
+        system("cpu/cpu48/topology/thread_siblings_list"),
+        "48,176\n"
+    );
+    assert_eq!(system("cpu/cpu176/topology/physical_package_id"), "3\n");
+    // A guest whose GPUs have no node has one node.
+    let tree = Model::of(&machine("h100-vm"));
+    assert_eq!(tree.text("sys/devices/system/node/online"), "0\n");
+    assert_eq!(tree.text("sys/devices/system/cpu/online"), "0-191\n");
+}

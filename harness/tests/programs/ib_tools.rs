@@ -1,6 +1,6 @@
 //! `ibstat`, `ibstatus` (infiniband-diags) and `ibv_devices` (ibverbs-utils).
 
-use platforms::{CharDevice, LinkLayer, Machine, PhysState, Port, PortState, Rate};
+use platforms::{CharDevice, Function, LinkLayer, Machine, PhysState, Port, PortState, Rate, Rdma};
 
 use crate::{Facts, Program, Unreadable, devices, over_host::OverHost};
 
@@ -31,7 +31,8 @@ fn of_blocks(text: &str) -> Facts {
         let words: Vec<&str> = line.split_whitespace().collect();
         let name = |word: &str| word.trim_matches('\'').to_owned();
         match words[..] {
-            ["CA", of] => (device, port) = (name(of), String::new()),
+            // Not the line `CA type:` of a device without a type.
+            ["CA", of] if of.starts_with('\'') => (device, port) = (name(of), String::new()),
             ["Port", number] => port = format!("/{}", number.trim_end_matches(':')),
             ["Infiniband", "device", of, "port", number, ..] => {
                 (device, port) = (name(of), format!("/{number}"));
@@ -47,10 +48,15 @@ fn of_blocks(text: &str) -> Facts {
     facts
 }
 
-/// `ibstat.c`: the words of the states.
-fn ibstat(machine: &Machine, _: Unreadable) -> Facts {
+/// `ibstat.c`: the words of the states. It shows channel adapters, switches and routers (`node_type` 1 to 3), which
+/// Elastic Fabric Adapters are not, and nothing at all if a port's file cannot be read.
+fn ibstat(machine: &Machine, unreadable: Unreadable) -> Facts {
     let mut facts = Facts::new();
-    for (_, rdma) in devices(machine) {
+    if unreadable != Unreadable::Nothing {
+        return facts;
+    }
+    let shown = |rdma: &Rdma| rdma.node_type.starts_with(['1', '2', '3']);
+    for (_, rdma) in devices(machine).filter(|(_, rdma)| shown(rdma)) {
         let mut put =
             |name: &str, value: String| facts.insert(format!("{}{name}", rdma.name), value);
         put(" CA type", rdma.hca_type.clone().unwrap_or_default());
@@ -113,9 +119,13 @@ fn layer(port: &Port) -> String {
     }
 }
 
-/// The script prints what the kernel does.
+/// The script prints what the kernel does, and one line if there is nothing to print.
 fn ibstatus(machine: &Machine, unreadable: Unreadable) -> Facts {
     let mut facts = Facts::new();
+    if !machine.class_present {
+        let text = "device '*': sys files not found (/sys/class/infiniband/*/ports)";
+        facts.insert(" Fatal error".to_owned(), text.to_owned());
+    }
     let mut unread = unreadable == Unreadable::Rate;
     for (_, rdma) in devices(machine) {
         for (number, port) in &rdma.ports {
@@ -132,16 +142,13 @@ fn ibstatus(machine: &Machine, unreadable: Unreadable) -> Facts {
             put("sm lid", format!("{:#x}", port.sm_lid));
             put("state", state(port.state).to_owned());
             put("phys state", phys_state(port.phys_state).to_owned());
-            // Where `rate` cannot be read, `cat` prints nothing.
             let is_unread = port.is_up() && std::mem::take(&mut unread);
-            put(
-                "rate",
-                if is_unread {
-                    String::new()
-                } else {
-                    rate(port.rate)
-                },
-            );
+            let text = if is_unread {
+                "unknown".to_owned()
+            } else {
+                rate(port.rate)
+            };
+            put("rate", text);
             put("link_layer", layer(port));
         }
     }
@@ -185,9 +192,16 @@ fn ibv_devices_shown(host: &OverHost) -> Facts {
     rows.collect()
 }
 
+/// Cards that no provider of rdma-core 44 knows: BCM57608, and the vendor of CN5000.
+fn has_provider(function: &Function) -> bool {
+    (function.vendor, function.device) != (0x14e4, 0x1760) && function.vendor != 0x434e
+}
+
 /// The devices with a `uverbs` that a provider of rdma-core knows; none of the host's.
 fn ibv_devices(machine: &Machine, _: Unreadable) -> Facts {
-    let known = devices(machine).filter(|(_, rdma)| !rdma.missing.contains(&CharDevice::Uverbs));
+    let known = devices(machine).filter(|(function, rdma)| {
+        has_provider(function) && !rdma.missing.contains(&CharDevice::Uverbs)
+    });
     known
         .map(|(_, rdma)| (rdma.name.to_string(), format!("{:016x}", rdma.node_guid)))
         .collect()

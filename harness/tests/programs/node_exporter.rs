@@ -97,8 +97,10 @@ fn shown(host: &OverHost) -> Facts {
 
 fn expected(machine: &Machine, unreadable: Unreadable) -> Facts {
     let mut facts = Facts::new();
-    // One port whose rate cannot be read ends the whole collector; without the class there is nothing to collect.
-    let works = unreadable != Unreadable::Rate && machine.class_present;
+    // One port whose rate cannot be read, or one device without a `board_id`, ends the whole collector; without
+    // the class there is nothing to collect.
+    let has_boards = devices(machine).all(|(_, rdma)| rdma.board_id.is_some());
+    let works = unreadable != Unreadable::Rate && has_boards && machine.class_present;
     if works {
         for (_, rdma) in devices(machine) {
             let info = format!(

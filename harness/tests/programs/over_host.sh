@@ -8,7 +8,8 @@ mount -t tmpfs tmpfs "$scratch"
 mkdir "$scratch/infiniband"
 for class in infiniband_verbs infiniband_mad; do
   for device in /sys/class/$class/*/; do
-    [ ! -d "$device" ] || : >"$scratch/infiniband/$(basename "$device")"
+    device=${device%/}
+    [ ! -d "$device" ] || : >"$scratch/infiniband/${device##*/}"
   done
 done
 : >"$scratch/null"
