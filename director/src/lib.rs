@@ -49,7 +49,7 @@ pub use moments::{CallDo, MomentDo};
 pub use query::{MetricsQuery, metrics_query};
 pub use running_workloads::{RunningWorkloads, WorkloadError};
 pub use stage::Stage;
-pub use trees::Trees;
+pub use trees::{Trees, rendered};
 pub use truth::{
     ComparedCard, FunctionView, Interface, LinkTruth, NodeTruth, NodeView, PortView, TickTruth,
     Truth,

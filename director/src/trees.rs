@@ -112,13 +112,20 @@ impl fmt::Debug for Trees {
     }
 }
 
-fn rendered(machine: &Machine) -> Fs {
+/// The files of a node at rest: its tree with names, modes, times, an empty kernel log, the anchor folder and
+/// the writable folder.
+#[must_use]
+pub fn rendered(machine: &Machine) -> Fs {
     let mut fs = Fs::new();
     for folder in [CLASS_INFINIBAND, "sys/class/net", "sys/bus/pci/devices"] {
         fs.alias_folder(folder);
     }
     fs.apply(&platforms::render(machine));
     fs.apply(&[Kmsg::empty()]);
+    fs.set_named_modes(platforms::MODES.iter().copied());
+    // When the node booted.
+    let clock = machine.clock;
+    fs.set_mtime(clock.wall_ns.saturating_sub(clock.boot_ns));
     fs.set_anchor(CLASS_INFINIBAND);
     fs.set_writable(WRITABLE);
     fs.know_names();

@@ -66,6 +66,7 @@ impl Node {
             .expect("every device has its function")
             .clone();
         function.pci = pci;
+        function.bus = self.machine.bus_of(&pci);
         function.incarnation = 0;
         function.virtfns = Vec::new();
         function.in_other_namespace = false;

@@ -20,18 +20,30 @@ pub struct SingleNode {
 }
 
 impl SingleNode {
-    /// A platform at rest, and the edits that render it into an empty tree.
-    pub fn at_rest(platform: &Platform) -> (Self, Vec<Edit>) {
+    /// A platform at rest.
+    #[must_use]
+    pub fn new(platform: &Platform) -> Self {
         let name = NodeName::from(NODE);
         let fabric = Fabric::new(vec![(name.clone(), platform.clone())], Timing::default());
         let shown = machine(&fabric, &name).clone();
-        let edits = platforms::render(&shown);
-        let node = Self {
+        Self {
             fabric,
             name,
             shown,
-        };
+        }
+    }
+
+    /// A platform at rest, and the edits that render it into an empty tree.
+    pub fn at_rest(platform: &Platform) -> (Self, Vec<Edit>) {
+        let node = Self::new(platform);
+        let edits = platforms::render(&node.shown);
         (node, edits)
+    }
+
+    /// The machine as it was rendered last.
+    #[must_use]
+    pub fn machine(&self) -> &Machine {
+        &self.shown
     }
 
     /// Its name.

@@ -13,14 +13,13 @@ use std::{
 };
 
 use fabric::{ActionError, Kmsg, NodeAction};
-use platforms::Platform;
+use platforms::{Machine, Platform};
 use scenarios::{RuleAction, RuleEffect, ScenarioError, StepAction, Unfit};
 use simfs::{Fs, MomentId, Op, RuleId, SimTime};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
-use director::{WRITABLE, rule_of};
+use director::rule_of;
 use fabric::SingleNode;
-use platforms::CLASS_INFINIBAND;
 
 /// Why a sandbox cannot be mounted, or a command fails.
 #[derive(Debug, thiserror::Error)]
@@ -77,16 +76,10 @@ impl Sandbox {
     /// # Errors
     /// If it cannot be mounted there.
     pub fn mount(platform: &Platform, dir: &Path) -> Result<Self, SandboxError> {
-        let (node, at_rest) = SingleNode::at_rest(platform);
-        let mut fs = Fs::new();
-        for folder in [CLASS_INFINIBAND, "sys/class/net", "sys/bus/pci/devices"] {
-            fs.alias_folder(folder);
-        }
-        fs.apply(&at_rest);
+        let node = SingleNode::new(platform);
+        let mut fs = director::rendered(node.machine());
         let mut kmsg = Kmsg::default();
         fs.apply(&kmsg.edits(&node.fabric, node.name()));
-        fs.set_anchor(CLASS_INFINIBAND);
-        fs.set_writable(WRITABLE);
         let options = Options {
             gate: false,
             removable: true,
@@ -137,6 +130,18 @@ impl Sandbox {
         fabric.advance(fabric.now());
         self.show();
         Ok(())
+    }
+
+    /// The folder on which it is mounted.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.server.mountpoint()
+    }
+
+    /// What the tree shows.
+    #[must_use]
+    pub fn machine(&self) -> &Machine {
+        self.node.machine()
     }
 
     /// The files that were read since the previous call, by path below the mount.

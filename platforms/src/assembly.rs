@@ -3,7 +3,9 @@
 //! always gives the same machine, byte for byte.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use crate::bridges::{Endpoint, EndpointRole, Layout, link_speed};
 use crate::ids::{Ids, boot_id, hash, uuid};
 use crate::profile::{Device, Interface, Model, Vfs};
 use crate::rest::CountersAtRest;
@@ -24,14 +26,17 @@ impl Platform {
     #[must_use]
     pub fn machine(&self, node: &NodeName) -> Machine {
         let profile = &self.profile;
+        let layout = self.layout();
         let gpus = profile.gpus.pci.iter().zip(&profile.gpus.numa).zip(0_u64..);
         let mut machine = Machine {
             node: node.clone(),
             boot_id: boot_id(node, 0),
+            cpus: self.numa_nodes().into(),
             gpus: gpus
-                .map(|((pci, numa), number)| self.gpu(node, *pci, *numa, number))
+                .map(|((pci, numa), number)| self.gpu(node, layout.bus(pci), (*pci, *numa), number))
                 .collect::<Vec<_>>()
                 .into(),
+            bridges: layout.bridges.clone().into(),
             functions: BTreeMap::new(),
             interfaces: BTreeMap::new(),
             class_present: true,
@@ -54,7 +59,8 @@ impl Platform {
         let mut devices: Vec<&Device> = profile.devices.iter().collect();
         devices.sort_by_key(|device| device.pci);
         for device in devices {
-            let function = Making::of(self, &machine, device, None).function();
+            let bus = layout.bus(&device.pci);
+            let function = Making::of(self, &machine, device, None).function(bus);
             machine.functions.insert(device.pci, function.into());
         }
         for (pf, count) in self.vfs_at_rest() {
@@ -106,16 +112,75 @@ impl Platform {
             cabled: Vec::new(),
             ..device.clone()
         };
-        let function = Making::of(self, machine, &vf, Some(owner)).function();
+        let bus = Arc::clone(&owner.bus);
+        let function = Making::of(self, machine, &vf, Some(owner)).function(bus);
         machine.functions.insert(pci, function.into());
         machine.functions.get_mut(&pf)?.virtfns.push(pci);
         Some(pci)
     }
 
-    fn gpu(&self, node: &NodeName, pci: PciAddress, numa: i32, number: u64) -> Gpu {
+    /// The bridges, and where every function is below them.
+    fn layout(&self) -> Layout {
+        let profile = &self.profile;
+        let gpus = profile.gpus.pci.iter().zip(&profile.gpus.numa).enumerate();
+        let (pcie_speed, pcie_width) = self.gpu_link();
+        let gpus = gpus.map(|(number, (pci, numa))| Endpoint {
+            pci: *pci,
+            numa: *numa,
+            cpus: self.cpus(*numa),
+            pcie_speed: pcie_speed.clone(),
+            pcie_width,
+            role: EndpointRole::Gpu(number),
+        });
+        let nics = profile.devices.iter().map(|device| {
+            let model = self.model(device);
+            Endpoint {
+                pci: device.pci,
+                numa: device.numa,
+                cpus: self.cpus(device.numa),
+                pcie_speed: model.pcie_speed.clone(),
+                pcie_width: model.pcie_width,
+                role: EndpointRole::Nic(device.topo.0.clone()),
+            }
+        });
+        Layout::of(&nics.chain(gpus).collect::<Vec<_>>())
+    }
+
+    /// The NUMA nodes with CPUs, and those that GPUs and NICs name.
+    fn numa_nodes(&self) -> BTreeMap<i32, String> {
+        let profile = &self.profile;
+        let devices = profile.devices.iter().map(|device| device.numa);
+        let named = profile.gpus.numa.iter().copied().chain(devices);
+        let mut nodes: BTreeMap<i32, String> = named.map(|node| (node, String::new())).collect();
+        nodes.extend(profile.cpus.clone());
+        nodes
+    }
+
+    fn model(&self, device: &Device) -> &Model {
+        let model = self.profile.models.get(&device.model);
+        model.expect("names of models are looked up when a platform is read")
+    }
+
+    /// Profiles do not state the links of GPUs: they are as fast as the fastest NIC's, with 16 lanes. Chosen.
+    fn gpu_link(&self) -> (String, u8) {
+        let models = self.profile.models.values();
+        let fastest = models.max_by_key(|model| link_speed(&model.pcie_speed));
+        let speed = fastest.map(|model| model.pcie_speed.clone());
+        (speed.unwrap_or_default(), 16)
+    }
+
+    fn gpu(
+        &self,
+        node: &NodeName,
+        bus: Arc<str>,
+        (pci, numa): (PciAddress, i32),
+        number: u64,
+    ) -> Gpu {
         let id = hash(&[node.as_str(), "gpu", &pci.to_string()]);
+        let (pcie_speed, pcie_width) = self.gpu_link();
         Gpu {
             pci,
+            bus,
             numa,
             vendor: self.profile.gpus.vendor,
             device: self.profile.gpus.device,
@@ -124,6 +189,8 @@ impl Platform {
             uuid: format!("GPU-{}", uuid(id, number)),
             serial: format!("16{:011}", id % 100_000_000_000),
             cpus: self.cpus(numa),
+            pcie_speed,
+            pcie_width,
         }
     }
 
@@ -189,13 +256,13 @@ impl<'a> Making<'a> {
             device,
             driver: platform.drivers.get(&device.driver).expect(known),
             counters: platform.counters.get(&device.driver).expect(known),
-            model: platform.profile.models.get(&device.model).expect(known),
+            model: platform.model(device),
             owner,
             ids: Ids::of(&machine.node, &device.pci, 0),
         }
     }
 
-    fn function(&self) -> Function {
+    fn function(&self, bus: Arc<str>) -> Function {
         let Self {
             platform,
             machine,
@@ -245,6 +312,7 @@ impl<'a> Making<'a> {
         let vf_device = model.vf_device.unwrap_or(model.device);
         Function {
             pci: device.pci,
+            bus,
             incarnation: 0,
             vendor: model.vendor,
             device: if is_vf { vf_device } else { model.device },

@@ -19,6 +19,7 @@ pub mod topo;
 pub mod yaml;
 
 mod assembly;
+mod bridges;
 mod catalogue;
 mod check;
 mod driver;
@@ -42,6 +43,7 @@ mod template;
 mod variant;
 
 pub use assembly::{UPTIME_AT_REST_NS, WORLD_START_WALL_NS};
+pub use bridges::{Bridge, BridgePort};
 pub use catalogue::{NVIDIA_NETWORKING, Platforms};
 pub use check::Problem;
 pub use driver::{
@@ -59,7 +61,7 @@ pub use name::{DeviceName, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLev
 pub use pci::{PciAddress, PciAddressError};
 pub use platform::{Platform, PortFacts, Refusal};
 pub use problem::ProblemKind;
-pub use render::{CLASS_INFINIBAND, diff, render};
+pub use render::{CLASS_INFINIBAND, MODES, diff, render};
 pub use schema::{DIALECT as SCHEMA_DIALECT, driver_schema, profile_schema, schema_of};
 pub use source::PlatformError;
 pub use state::{LaneSpeed, LinkLayer, PhysState, PortState, Rate};

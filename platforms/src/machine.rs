@@ -11,8 +11,8 @@ use std::sync::Arc;
 use simfs::Errno;
 
 use crate::{
-    DeviceName, Gid, LinkLayer, Metadata, NodeName, PciAddress, PhysState, PortNumber, PortState,
-    Rate, TopoLevel,
+    Bridge, DeviceName, Gid, LinkLayer, Metadata, NodeName, PciAddress, PhysState, PortNumber,
+    PortState, Rate, TopoLevel,
 };
 
 /// A value that is copied on write.
@@ -86,8 +86,12 @@ pub struct Machine {
     pub node: NodeName,
     /// The content of `boot_id`.
     pub boot_id: String,
+    /// The CPUs of each NUMA node, as a list such as `0-55,112-167`.
+    pub cpus: Shared<BTreeMap<i32, String>>,
     /// The GPUs, in the order of their numbers.
     pub gpus: Shared<Vec<Gpu>>,
+    /// The PCIe bridges above GPUs and network functions. They stay when what is below them goes.
+    pub bridges: Shared<Vec<Bridge>>,
     /// The network functions that are on the bus.
     pub functions: BTreeMap<PciAddress, Shared<Function>>,
     /// Network interfaces that belong to no such function: `lo`, `bond0`, `eno1`.
@@ -117,6 +121,8 @@ pub struct Clock {
 pub struct Gpu {
     /// Its address.
     pub pci: PciAddress,
+    /// The folder of the bus that it is on, from `sys/devices/` on.
+    pub bus: Arc<str>,
     /// Its NUMA node; -1 if unknown.
     pub numa: i32,
     /// Its PCI vendor id.
@@ -133,6 +139,10 @@ pub struct Gpu {
     pub serial: String,
     /// CPUs of its NUMA node, as `topo -m` prints them, if known.
     pub cpus: Option<String>,
+    /// Speed of its PCIe link, as in `32.0 GT/s PCIe`.
+    pub pcie_speed: String,
+    /// Lanes of its PCIe link.
+    pub pcie_width: u8,
 }
 
 /// A network function on the PCI bus.
@@ -140,6 +150,9 @@ pub struct Gpu {
 pub struct Function {
     /// Its address.
     pub pci: PciAddress,
+    /// The folder of the bus that it is on, from `sys/devices/` on, such as `pci0000:17/0000:17:01.0`; a virtual
+    /// function is on that of its physical one.
+    pub bus: Arc<str>,
     /// How often this slot was filled before, which distinguishes a function that returned from one
     /// that stayed.
     pub incarnation: u32,

@@ -5,8 +5,8 @@
 //! changes. If a part has another incarnation than before, it was removed and added again: its nodes
 //! are new ones.
 //!
-//! Functions are directly below their host bridge (`sys/devices/pci0000:0c/0000:0c:00.0`); PCI
-//! bridges between are left out. Start at [`render`]; the files are in `render/*.rs`.
+//! Functions are below their PCIe bridges (`sys/devices/pci0000:0b/0000:0b:01.0/0000:0c:00.0`). Start at [`render`];
+//! the files are in `render/*.rs`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,10 +16,17 @@ use simfs::{Edit, Errno, TreePath, Value};
 
 use crate::{Counters, Machine, PciAddress};
 
+mod bridge;
+mod config_space;
 mod host;
+mod modes;
 mod net;
+mod net_dev;
 mod pci_function;
 mod rdma;
+mod system;
+
+pub use modes::MODES;
 
 /// The folder with the links to RDMA devices, below the mount root: the anchor folder, which every
 /// poll lists.
@@ -329,6 +336,12 @@ fn compare(
     for name in before.into_keys() {
         gone.add(old.path(&name));
     }
+}
+
+/// The way from a folder that is so many levels below the folder of this bus to `sys`.
+fn up_from(bus: &str, levels: usize) -> String {
+    let depth = levels + 2 + bus.matches('/').count();
+    vec![".."; depth].join("/")
 }
 
 /// The parts of a machine; with another machine given, only those that differ from it.

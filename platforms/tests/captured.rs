@@ -77,6 +77,12 @@ fn map(json: &Json) -> impl Iterator<Item = (&str, &Json)> {
         .map(|(key, value)| (key.as_str(), value))
 }
 
+/// The folder of the function at this address.
+fn folder(machine: &Machine, pci: &str) -> String {
+    let function = &machine.functions[&pci.parse().expect("an address")];
+    format!("sys/devices/{}/{pci}", function.bus)
+}
+
 #[test]
 fn states_are_spelt_as_the_kernel_spells_them() {
     let Some(facts) = captured_json("kernel/ib-sysfs-strings.json") else {
@@ -191,8 +197,8 @@ fn an_mlx5_device_has_the_files_of_a_real_one() {
         }
     }
     let files = files(&machine);
-    let device = "sys/devices/pci0000:18/0000:18:00.0/infiniband/mlx5_0";
-    let ours: BTreeMap<_, _> = below(&files, device).collect();
+    let device = folder(&machine, "0000:18:00.0") + "/infiniband/mlx5_0";
+    let ours: BTreeMap<_, _> = below(&files, &device).collect();
     let theirs: BTreeMap<&str, &str> = dump
         .lines()
         .filter_map(|line| line.strip_prefix("mlx5_0/")?.split_once(" = "))
@@ -234,8 +240,8 @@ fn an_interface_that_is_down_fails_to_read_where_a_real_one_does() {
     netdev.admin_up = false;
     netdev.operstate = "down".to_owned();
     let files = files(&machine);
-    let ours: BTreeMap<_, _> =
-        below(&files, "sys/devices/pci0000:8d/0000:8d:00.0/net/ib4").collect();
+    let interface = folder(&machine, "0000:8d:00.0") + "/net/ib4";
+    let ours: BTreeMap<_, _> = below(&files, &interface).collect();
     let mut compared = 0;
     for (path, text) in map(&dump) {
         let Some((_, name)) = path.split_once("/net/ib4/") else {
@@ -257,13 +263,10 @@ fn a_device_of_a_real_a100_node_has_no_file_that_ours_lacks() {
     let Some(dump) = captured_json("sysfs/gcm-learn_ib_intf_operstate_down.json") else {
         return;
     };
-    let files = files(&machine("dgx-a100"));
-    let ours: BTreeSet<&str> = below(
-        &files,
-        "sys/devices/pci0000:8d/0000:8d:00.0/infiniband/mlx5_6",
-    )
-    .map(|(name, _)| name)
-    .collect();
+    let machine = machine("dgx-a100");
+    let files = files(&machine);
+    let device = folder(&machine, "0000:8d:00.0") + "/infiniband/mlx5_6";
+    let ours: BTreeSet<&str> = below(&files, &device).map(|(name, _)| name).collect();
     let theirs = map(&dump).filter_map(|(path, _)| path.split_once("/infiniband/mlx5_6/"));
     let theirs: BTreeSet<&str> = theirs.map(|(_, name)| name).collect();
     // Two folders of the vendor's own driver package, which the kernel does not have.

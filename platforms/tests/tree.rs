@@ -72,6 +72,12 @@ fn machine(platform: &str) -> Machine {
         .machine(&NodeName::from("node-1"))
 }
 
+/// The folder of the function at this address.
+fn folder(machine: &Machine, pci: &str) -> String {
+    let function = &machine.functions[&pci.parse().expect("an address")];
+    format!("sys/devices/{}/{pci}", function.bus)
+}
+
 /// Changes of every kind that a story can make, by number.
 fn change(machine: &mut Machine, kind: u8, nth: usize) {
     let keys: Vec<_> = machine.functions.keys().copied().collect();
@@ -217,20 +223,14 @@ fn a_virtual_function_points_to_its_physical_one() {
         .values()
         .find(|function| function.physfn.is_some())
         .expect("a vf");
-    let root = format!(
-        "sys/devices/pci{:04x}:{:02x}/{}",
-        vf.pci.domain, vf.pci.bus, vf.pci
-    );
+    let root = format!("sys/devices/{}/{}", vf.bus, vf.pci);
     let physfn = vf.physfn.expect("found by it");
     assert_eq!(
         tree.0.get(&format!("{root}/physfn")),
         Some(&Node::Link(format!("../{physfn}")))
     );
     assert!(!tree.0.contains_key(&format!("{root}/sriov_totalvfs")));
-    let owner = format!(
-        "sys/devices/pci{:04x}:{:02x}/{physfn}",
-        physfn.domain, physfn.bus
-    );
+    let owner = format!("sys/devices/{}/{physfn}", vf.bus);
     assert_eq!(tree.text(&format!("{owner}/sriov_numvfs")), "1\n");
     assert_eq!(
         tree.0.get(&format!("{owner}/virtfn0")),
@@ -280,8 +280,9 @@ fn the_metadata_is_the_collectors() {
 // Acceptance case OP-31 of the link model.
 #[test]
 fn an_omni_path_device_has_files_of_its_own_and_no_hca_type() {
-    let tree = Model::of(&machine("opa-cn5000"));
-    let device = "sys/devices/pci0000:18/0000:18:00.0/infiniband/hfi1_0";
+    let machine = machine("opa-cn5000");
+    let tree = Model::of(&machine);
+    let device = folder(&machine, "0000:18:00.0") + "/infiniband/hfi1_0";
     assert_eq!(tree.text(&format!("{device}/nctxts")), "32\n");
     assert_eq!(tree.text(&format!("{device}/hw_rev")), "11\n");
     let port = format!("{device}/ports/1");
@@ -293,8 +294,9 @@ fn an_omni_path_device_has_files_of_its_own_and_no_hca_type() {
 /// Missing files that would confuse a monitor that relies on them (`drivers/infiniband/hw/efa`).
 #[test]
 fn an_elastic_fabric_adapter_has_neither_counters_nor_interface_nor_management_datagrams() {
-    let tree = Model::of(&machine("aws-p5"));
-    let function = "sys/devices/pci0000:4f/0000:4f:00.0";
+    let machine = machine("aws-p5");
+    let tree = Model::of(&machine);
+    let function = folder(&machine, "0000:4f:00.0");
     let device = format!("{function}/infiniband/rdmap79s0");
     assert_eq!(
         tree.text(&format!("{device}/ports/1/link_layer")),
@@ -325,8 +327,9 @@ fn an_elastic_fabric_adapter_has_neither_counters_nor_interface_nor_management_d
 
 #[test]
 fn gpus_of_another_make_show_their_own_vendor_and_no_matrix() {
-    let tree = Model::of(&machine("mi300x"));
-    let gpu = "sys/devices/pci0000:11/0000:11:00.0";
+    let machine = machine("mi300x");
+    let tree = Model::of(&machine);
+    let gpu = format!("sys/devices/{}/0000:11:00.0", machine.gpus[0].bus);
     assert_eq!(tree.text(&format!("{gpu}/vendor")), "0x1002\n");
     let json = tree.text("var/lib/nvsentinel/gpu_metadata.json");
     assert!(json.contains("\"numa_node\": 0"), "{json}");
@@ -335,9 +338,10 @@ fn gpus_of_another_make_show_their_own_vendor_and_no_matrix() {
 
 #[test]
 fn character_devices_are_listed_as_the_kernel_lists_them() {
-    let tree = Model::of(&machine("l40s-onprem"));
+    let machine = machine("l40s-onprem");
+    let tree = Model::of(&machine);
     assert_eq!(tree.text("sys/class/infiniband_mad/abi_version"), "5\n");
-    let device = "sys/devices/pci0000:1a/0000:1a:00.0";
+    let device = folder(&machine, "0000:1a:00.0");
     assert_eq!(
         tree.text(&format!("{device}/infiniband_verbs/uverbs0/ibdev")),
         "mlx5_0\n"
@@ -396,7 +400,7 @@ fn a_device_that_returned_has_new_nodes() {
     let pci = *old.functions.keys().next().expect("a function");
     new.functions.get_mut(&pci).expect("listed").incarnation += 1;
     let edits = diff(&old, &new);
-    let root = format!("sys/devices/pci0000:0c/{pci}");
+    let root = folder(&old, &pci.to_string());
     assert!(
         edits.contains(&Edit::Remove(root.as_str().into())),
         "{edits:?}"
@@ -423,8 +427,11 @@ fn swapped_names_leave_both_slots_whole() {
 
 #[test]
 fn a_port_reads_as_the_kernel_prints_it() {
-    let tree = Model::of(&machine("h100-oci"));
-    let device = "sys/devices/pci0000:0c/0000:0c:00.0";
+    let machine = machine("h100-oci");
+    let tree = Model::of(&machine);
+    let bus = "pci0000:09/0000:09:01.0/0000:0a:00.0/0000:0b:00.0";
+    let device = folder(&machine, "0000:0c:00.0");
+    assert_eq!(device, format!("sys/devices/{bus}/0000:0c:00.0"));
     let port = format!("{device}/infiniband/mlx5_0/ports/1");
     for (name, text) in [
         ("state", "4: ACTIVE\n"),
@@ -439,9 +446,9 @@ fn a_port_reads_as_the_kernel_prints_it() {
     }
     assert_eq!(
         tree.0.get("sys/class/infiniband/mlx5_0"),
-        Some(&Node::Link(
-            "../../devices/pci0000:0c/0000:0c:00.0/infiniband/mlx5_0".to_owned()
-        ))
+        Some(&Node::Link(format!(
+            "../../devices/{bus}/0000:0c:00.0/infiniband/mlx5_0"
+        )))
     );
     assert_eq!(
         tree.0.get("sys/class/net/rdma0/device"),
@@ -452,4 +459,109 @@ fn a_port_reads_as_the_kernel_prints_it() {
         tree.0.get(&format!("{device}/net/rdma0/device")),
         Some(&Node::Link("../../../0000:0c:00.0".to_owned()))
     );
+}
+
+fn bytes<'t>(tree: &'t Model, path: &str) -> &'t [u8] {
+    match tree.0.get(path) {
+        Some(Node::File(Value::Bytes(bytes))) => bytes,
+        other => panic!("{path} is {other:?}"),
+    }
+}
+
+/// The PCI Express capability: speed and lanes in its link status (`PCI_EXP_LNKSTA`).
+fn link_status(config: &[u8]) -> (u8, u16) {
+    let mut at = usize::from(config[0x34]);
+    while config[at] != 0x10 {
+        at = usize::from(config[at + 1]);
+        assert_ne!(at, 0, "every function has the capability");
+    }
+    let status = u16::from_le_bytes([config[at + 0x12], config[at + 0x13]]);
+    (config[at + 0x12] & 0xf, status >> 4 & 0x3f)
+}
+
+#[test]
+fn the_link_in_the_configuration_space_is_that_of_the_attributes() {
+    for (name, platform) in Platforms::shipped().iter() {
+        let machine = platform.machine(&NodeName::from("node-1"));
+        let tree = Model::of(&machine);
+        for function in machine.functions.values() {
+            let folder = folder(&machine, &function.pci.to_string());
+            let config = bytes(&tree, &format!("{folder}/config"));
+            assert_eq!(config.len(), 4096, "{name}");
+            let (speed, lanes) = link_status(config);
+            let speeds = ["2.5", "5.0", "8.0", "16.0", "32.0", "64.0"];
+            let speed = format!("{} GT/s PCIe\n", speeds[usize::from(speed) - 1]);
+            let attribute = |name: &str| tree.text(&format!("{folder}/{name}"));
+            assert_eq!(attribute("current_link_speed"), speed, "{name}");
+            assert_eq!(
+                attribute("current_link_width"),
+                format!("{lanes}\n"),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_ids_of_a_virtual_function_are_in_its_attributes_only() {
+    let machine = machine("h100-oci:vfs");
+    let tree = Model::of(&machine);
+    let vf = machine
+        .functions
+        .values()
+        .find(|function| function.physfn.is_some());
+    let folder = folder(&machine, &vf.expect("a vf").pci.to_string());
+    assert_eq!(bytes(&tree, &format!("{folder}/config"))[..4], [0xff; 4]);
+    assert_eq!(tree.text(&format!("{folder}/vendor")), "0x15b3\n");
+}
+
+/// `sed -n 3,4p /proc/net/dev` of a Linux 6.18 has this shape.
+#[test]
+fn interfaces_are_listed_with_their_statistics_as_the_kernel_lists_them() {
+    let mut machine = machine("dgx-h100");
+    let pci = "0000:18:00.0".parse().expect("an address");
+    let function = machine.functions.get_mut(&pci).expect("listed");
+    let statistics = &mut function.netdevs[0].statistics;
+    for (name, count) in [
+        ("rx_bytes", 1234567890),
+        ("rx_crc_errors", 2),
+        ("rx_over_errors", 3),
+        ("tx_packets", 7),
+    ] {
+        statistics.insert(name.into(), CounterValue::Count(count));
+    }
+    let text = Model::of(&machine).text("proc/net/dev");
+    let rows: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        rows[2],
+        "    lo:       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0"
+    );
+    let row = rows.iter().find(|row| row.contains("ibp24s0:"));
+    assert_eq!(
+        *row.expect("an interface"),
+        "ibp24s0: 1234567890       0    0    0    0     5          0         0        0       7    0    0    0     0       0          0"
+    );
+    assert_eq!(
+        rows.len(),
+        2 + 2 + machine.functions.len(),
+        "lo, eno3, and one for each function"
+    );
+}
+
+#[test]
+fn processors_are_those_that_the_profile_states_for_each_node() {
+    let tree = Model::of(&machine("dgx-a100"));
+    let system = |name: &str| tree.text(&format!("sys/devices/system/{name}"));
+    assert_eq!(system("node/online"), "0-1,3-5,7\n");
+    assert_eq!(system("node/node3/cpulist"), "48-63,176-191\n");
+    assert_eq!(system("node/node1/distance"), "21 10 21 21 21 21\n");
+    assert_eq!(
+        system("cpu/cpu48/topology/thread_siblings_list"),
+        "48,176\n"
+    );
+    assert_eq!(system("cpu/cpu176/topology/physical_package_id"), "3\n");
+    // A guest whose GPUs have no node has one node.
+    let tree = Model::of(&machine("h100-vm"));
+    assert_eq!(tree.text("sys/devices/system/node/online"), "0\n");
+    assert_eq!(tree.text("sys/devices/system/cpu/online"), "0-191\n");
 }

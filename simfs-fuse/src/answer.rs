@@ -244,7 +244,7 @@ pub(crate) fn attr_ttl(attr: &Attr) -> Duration {
 }
 
 pub(crate) fn file_attr(attr: &Attr) -> FileAttr {
-    let time = SystemTime::UNIX_EPOCH;
+    let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(attr.mtime_ns);
     FileAttr {
         ino: INodeNo(attr.node.inode()),
         size: attr.len,
@@ -255,7 +255,7 @@ pub(crate) fn file_attr(attr: &Attr) -> FileAttr {
         crtime: time,
         kind: file_type(attr.kind),
         perm: attr.mode,
-        nlink: if attr.kind == NodeKind::Folder { 2 } else { 1 },
+        nlink: attr.links,
         uid: geteuid().as_raw(),
         gid: getegid().as_raw(),
         rdev: 0,

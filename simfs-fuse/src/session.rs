@@ -32,6 +32,13 @@ impl Session {
         let fs = self.0.fs();
         let call = match fs.attr(node) {
             Err(_) => return reply.error(fuser::Errno::ESTALE),
+            // An attribute that can be written: a write is answered by `Fs::perform`. Emptying it does nothing
+            // (`kernfs_iop_setattr`).
+            Ok(attr) if !attr.writable && attr.mode & 0o222 != 0 => None,
+            // `kernfs_fop_open` refuses others; for root the whole file system is read-only.
+            Ok(attr) if !attr.writable && request.uid() != 0 => {
+                return reply.error(fuser::Errno::EACCES);
+            }
             Ok(attr) if !attr.writable => return reply.error(fuser::Errno::EROFS),
             Ok(_) if flags.0.cast_unsigned() & OFlags::TRUNC.bits() == 0 => None,
             Ok(_) => {
@@ -114,6 +121,8 @@ impl Filesystem for Session {
                 kind,
                 len,
                 mode,
+                links: 0,
+                mtime_ns: 0,
                 writable: false,
             })
         });

@@ -232,7 +232,9 @@ impl Fs {
     }
 
     fn bytes_mut(&mut self, file: NodeId) -> Result<&mut Vec<u8>, Errno> {
-        match &mut self.tree.node_mut(file).ok_or(Errno::ENODEV)?.body {
+        let node = self.tree.node_mut(file).ok_or(Errno::ENODEV)?;
+        match &mut node.body {
+            Body::File(_) if !node.writable => Err(Errno::EROFS),
             Body::File(Value::Bytes(bytes)) => Ok(bytes),
             Body::File(Value::Fails(errno)) => Err(*errno),
             Body::Folder(_) => Err(Errno::EISDIR),

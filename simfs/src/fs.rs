@@ -4,7 +4,7 @@
 //! through `perform.rs`), so that both see the same behaviour. Start at [`Fs::apply`], [`Fs::arm`] and
 //! [`Fs::read`].
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     Edit, Errno, Moment, MomentId, NodeId, NodeKind, OpCounts, Rule, RuleId, SimTime, Stale,
@@ -37,6 +37,9 @@ pub struct Fs {
     /// The number of descriptors that processes hold on files of the writable folder.
     pub(crate) opens: BTreeMap<NodeId, u64>,
     pub(crate) modes: BTreeMap<NodeId, u16>,
+    /// The permission bits of files by name, outside the writable folder.
+    named_modes: Arc<BTreeMap<Box<str>, u16>>,
+    mtime_ns: u64,
     pub(crate) progress: Option<Progress>,
     pub(crate) routes: Routes,
     stale: Option<Vec<Stale>>,
@@ -54,6 +57,11 @@ pub struct Attr {
     pub len: u64,
     /// Its permission bits.
     pub mode: u16,
+    /// The number of its links: for a folder, two and one for each folder in it (`kernfs_refresh_inode`,
+    /// `fs/kernfs/inode.c`).
+    pub links: u32,
+    /// When it was made, in nanoseconds since 1970-01-01T00:00:00Z.
+    pub mtime_ns: u64,
     /// Whether it is the writable folder or below it.
     pub writable: bool,
 }
@@ -114,6 +122,19 @@ impl Fs {
     pub fn set_writable(&mut self, path: impl Into<TreePath>) {
         let stale = self.tree.set_writable(&path.into());
         self.note_stale(stale);
+    }
+
+    /// Gives files with these names these permission bits, outside the writable folder; other files have 0444.
+    /// A file that has a bit for writing can be opened for it, as an attribute of sysfs can: a write is an
+    /// operation, and fails with `EROFS` unless a rule answers it.
+    pub fn set_named_modes<'n>(&mut self, modes: impl IntoIterator<Item = (&'n str, u16)>) {
+        let modes = modes.into_iter().map(|(name, mode)| (name.into(), mode));
+        self.named_modes = Arc::new(modes.collect());
+    }
+
+    /// Sets the time of every node, in nanoseconds since 1970-01-01T00:00:00Z; 0 at first.
+    pub fn set_mtime(&mut self, mtime_ns: u64) {
+        self.mtime_ns = mtime_ns;
     }
 
     /// Adds a rule after the existing ones.
@@ -232,7 +253,18 @@ impl Fs {
             (NodeKind::Folder, _) => 0o755,
             (NodeKind::Link, _) => 0o777,
             (_, true) => 0o644,
-            (_, false) => 0o444,
+            (_, false) => self.named_modes.get(&node.name).copied().unwrap_or(0o444),
+        };
+        let folders = match &node.body {
+            Body::Folder(children) => children
+                .values()
+                .filter(|child| self.tree.kind(**child) == Some(NodeKind::Folder))
+                .count(),
+            _ => 0,
+        };
+        let links = match kind {
+            NodeKind::Folder => 2 + u32::try_from(folders).unwrap_or(u32::MAX - 2),
+            _ => 1,
         };
         let mode = self.modes.get(&id).copied().unwrap_or(usual);
         Ok(Attr {
@@ -240,6 +272,8 @@ impl Fs {
             kind,
             len,
             mode,
+            links,
+            mtime_ns: self.mtime_ns,
             writable: node.writable,
         })
     }

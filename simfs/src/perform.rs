@@ -235,6 +235,7 @@ impl Fs {
                     ..
                 } => Err(Errno::EISDIR),
                 node if node.writable => Ok(()),
+                _ if self.attr(*file)?.mode & 0o222 != 0 => Ok(()),
                 _ => Err(Errno::EROFS),
             },
             Call::Create {

@@ -12,6 +12,6 @@ pub enum Stale {
         /// The name.
         name: Box<str>,
     },
-    /// The text of this link, or whether it can be read, has changed.
+    /// The text of this link, or whether it can be read, has changed; or the number of this folder's links.
     Inode(NodeId),
 }

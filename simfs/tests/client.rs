@@ -467,3 +467,36 @@ fn attributes_are_those_of_sysfs_and_in_the_writable_folder_those_of_a_disk() {
         (NodeKind::File, 4, 0o644, true)
     );
 }
+
+#[test]
+fn a_file_has_the_mode_of_its_name_and_a_folder_a_link_from_each_folder_in_it() {
+    let mut fs = fs();
+    fs.set_named_modes([("state", 0o644)]);
+    fs.set_mtime(7);
+    let attr = |path: &str| {
+        let node = fs.tree().get(&TreePath::new(path)).unwrap();
+        fs.attr(node).unwrap()
+    };
+    let state = attr(&format!("{DEVICE}/ports/1/state"));
+    assert_eq!((state.mode, state.links, state.mtime_ns), (0o644, 1, 7));
+    let ports = attr(&format!("{DEVICE}/ports"));
+    assert_eq!((ports.mode, ports.links), (0o755, 3));
+    let vendor = attr("sys/devices/pci0000:00/0000:17:00.0/vendor");
+    assert_eq!(vendor.mode, 0o444);
+}
+
+#[test]
+fn a_write_to_an_attribute_that_can_be_written_is_refused_or_answered_by_a_rule() {
+    let mut fs = fs();
+    fs.set_named_modes([("state", 0o644)]);
+    assert_eq!(errno(fs.write(STATE, b"x")), Errno::EROFS);
+    let verdict = Verdict::Fail(Errno::EIO);
+    fs.arm(rule(Op::Write, STATE, When::Always, verdict));
+    assert_eq!(errno(fs.write(STATE, b"x")), Errno::EIO);
+    let shown = [
+        format!("write {STATE}: EROFS"),
+        format!("write {STATE}: EIO"),
+    ];
+    assert_eq!(trace(&mut fs), shown);
+    assert_eq!(fs.read(STATE).unwrap(), b"4: ACTIVE\n");
+}

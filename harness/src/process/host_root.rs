@@ -1,8 +1,8 @@
 //! `root: /`: a node's tree over its host's own files, for programs whose paths are fixed.
 //!
 //! The tree's `sys` is mounted over `/sys`, and what language runtimes read there (CPUs, cgroups, huge pages)
-//! is mounted into it again from the host. For that the tree has empty folders, which only a monitor under
-//! `root: /` has in its tree. Start at [`HostRoot`]; the namespace is that of `mount_space.rs`.
+//! is mounted into it again from the host. For that the tree has folders, which, apart from `devices/system`, only a
+//! monitor under `root: /` has in its tree. Start at [`HostRoot`]; the namespace is that of `mount_space.rs`.
 
 use std::{
     collections::BTreeSet,

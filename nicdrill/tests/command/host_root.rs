@@ -67,7 +67,8 @@ fn looks(keys: &str, script: &str) -> Ran {
     "sh -c 'cmp /proc/net/route {root}/proc/net/route' && echo same",
     "same"
 )]
-#[case::other_files_of_the_network("grep -c lo: /proc/net/dev", "1")]
+#[case::interfaces("grep -c rdma /proc/net/dev", "16")]
+#[case::other_files_of_the_network("cmp /proc/net/snmp /proc/self/net/snmp && echo same", "same")]
 #[case::boot_id(
     "cmp /proc/sys/kernel/random/boot_id {root}/proc/sys/kernel/random/boot_id && echo same",
     "same"
@@ -104,16 +105,34 @@ fn the_folders_for_the_hosts_files_are_in_the_tree_of_such_a_monitor_only() {
     if !can_play_processes() {
         return;
     }
-    let ran = looks(
-        "",
-        "ls {root}/sys {root}/sys/devices | grep -cwE 'kernel|fs|system'",
-    );
+    let folders = "ls {root}/sys | grep -cwE 'kernel|fs'";
+    let ran = looks("", folders);
     assert!(ran.out.contains("    0\n"), "{ran}");
-    let ran = looks(
-        "root: /\n",
-        "ls {root}/sys {root}/sys/devices | grep -cwE 'kernel|fs|system'",
-    );
-    assert!(ran.out.contains("    3\n"), "{ran}");
+    let ran = looks("root: /\n", folders);
+    assert!(ran.out.contains("    2\n"), "{ran}");
+}
+
+/// A program's runtime needs the CPUs on which it runs; whoever wants those of the platform asks for them.
+#[rstest]
+#[case::of_the_host("root: /\n", "/sys", "0")]
+#[case::of_the_tree("root: /\n", "{root}/sys", "1")]
+#[case::asked_for(
+    "root: /\nbinds: { /sys/devices/system: '{root}/sys/devices/system' }\n",
+    "/sys",
+    "1"
+)]
+fn processors_are_those_of_the_host_unless_a_descriptor_asks(
+    #[case] keys: &str,
+    #[case] sys: &str,
+    #[case] says: &str,
+) {
+    if can_play_processes() {
+        let ran = looks(
+            keys,
+            &format!("grep -cw 0-223 {sys}/devices/system/cpu/online"),
+        );
+        assert!(ran.out.contains(&format!("    {says}\n")), "{ran}");
+    }
 }
 
 /// Programs of Debian that know no other path than `/sys` and `/dev`; the gate's field part installs them.
@@ -121,6 +140,12 @@ fn the_folders_for_the_hosts_files_are_in_the_tree_of_such_a_monitor_only() {
 #[case::ibstat("ibstat", "ibstat | grep -c 'State: Active'", "17")]
 #[case::ibstatus("ibstatus", "ibstatus | grep -c 'phys state:.*5: LinkUp'", "17")]
 #[case::libibverbs("ibv_devices", "ibv_devices | grep -c mlx5_", "18")]
+#[case::lspci("lspci", "lspci -n | grep -c ' 15b3:'", "18")]
+#[case::lstopo(
+    "lstopo-no-graphics",
+    "lstopo-no-graphics --filter io:all | grep -c OpenFabrics",
+    "18"
+)]
 #[case::node_exporter(
     "prometheus-node-exporter",
     "prometheus-node-exporter --web.listen-address=127.0.0.1:9100 2>/dev/null & \

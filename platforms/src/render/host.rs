@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Nodes, Of, Part, net, pci_function::Header};
-use crate::{Clock, Gpu, Machine, MetadataFile, PciAddress, Route, Routes};
+use super::{
+    Nodes, Of, Part, bridge, net, net_dev, net_dev::NetDevices, pci_function::Header, system,
+};
+use crate::{Bridge, Clock, Gpu, Machine, MetadataFile, PciAddress, Route, Routes};
 
 /// A part of the host.
 pub(super) enum HostPart<'a> {
@@ -12,8 +14,10 @@ pub(super) enum HostPart<'a> {
     Folders,
     /// The RDMA classes.
     Classes,
-    /// A host bridge.
-    Bridge,
+    /// CPUs and memory.
+    System(&'a Machine),
+    /// A PCIe bridge.
+    Bridge(&'a Bridge),
     /// The folder of a driver on the PCI bus.
     Driver,
     /// A GPU's PCI function.
@@ -22,6 +26,8 @@ pub(super) enum HostPart<'a> {
     BootId(&'a str),
     /// The route table.
     Routes(&'a Routes),
+    /// The table of interfaces.
+    NetDevices(NetDevices<'a>),
     /// The collector's file.
     Metadata(&'a MetadataFile),
     /// The clock file that a monitor may read instead of the system's clock.
@@ -49,13 +55,15 @@ pub(super) fn parts<'a>(
     if machine.class_present && differs(&|other| other.class_present) {
         add("sys/class".to_owned(), HostPart::Classes);
     }
-    let same_functions = other.is_some_and(|(_, touched)| touched.is_empty());
-    let same_hardware = |other: &Machine| same_functions && other.gpus == machine.gpus;
-    if differs(&|other| same_hardware(other) || same_slots(other, machine)) {
-        for bridge in bridges(machine) {
-            add(bridge, HostPart::Bridge);
+    if other.is_none() {
+        add("sys/devices/system".to_owned(), HostPart::System(machine));
+        for bridge in machine.bridges.iter() {
+            let root = folder(&bridge.bus, &bridge.pci);
+            add(root, HostPart::Bridge(bridge));
         }
     }
+    let same_functions = other.is_some_and(|(_, touched)| touched.is_empty());
+    let same_hardware = |other: &Machine| same_functions && other.gpus == machine.gpus;
     if differs(&|other| same_hardware(other) || drivers(other).eq(drivers(machine))) {
         for driver in drivers(machine).flatten().collect::<BTreeSet<_>>() {
             add(format!("sys/bus/pci/drivers/{driver}"), HostPart::Driver);
@@ -63,7 +71,7 @@ pub(super) fn parts<'a>(
     }
     if differs(&|other| other.gpus == machine.gpus) {
         for gpu in machine.gpus.iter() {
-            add(folder(&gpu.pci, None), HostPart::Gpu(gpu));
+            add(folder(&gpu.bus, &gpu.pci), HostPart::Gpu(gpu));
         }
     }
     if differs(&|other| other.boot_id == machine.boot_id) {
@@ -74,6 +82,10 @@ pub(super) fn parts<'a>(
     }
     if differs(&|other| other.routes == machine.routes) {
         add("proc/net".to_owned(), HostPart::Routes(&machine.routes));
+    }
+    if other.is_none_or(|(other, touched)| net_dev::differ(other, machine, touched)) {
+        let devices = HostPart::NetDevices(NetDevices(machine));
+        add("proc/net".to_owned(), devices);
     }
     if differs(&|other| other.metadata == machine.metadata) {
         add(
@@ -91,17 +103,9 @@ pub(super) fn parts<'a>(
     }
 }
 
-/// The folder of a PCI function. A virtual function's is beside its physical one's.
-pub(super) fn folder(pci: &PciAddress, physfn: Option<&PciAddress>) -> String {
-    format!("{}/{pci}", bridge(physfn.unwrap_or(pci)))
-}
-
-fn bridge(pci: &PciAddress) -> String {
-    format!("sys/devices/pci{:04x}:{:02x}", pci.domain, pci.bus)
-}
-
-fn same_slots(a: &Machine, b: &Machine) -> bool {
-    a.functions.keys().eq(b.functions.keys()) && a.gpus == b.gpus
+/// The folder of a PCI function on this bus.
+pub(super) fn folder(bus: &str, pci: &PciAddress) -> String {
+    format!("sys/devices/{bus}/{pci}")
 }
 
 fn drivers(machine: &Machine) -> impl Iterator<Item = Option<&str>> {
@@ -112,34 +116,25 @@ fn drivers(machine: &Machine) -> impl Iterator<Item = Option<&str>> {
     functions.chain(machine.gpus.iter().map(|gpu| gpu.driver.as_deref()))
 }
 
-fn bridges(machine: &Machine) -> BTreeSet<String> {
-    let functions = machine.functions.values();
-    let functions = functions.map(|function| bridge(&function.physfn.unwrap_or(function.pci)));
-    functions
-        .chain(machine.gpus.iter().map(|gpu| bridge(&gpu.pci)))
-        .collect()
-}
-
 impl HostPart<'_> {
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Folders => "folders",
             Self::Classes => "classes",
-            Self::Bridge => "bridge",
+            Self::System(_) => "system",
+            Self::Bridge(_) => "bridge",
             Self::Driver => "driver",
             Self::Gpu(_) => "gpu",
             Self::BootId(_) => "boot_id",
             Self::Routes(_) => "routes",
+            Self::NetDevices(_) => "net_devices",
             Self::Metadata(_) => "metadata",
             Self::Clock(_) => "clock",
         }
     }
 
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        matches!(
-            (self, other),
-            (Self::Bridge, Self::Bridge) | (Self::Driver, Self::Driver)
-        )
+        matches!((self, other), (Self::Driver, Self::Driver))
     }
 
     pub(super) fn nodes(&self, nodes: &mut Nodes) {
@@ -167,26 +162,14 @@ impl HostPart<'_> {
                 nodes.file("infiniband_mad/abi_version", 5);
                 nodes.file("infiniband_verbs/abi_version", 6);
             }
-            Self::Bridge | Self::Driver => nodes.folder(""),
-            Self::Gpu(gpu) => {
-                let header = Header {
-                    pci: gpu.pci,
-                    // The subsystem has the vendor's id and no number.
-                    id: [gpu.vendor, gpu.device],
-                    subsystem: [gpu.vendor, 0],
-                    // A 3D controller.
-                    class: 0x03_02_00,
-                    revision: 0xa1,
-                    numa: gpu.numa,
-                    cpus: gpu.cpus.as_deref(),
-                    driver: gpu.driver.as_deref(),
-                    regions: 7,
-                };
-                header.attributes(&folder(&gpu.pci, None), nodes);
-            }
+            Self::System(machine) => system::nodes(machine, nodes),
+            Self::Bridge(bridge) => bridge::header(bridge).attributes(nodes),
+            Self::Driver => nodes.folder(""),
+            Self::Gpu(gpu) => Header::of_gpu(gpu).attributes(nodes),
             Self::BootId(boot_id) => nodes.file("boot_id", boot_id),
             Self::Routes(Routes::Rows(rows)) => nodes.bytes("route", table(rows).into_bytes()),
             Self::Routes(Routes::Text(text)) => nodes.bytes("route", text.clone().into_bytes()),
+            Self::NetDevices(devices) => nodes.bytes("dev", devices.table().into_bytes()),
             Self::Routes(Routes::Missing) | Self::Metadata(MetadataFile::Missing) => {}
             Self::Metadata(MetadataFile::Written(metadata)) => {
                 nodes.bytes("gpu_metadata.json", metadata.to_json().into_bytes());

@@ -2,7 +2,7 @@
 
 use simfs::Errno;
 
-use super::{Nodes, Of, Part, host, rdma};
+use super::{Nodes, Of, Part, rdma, up_from};
 use crate::identifiers::grouped;
 use crate::{Counters, Function, NetDev};
 
@@ -114,13 +114,10 @@ fn own(function: Option<&Function>, netdev: &NetDev, nodes: &mut Nodes) {
     let class = format!("/sys/class/net/{name}");
     match function {
         Some(function) => {
-            let device = host::folder(&function.pci, function.physfn.as_ref());
-            nodes.link(
-                class,
-                format!("../../{}/net/{name}", device.trim_start_matches("sys/")),
-            );
-            nodes.link("device", format!("../../../{}", function.pci));
-            nodes.link("subsystem", "../../../../../class/net");
+            let Function { bus, pci, .. } = function;
+            nodes.link(class, format!("../../devices/{bus}/{pci}/net/{name}"));
+            nodes.link("device", format!("../../../{pci}"));
+            nodes.link("subsystem", format!("{}/class/net", up_from(bus, 3)));
         }
         None => {
             nodes.link(class, format!("../../devices/virtual/net/{name}"));
@@ -201,10 +198,11 @@ fn own(function: Option<&Function>, netdev: &NetDev, nodes: &mut Nodes) {
     for lower in &netdev.lowers {
         // The kernel has a link to the lower device here; a plain name is enough, because the class
         // lists the device too.
-        nodes.link(
-            format!("lower_{lower}"),
-            format!("../../../../class/net/{lower}"),
-        );
+        let up = match function {
+            Some(function) => up_from(&function.bus, 3),
+            None => "../../../..".to_owned(),
+        };
+        nodes.link(format!("lower_{lower}"), format!("{up}/class/net/{lower}"));
     }
 }
 

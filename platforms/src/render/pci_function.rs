@@ -1,7 +1,8 @@
 //! A network function on the PCI bus (`drivers/pci/pci-sysfs.c`, `drivers/pci/iov.c`).
 
-use super::{Nodes, Of, Part, host, net, rdma};
-use crate::{Function, Machine, PciAddress};
+use super::config_space::{self, ConfigSpace, Link, Shape, Sriov};
+use super::{Nodes, Of, Part, host, net, rdma, up_from};
+use crate::{Function, Gpu, Machine, PciAddress};
 
 /// A part that belongs to the function itself.
 pub(super) enum PciPart<'a> {
@@ -16,7 +17,7 @@ pub(super) enum PciPart<'a> {
 
 /// Every part of a function.
 pub(super) fn parts<'a>(machine: &Machine, function: &'a Function, parts: &mut Vec<Part<'a>>) {
-    let root = host::folder(&function.pci, function.physfn.as_ref());
+    let root = host::folder(&function.bus, &function.pci);
     let glue = |class: &'static str| Part {
         root: format!("{root}/{class}"),
         of: Of::Pci(PciPart::Glue {
@@ -80,6 +81,7 @@ impl PciPart<'_> {
 fn same(a: &Function, b: &Function) -> bool {
     let Function {
         pci,
+        bus,
         incarnation,
         vendor,
         device,
@@ -104,6 +106,7 @@ fn same(a: &Function, b: &Function) -> bool {
         in_other_namespace: _,
     } = a;
     *pci == b.pci
+        && *bus == b.bus
         && *incarnation == b.incarnation
         && [*vendor, *device] == [b.vendor, b.device]
         && [*subsystem_vendor, *subsystem_device] == [b.subsystem_vendor, b.subsystem_device]
@@ -121,20 +124,9 @@ fn same(a: &Function, b: &Function) -> bool {
 }
 
 fn own(function: &Function, nodes: &mut Nodes) {
-    let Function { pci, physfn, .. } = function;
+    let Function { physfn, .. } = function;
     let header = Header::of(function);
-    header.attributes(host::folder(pci, physfn.as_ref()).as_str(), nodes);
-    for (name, speed) in [
-        ("current_link_speed", true),
-        ("max_link_speed", true),
-        ("current_link_width", false),
-        ("max_link_width", false),
-    ] {
-        match speed {
-            true => nodes.file(name, &function.pcie_speed),
-            false => nodes.file(name, function.pcie_width),
-        }
-    }
+    header.attributes(nodes);
     if let Some(total) = function.sriov_totalvfs {
         nodes.file("sriov_totalvfs", total);
         nodes.file("sriov_numvfs", function.virtfns.len());
@@ -158,55 +150,88 @@ fn own(function: &Function, nodes: &mut Nodes) {
 /// The attributes that every PCI function has.
 pub(super) struct Header<'a> {
     pub(super) pci: PciAddress,
+    /// The folder of its bus, from `sys/devices/` on.
+    pub(super) bus: &'a str,
     /// Vendor and device.
     pub(super) id: [u16; 2],
     /// Subsystem vendor and device.
     pub(super) subsystem: [u16; 2],
     pub(super) class: u32,
     pub(super) revision: u8,
+    pub(super) shape: Shape,
     pub(super) numa: i32,
     pub(super) cpus: Option<&'a str>,
+    /// Speed and lanes of its link.
+    pub(super) link: (&'a str, u8),
     pub(super) driver: Option<&'a str>,
-    /// How many regions `resource` lists: those of the header, and those of SR-IOV.
-    pub(super) regions: usize,
+    pub(super) sriov: Option<Sriov>,
 }
 
 impl<'a> Header<'a> {
     fn of(function: &'a Function) -> Self {
+        let count = u16::try_from(function.virtfns.len()).unwrap_or(u16::MAX);
+        let sriov = function.sriov_totalvfs.map(|total| Sriov {
+            total,
+            count,
+            offset: function.sriov_offset,
+            device: function.sriov_vf_device,
+        });
         Self {
             pci: function.pci,
+            bus: &function.bus,
             id: [function.vendor, function.device],
             subsystem: [function.subsystem_vendor, function.subsystem_device],
             class: function.class,
             revision: function.revision,
+            shape: match function.physfn {
+                Some(_) => Shape::Virtual,
+                None => Shape::Endpoint,
+            },
             numa: function.numa,
             cpus: function.cpus.as_deref(),
+            link: (&function.pcie_speed, function.pcie_width),
             driver: function.driver.as_deref(),
-            regions: if function.sriov_totalvfs.is_some() {
-                13
-            } else {
-                7
-            },
+            sriov,
         }
     }
 
-    /// The attributes of the function whose folder is `folder`, and its links on the bus.
-    pub(super) fn attributes(&self, folder: &str, nodes: &mut Nodes) {
+    pub(super) fn of_gpu(gpu: &'a Gpu) -> Self {
+        Self {
+            pci: gpu.pci,
+            bus: &gpu.bus,
+            id: [gpu.vendor, gpu.device],
+            // The subsystem has the vendor's id and no number.
+            subsystem: [gpu.vendor, 0],
+            // A 3D controller.
+            class: 0x03_02_00,
+            revision: 0xa1,
+            shape: Shape::Endpoint,
+            numa: gpu.numa,
+            cpus: gpu.cpus.as_deref(),
+            link: (&gpu.pcie_speed, gpu.pcie_width),
+            driver: gpu.driver.as_deref(),
+            sriov: None,
+        }
+    }
+
+    /// The function's attributes, and its links on the bus.
+    pub(super) fn attributes(&self, nodes: &mut Nodes) {
         let Self {
             pci,
+            bus,
             id: [vendor, device],
-            subsystem,
+            subsystem: [subsystem_vendor, subsystem_device],
             class,
+            link: (speed, width),
             ..
         } = self;
-        let [subsystem_vendor, subsystem_device] = subsystem;
-        let below_sys = folder.trim_start_matches("sys/");
+        let up = up_from(bus, 1);
         nodes.folder("");
         nodes.link(
             format!("/sys/bus/pci/devices/{pci}"),
-            format!("../../../{below_sys}"),
+            format!("../../../devices/{bus}/{pci}"),
         );
-        nodes.link("subsystem", "../../../bus/pci");
+        nodes.link("subsystem", format!("{up}/bus/pci"));
         nodes.file("vendor", format_args!("{vendor:#06x}"));
         nodes.file("device", format_args!("{device:#06x}"));
         nodes.file("subsystem_vendor", format_args!("{subsystem_vendor:#06x}"));
@@ -219,13 +244,17 @@ impl<'a> Header<'a> {
         nodes.file("local_cpus", mask(cpus));
         nodes.file("irq", 0);
         nodes.file("enable", 1);
+        nodes.file("current_link_speed", speed);
+        nodes.file("max_link_speed", speed);
+        nodes.file("current_link_width", width);
+        nodes.file("max_link_width", width);
         let alias = self.modalias();
         nodes.file("modalias", &alias);
         let mut uevent = String::new();
         if let Some(driver) = self.driver {
-            nodes.link("driver", format!("../../../bus/pci/drivers/{driver}"));
+            nodes.link("driver", format!("{up}/bus/pci/drivers/{driver}"));
             let bound = format!("/sys/bus/pci/drivers/{driver}/{pci}");
-            nodes.link(bound, format!("../../../../{below_sys}"));
+            nodes.link(bound, format!("../../../../devices/{bus}/{pci}"));
             uevent += &format!("DRIVER={driver}\n");
         }
         uevent += &format!(
@@ -235,7 +264,21 @@ impl<'a> Header<'a> {
         );
         nodes.file("uevent", uevent);
         nodes.bytes("config", self.config());
-        nodes.bytes("resource", RESOURCE.repeat(self.regions).into_bytes());
+        nodes.bytes("resource", RESOURCE.repeat(self.regions()).into_bytes());
+        if let Shape::Bridge(_, [_, secondary, subordinate]) = self.shape {
+            nodes.file("secondary_bus_number", secondary);
+            nodes.file("subordinate_bus_number", subordinate);
+        }
+    }
+
+    /// How many regions `resource` lists: those of the header and of the expansion ROM, six of SR-IOV, four
+    /// windows of a bridge (`PCI_NUM_RESOURCES`, `PCI_BRIDGE_RESOURCES`).
+    fn regions(&self) -> usize {
+        match self.shape {
+            Shape::Bridge(..) => 17,
+            _ if self.sriov.is_some() => 13,
+            _ => 7,
+        }
     }
 
     fn modalias(&self) -> String {
@@ -254,19 +297,21 @@ impl<'a> Header<'a> {
         )
     }
 
-    /// The first 64 bytes of the configuration space: a type 0 header without regions, enough for
-    /// `lspci`.
     fn config(&self) -> Vec<u8> {
-        let mut header = vec![0; 64];
-        let [_, base, sub, interface] = self.class.to_be_bytes();
-        header[0x00..0x02].copy_from_slice(&self.id[0].to_le_bytes());
-        header[0x02..0x04].copy_from_slice(&self.id[1].to_le_bytes());
-        // Command: memory space and bus master. Status: none.
-        header[0x04] = 0x06;
-        header[0x08..0x0c].copy_from_slice(&[self.revision, interface, sub, base]);
-        header[0x2c..0x2e].copy_from_slice(&self.subsystem[0].to_le_bytes());
-        header[0x2e..0x30].copy_from_slice(&self.subsystem[1].to_le_bytes());
-        header
+        let header = config_space::Header {
+            id: self.id,
+            subsystem: self.subsystem,
+            class: self.class,
+            revision: self.revision,
+            shape: self.shape,
+        };
+        let (speed, width) = self.link;
+        let space = ConfigSpace::of(&header, Link::of(speed, width));
+        let space = match &self.sriov {
+            Some(sriov) => space.with_sriov(sriov),
+            None => space,
+        };
+        space.into_bytes()
     }
 }
 
@@ -275,18 +320,12 @@ const RESOURCE: &str = "0x0000000000000000 0x0000000000000000 0x0000000000000000
 
 /// A list of CPUs (`0-3,8`) as a mask in the kernel's notation: words of 32 bits, the highest first
 /// (`%*pb`).
-fn mask(list: &str) -> String {
+pub(super) fn mask(list: &str) -> String {
     let mut words: Vec<u32> = vec![0];
-    for range in list.split(',') {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (Ok(first), Ok(last)) = (first.parse::<u16>(), last.parse::<u16>()) else {
-            continue;
-        };
-        for cpu in first..=last {
-            let word = usize::from(cpu / 32);
-            words.resize(words.len().max(word + 1), 0);
-            words[word] |= 1 << (cpu % 32);
-        }
+    for cpu in cpus_of(list) {
+        let word = usize::from(cpu / 32);
+        words.resize(words.len().max(word + 1), 0);
+        words[word] |= 1 << (cpu % 32);
     }
     let words: Vec<String> = words
         .iter()
@@ -294,6 +333,15 @@ fn mask(list: &str) -> String {
         .map(|word| format!("{word:08x}"))
         .collect();
     words.join(",")
+}
+
+/// The numbers of a list (`0-3,8`). What is not a range of numbers is left out.
+pub(super) fn cpus_of(list: &str) -> impl Iterator<Item = u16> {
+    let ranges = list.split(',').filter_map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    });
+    ranges.flatten()
 }
 
 #[cfg(test)]
@@ -310,18 +358,22 @@ mod tests {
     fn the_header_says_what_the_attributes_say() {
         let header = Header {
             pci: "0000:0c:00.0".parse().unwrap(),
+            bus: "pci0000:0b/0000:0b:01.0",
             id: [0x15b3, 0x1021],
             subsystem: [0x15b3, 0x0038],
             class: 0x02_07_00,
             revision: 0,
+            shape: Shape::Endpoint,
             numa: 0,
             cpus: None,
+            link: ("32.0 GT/s PCIe", 16),
             driver: None,
-            regions: 7,
+            sriov: None,
         };
         let config = header.config();
         assert_eq!(config[..4], [0xb3, 0x15, 0x21, 0x10]);
         assert_eq!(config[0x09..0x0c], [0x00, 0x07, 0x02]);
+        assert_eq!(config.len(), 4096);
         assert_eq!(
             header.modalias(),
             "pci:v000015B3d00001021sv000015B3sd00000038bc02sc07i00"

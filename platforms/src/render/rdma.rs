@@ -3,7 +3,7 @@
 
 use simfs::Errno;
 
-use super::{Nodes, Of, Part, host};
+use super::{Nodes, Of, Part, up_from};
 use crate::identifiers::{Guid, grouped};
 use crate::{
     CharDevice, CounterValue, Counters, Function, GidKind, LinkLayer, NetDev, Port, PortNumber,
@@ -174,23 +174,21 @@ fn same(a: &Rdma, b: &Rdma) -> bool {
         && *files == b.files
 }
 
-/// The link of a class entry to the device's folder, three levels below the classes' common root.
-fn class_link(function: &Function, class: &str, name: &str) -> (String, String) {
-    let device = host::folder(&function.pci, function.physfn.as_ref());
-    let below = device.trim_start_matches("sys/");
-    (
+/// The link of a class entry to the device's folder, and that folder's link to its class.
+fn class_links(function: &Function, class: &str, name: &str, nodes: &mut Nodes) {
+    let Function { bus, pci, .. } = function;
+    nodes.link(
         format!("/sys/class/{class}/{name}"),
-        format!("../../{below}/{class}/{name}"),
-    )
+        format!("../../devices/{bus}/{pci}/{class}/{name}"),
+    );
+    nodes.link("device", format!("../../../{pci}"));
+    nodes.link("subsystem", format!("{}/class/{class}", up_from(bus, 3)));
 }
 
 fn device(function: &Function, rdma: &Rdma, nodes: &mut Nodes) {
-    let (path, target) = class_link(function, "infiniband", rdma.name.as_str());
     nodes.folder("");
     nodes.folder("ports");
-    nodes.link(path, target);
-    nodes.link("device", format!("../../../{}", function.pci));
-    nodes.link("subsystem", "../../../../../class/infiniband");
+    class_links(function, "infiniband", rdma.name.as_str(), nodes);
     if let Some(hca_type) = &rdma.hca_type {
         nodes.file("hca_type", hca_type);
     }
@@ -215,11 +213,8 @@ fn device(function: &Function, rdma: &Rdma, nodes: &mut Nodes) {
 
 fn verbs(function: &Function, rdma: &Rdma, nodes: &mut Nodes) {
     let name = format!("uverbs{}", rdma.uverbs);
-    let (path, target) = class_link(function, "infiniband_verbs", &name);
     nodes.folder("");
-    nodes.link(path, target);
-    nodes.link("device", format!("../../../{}", function.pci));
-    nodes.link("subsystem", "../../../../../class/infiniband_verbs");
+    class_links(function, "infiniband_verbs", &name, nodes);
     nodes.file("ibdev", &rdma.name);
     // `MLX5_IB_UVERBS_ABI_VERSION`.
     nodes.file("abi_version", 1);
@@ -240,11 +235,8 @@ fn mad(
     minor: u32,
     nodes: &mut Nodes,
 ) {
-    let (path, target) = class_link(function, "infiniband_mad", name);
     nodes.folder("");
-    nodes.link(path, target);
-    nodes.link("device", format!("../../../{}", function.pci));
-    nodes.link("subsystem", "../../../../../class/infiniband_mad");
+    class_links(function, "infiniband_mad", name, nodes);
     nodes.file("ibdev", &rdma.name);
     nodes.file("port", port);
     // `IB_UMAD_MAJOR`.

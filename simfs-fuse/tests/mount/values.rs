@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{Read, Seek, SeekFrom},
+    io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::{FileExt, MetadataExt},
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -189,4 +189,41 @@ fn a_listing_in_small_buffers_has_every_name_once() {
     assert_eq!(seen, names);
     assert!(chunks > 5, "{chunks} chunks are not small buffers");
     assert_eq!(list(&stage.path("class")).unwrap(), names);
+}
+
+#[test]
+fn an_attribute_that_can_be_written_is_opened_and_emptied_but_not_changed() {
+    let mut fs = two_devices();
+    fs.set_named_modes([("rate", 0o644)]);
+    let Some(stage) = fuse_or_skip(fs, Setting::default()) else {
+        return;
+    };
+    let open = |name: &str| {
+        let path = stage.path(&format!("devices/a/{name}"));
+        File::options().write(true).truncate(true).open(path)
+    };
+    let errno = |error: io::Error| Errno(error.raw_os_error().expect("of the kernel"));
+    let mut rate = open("rate").expect("it can be opened");
+    assert_eq!(rate.write(b"1").map_err(errno), Err(Errno::EROFS));
+    assert_eq!(open("state").map(drop).map_err(errno), Err(Errno::EROFS));
+    let rate = stage.path("devices/a/rate");
+    assert_eq!(read(&rate).unwrap(), "400 Gb/sec (4X NDR)\n");
+    assert_eq!(stage.trace()[0], "write class/a/rate: EROFS");
+}
+
+#[test]
+fn a_folder_has_two_links_and_one_for_each_folder_that_is_in_it_now() {
+    let mut fs = two_devices();
+    fs.set_mtime(1_740_786_600_000_000_000);
+    let Some(stage) = fuse_or_skip(fs, Setting::default()) else {
+        return;
+    };
+    let links = || fs::metadata(stage.path("devices")).unwrap().nlink();
+    assert_eq!(links(), 4);
+    stage.edit(&device("c"));
+    assert_eq!(links(), 5);
+    stage.edit(&[remove("devices/a"), remove("devices/b")]);
+    assert_eq!(links(), 3);
+    let made = fs::metadata(stage.path("devices/c/state")).unwrap().mtime();
+    assert_eq!(made, 1_740_786_600);
 }

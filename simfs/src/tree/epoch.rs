@@ -106,6 +106,8 @@ impl Tree {
                     }
                     self.structure += 1;
                     self.note_arrival(at, part, stale);
+                    // The folder above has one link more.
+                    stale.push(Stale::Inode(at));
                     self.add(at, part, Body::Folder(BTreeMap::new()))
                 }
             };
@@ -159,6 +161,10 @@ impl Tree {
             parent: node.parent,
             name: node.name.clone(),
         });
+        if node.is_folder() {
+            // The folder above has one link less.
+            stale.push(Stale::Inode(node.parent));
+        }
         self.detach(id);
         self.bury(id);
         self.structure += 1;
