@@ -2,7 +2,7 @@
 
 use platforms::{CharDevice, Function, LinkLayer, Machine, PhysState, Port, PortState, Rate, Rdma};
 
-use crate::{Facts, Program, Unreadable, devices, over_host::OverHost};
+use crate::{Facts, Program, Unreadable, devices, over_host::OverHost, victim};
 
 pub(crate) const IBSTAT: Program = Program {
     name: "ibstat",
@@ -49,14 +49,17 @@ fn of_blocks(text: &str) -> Facts {
 }
 
 /// `ibstat.c`: the words of the states. It shows channel adapters, switches and routers (`node_type` 1 to 3), which
-/// Elastic Fabric Adapters are not, and nothing at all if a port's file cannot be read.
+/// Elastic Fabric Adapters are not, by name, and ends at the first one with a port whose file cannot be read.
 fn ibstat(machine: &Machine, unreadable: Unreadable) -> Facts {
     let mut facts = Facts::new();
-    if unreadable != Unreadable::Nothing {
-        return facts;
-    }
-    let shown = |rdma: &Rdma| rdma.node_type.starts_with(['1', '2', '3']);
-    for (_, rdma) in devices(machine).filter(|(_, rdma)| shown(rdma)) {
+    let broken = victim(machine).filter(|_| unreadable != Unreadable::Nothing);
+    let mut all: Vec<&Rdma> = devices(machine).map(|(_, rdma)| rdma).collect();
+    all.sort_by_key(|rdma| rdma.name.as_str());
+    let shown = all
+        .into_iter()
+        .filter(|rdma| rdma.node_type.starts_with(['1', '2', '3']))
+        .take_while(|rdma| broken.is_none_or(|broken| broken.name != rdma.name));
+    for rdma in shown {
         let mut put =
             |name: &str, value: String| facts.insert(format!("{}{name}", rdma.name), value);
         put(" CA type", rdma.hca_type.clone().unwrap_or_default());
@@ -126,7 +129,7 @@ fn ibstatus(machine: &Machine, unreadable: Unreadable) -> Facts {
         let text = "device '*': sys files not found (/sys/class/infiniband/*/ports)";
         facts.insert(" Fatal error".to_owned(), text.to_owned());
     }
-    let mut unread = unreadable == Unreadable::Rate;
+    let broken = victim(machine).filter(|_| unreadable == Unreadable::Rate);
     for (_, rdma) in devices(machine) {
         for (number, port) in &rdma.ports {
             let mut put = |name: &str, value: String| {
@@ -142,7 +145,7 @@ fn ibstatus(machine: &Machine, unreadable: Unreadable) -> Facts {
             put("sm lid", format!("{:#x}", port.sm_lid));
             put("state", state(port.state).to_owned());
             put("phys state", phys_state(port.phys_state).to_owned());
-            let is_unread = port.is_up() && std::mem::take(&mut unread);
+            let is_unread = broken.is_some_and(|broken| broken.name == rdma.name);
             let text = if is_unread {
                 "unknown".to_owned()
             } else {

@@ -36,7 +36,7 @@ struct Program {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unreadable {
     Nothing,
-    /// `rate` of one port.
+    /// `rate` of the ports of one device.
     Rate,
 }
 
