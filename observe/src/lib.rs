@@ -24,9 +24,13 @@ pub mod promises;
 mod protocol;
 mod real_time;
 mod recording;
+mod schedule;
+mod scrape;
+mod series_rules;
 mod span;
 mod texts;
 mod toml_tables;
+mod value_range;
 
 pub use answers::{Answers, Series, series};
 pub use descriptor::{
@@ -35,7 +39,7 @@ pub use descriptor::{
 pub use differences::Differences;
 pub use filling::{Filling, PLACEHOLDERS};
 pub use isolation::{Limits, RootAt, Size};
-pub use lines::{LineRule, LineVerdict, Lines, UNNAMED};
+pub use lines::{LineRule, Lines, UNNAMED, VerdictWord};
 pub use loops::{ExpectedLoop, Loop, told_by};
 pub use metrics_page::MetricsPage;
 pub use needs::Needs;
@@ -44,5 +48,9 @@ pub use promises::Promises;
 pub use protocol::{Adapter, Breach, BreachField, Contract, Protocol};
 pub use real_time::RealTime;
 pub use recording::{Broken, Call, Delivery, Exit, MonitorTick, Reads, Recording, Tick};
+pub use schedule::{Occasion, Schedule};
+pub use scrape::{Scrape, ScrapeOutcome, ScrapePage};
+pub use series_rules::{SeriesRule, SeriesRules};
 pub use span::Span;
 pub use texts::{Logs, Texts};
+pub use value_range::ValueRange;

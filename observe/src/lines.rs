@@ -49,16 +49,16 @@ pub struct LineRule {
     /// and `text`.
     pattern: Pattern,
     /// What such a line says, if the pattern has no group `verdict`.
-    says: Option<LineVerdict>,
+    says: Option<VerdictWord>,
     /// What the words of the group `verdict` say; any other word says that nothing is known.
     #[serde(default)]
-    verdicts: BTreeMap<String, LineVerdict>,
+    verdicts: BTreeMap<String, VerdictWord>,
 }
 
 /// What a line can say about its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum LineVerdict {
+pub enum VerdictWord {
     /// It is healthy, or healthy again.
     Healthy,
     /// It has a fault, and work goes on.
@@ -207,13 +207,13 @@ fn subject(found: &Captures<'_>) -> Subject {
     }
 }
 
-impl From<LineVerdict> for Severity {
-    fn from(verdict: LineVerdict) -> Self {
+impl From<VerdictWord> for Severity {
+    fn from(verdict: VerdictWord) -> Self {
         match verdict {
-            LineVerdict::Healthy => Self::Healthy,
-            LineVerdict::NonFatal => Self::NonFatal,
-            LineVerdict::Fatal => Self::Fatal,
-            LineVerdict::Unknown => Self::Unknown,
+            VerdictWord::Healthy => Self::Healthy,
+            VerdictWord::NonFatal => Self::NonFatal,
+            VerdictWord::Fatal => Self::Fatal,
+            VerdictWord::Unknown => Self::Unknown,
         }
     }
 }
