@@ -278,6 +278,11 @@ fn says_something(tick: &MonitorTick, descriptor: &Descriptor) -> bool {
         let mut said = call.observations.iter();
         said.any(|event| event.severity != Severity::Unknown)
     };
+    let codes = descriptor.exit_code.as_ref();
+    if codes.is_some_and(|codes| codes.drained_by.is_some()) {
+        // Of a node that somebody else has drained there is nothing to say.
+        return tick.polls > 0;
+    }
     match descriptor.pace() {
         Pace::Gate if descriptor.speaks != Protocol::Textfile => !tick.calls.is_empty(),
         _ => tick.calls.iter().any(known),
