@@ -40,6 +40,16 @@ impl Series {
 /// Reads the text format, version 0.0.4 (Prometheus, "Exposition formats"); `None` if any line is none.
 #[must_use]
 pub fn series(text: &str) -> Option<Vec<Series>> {
+    Some(
+        stamped(text)?
+            .into_iter()
+            .map(|(series, _)| series)
+            .collect(),
+    )
+}
+
+/// The same, each with its time in milliseconds since 1970 if it has one.
+pub(crate) fn stamped(text: &str) -> Option<Vec<(Series, Option<i64>)>> {
     let lines = text.lines().map(str::trim);
     lines
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
@@ -48,7 +58,7 @@ pub fn series(text: &str) -> Option<Vec<Series>> {
 }
 
 /// One line: a name, labels in braces if there are any, the value, and perhaps a time.
-fn one(line: &str) -> Option<Series> {
+fn one(line: &str) -> Option<(Series, Option<i64>)> {
     let end = line.find(|c: char| c == '{' || c.is_whitespace())?;
     let (name, rest) = line.split_at(end);
     let (labels, rest) = match rest.strip_prefix('{') {
@@ -59,11 +69,12 @@ fn one(line: &str) -> Option<Series> {
     let value = words.next()?.parse().ok()?;
     let stamp = words.next().map(str::parse::<i64>);
     let is_whole = !name.is_empty() && words.next().is_none() && !matches!(stamp, Some(Err(_)));
-    is_whole.then(|| Series {
+    let series = Series {
         name: name.to_owned(),
         labels,
         value,
-    })
+    };
+    is_whole.then_some((series, stamp.and_then(Result::ok)))
 }
 
 /// The labels after the opening brace, and what follows the closing one.

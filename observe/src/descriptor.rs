@@ -13,8 +13,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Differences, Filling, Limits, Lines, Loop, MetricsPage, PLACEHOLDERS, Promises, Protocol,
-    RealTime, RootAt, Span, Texts, filling, isolation, lines, loops, toml_tables,
+    Differences, ExitCodes, Filling, HttpJson, Limits, Lines, Loop, MetricsPage, PLACEHOLDERS,
+    Promises, Protocol, RealTime, RootAt, Schedule, ScrapePage, Span, Textfile, Texts, filling,
+    isolation, loops, toml_tables,
 };
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
@@ -46,6 +47,17 @@ pub struct Descriptor {
     pub speaks: Protocol,
     /// With `speaks: lines`: what its lines mean.
     pub lines: Option<Lines>,
+    /// With `speaks: exit-code`: what its runs mean.
+    pub exit_code: Option<ExitCodes>,
+    /// With `speaks: textfile`: what its files mean.
+    pub textfile: Option<Textfile>,
+    /// With `speaks: scrape`: what its page of metrics means.
+    pub scrape: Option<ScrapePage>,
+    /// With `speaks: http-json`: what its page means.
+    pub http_json: Option<HttpJson>,
+    /// When it is run or asked, if it does not poll by itself.
+    #[serde(default)]
+    pub schedule: Schedule,
     /// Program and arguments. `{self} {root} {socket} {config} {files} {node} {state_file} {metrics_port}
     /// {checks}` are replaced; `{{name}}` stands for `{name}`.
     pub command: Vec<String>,
@@ -58,8 +70,8 @@ pub struct Descriptor {
     pub impatient: Vec<String>,
     /// Whether it gives up a read that gets no answer, by a timeout of its own. Scenarios in which a read hangs until
     /// then do not apply to a monitor that does not.
-    #[serde(default = "yes")]
-    pub gives_up: bool,
+    /// The default is yes for one that polls by itself, and no for one that is run or asked.
+    pub gives_up: Option<bool>,
     /// Variables added to its environment, with the same replacements.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
@@ -252,8 +264,8 @@ impl Descriptor {
                 "its first item is the program",
             );
         }
-        if let Some((what, hint)) = lines::problem(self.speaks, self.lines.as_ref()) {
-            let (key, what, hint) = ("lines", what.into(), hint.into());
+        if let Some((key, what, hint)) = self.speech_problem() {
+            let (what, hint) = (what.into(), hint.into());
             return Some(Problem { key, what, hint });
         }
         if let Some(problem) = self.unknown_placeholder() {
@@ -440,10 +452,15 @@ impl Descriptor {
             title: None,
             speaks: Protocol::default(),
             lines: None,
+            exit_code: None,
+            textfile: None,
+            scrape: None,
+            http_json: None,
+            schedule: Schedule::default(),
             command: vec![program.to_owned()],
             daemon: false,
             impatient: Vec::new(),
-            gives_up: true,
+            gives_up: None,
             env: env
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),

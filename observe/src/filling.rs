@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The names of all placeholders.
-pub const PLACEHOLDERS: [&str; 9] = [
+pub const PLACEHOLDERS: [&str; 10] = [
     "checks",
     "config",
     "files",
@@ -13,6 +13,7 @@ pub const PLACEHOLDERS: [&str; 9] = [
     "self",
     "socket",
     "state_file",
+    "textfile_dir",
 ];
 
 /// The values of one start of a monitor.
@@ -30,6 +31,8 @@ pub struct Filling<'a> {
     pub config: &'a str,
     /// `{files}`: path of the folder with the descriptor's own files.
     pub files: &'a str,
+    /// `{textfile_dir}`: path of the folder in which a textfile collector looks.
+    pub textfile_dir: &'a str,
     /// `{node}`: the node's name.
     pub node: &'a str,
     /// `{metrics_port}`.
@@ -61,6 +64,7 @@ impl Filling<'_> {
             "self" => self.this,
             "socket" => self.socket,
             "state_file" => self.state_file,
+            "textfile_dir" => self.textfile_dir,
             // A descriptor with another name is refused when it is read.
             _ => "",
         })

@@ -3,38 +3,21 @@
 //! A [`LineRule`] has a regular expression with named groups for the parts of an observation. The first rule that
 //! matches a line decides; a line that none matches is only a line. Start at [`Lines::observed`].
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
-use proto::HealthEvents;
-use regex::{Captures, Regex, RegexBuilder};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, de::Error as _};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use crate::{Adapter, Breach, Call, Contract, Delivery, Observation, Protocol, Severity, Subject};
+use crate::{
+    Delivery, Observation, Severity,
+    pattern::{self, Pattern},
+};
 
 /// The groups that a pattern may have.
 const GROUPS: [&str; 6] = ["device", "port", "card", "verdict", "code", "text"];
 
-/// How many bytes of memory a compiled pattern may take (`regex::RegexBuilder::size_limit`). Chosen: enough for any
-/// pattern that a person writes, and a file cannot take more.
-const SIZE_MAX: usize = 1 << 20;
-
 /// The field of an observation with the word of its line that `verdicts` does not name.
 pub const UNNAMED: &str = "word";
-
-/// The adapter of lines: they have no contract, and no health events.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LinesAdapter;
-
-impl Adapter for LinesAdapter {
-    fn breaches<'c>(&self, _: &'c Call, _: &Contract<'_>) -> Vec<Breach<'c>> {
-        Vec::new()
-    }
-
-    fn health_events(&self, _: &Call) -> Option<HealthEvents> {
-        None
-    }
-}
 
 /// How the lines of a monitor are read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -49,16 +32,16 @@ pub struct LineRule {
     /// and `text`.
     pattern: Pattern,
     /// What such a line says, if the pattern has no group `verdict`.
-    says: Option<LineVerdict>,
+    says: Option<VerdictWord>,
     /// What the words of the group `verdict` say; any other word says that nothing is known.
     #[serde(default)]
-    verdicts: BTreeMap<String, LineVerdict>,
+    verdicts: BTreeMap<String, VerdictWord>,
 }
 
 /// What a line can say about its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum LineVerdict {
+pub enum VerdictWord {
     /// It is healthy, or healthy again.
     Healthy,
     /// It has a fault, and work goes on.
@@ -69,43 +52,6 @@ pub enum LineVerdict {
     Unknown,
 }
 
-/// A regular expression (the syntax of Rust's `regex` crate).
-#[derive(Clone, Debug)]
-struct Pattern(Regex);
-
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.as_str() == other.0.as_str()
-    }
-}
-
-impl Eq for Pattern {}
-
-impl<'de> Deserialize<'de> for Pattern {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let compiled = RegexBuilder::new(&text).size_limit(SIZE_MAX).build();
-        // The library tells it in several lines; the last one is the reason.
-        let told = |error: regex::Error| {
-            let error = error.to_string();
-            let reason = error.lines().last().unwrap_or_default();
-            let reason = reason.trim_start_matches("error: ");
-            D::Error::custom(format!("`{text}` is not a regular expression: {reason}"))
-        };
-        compiled.map(Self).map_err(told)
-    }
-}
-
-impl JsonSchema for Pattern {
-    fn schema_name() -> Cow<'static, str> {
-        "Pattern".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({ "type": "string", "format": "regex" })
-    }
-}
-
 impl Lines {
     /// What a line says; `None` if no rule matches it.
     #[must_use]
@@ -113,7 +59,7 @@ impl Lines {
         let (rule, found) = self
             .0
             .iter()
-            .find_map(|rule| Some((rule, rule.pattern.0.captures(line)?)))?;
+            .find_map(|rule| Some((rule, rule.pattern.captures(line)?)))?;
         let group = |name: &str| found.name(name).map(|group| group.as_str().to_owned());
         let word = group("verdict");
         let severity = match &word {
@@ -122,7 +68,7 @@ impl Lines {
         };
         let unnamed = word.filter(|_| severity.is_none());
         let observation = Observation {
-            subject: subject(&found),
+            subject: pattern::subject(&found),
             severity: severity.map_or(Severity::Unknown, Severity::from),
             codes: group("code").into_iter().collect(),
             text: group("text").unwrap_or_else(|| line.to_owned()),
@@ -138,7 +84,8 @@ impl Lines {
         })
     }
 
-    fn problem(&self) -> Option<(String, String)> {
+    /// What is wrong with the rules, and a hint.
+    pub(crate) fn problem(&self) -> Option<(String, String)> {
         if self.0.is_empty() {
             return Some((
                 "`lines` has no rule".to_owned(),
@@ -151,14 +98,11 @@ impl Lines {
 
 impl LineRule {
     fn problem(&self) -> Option<(String, String)> {
-        let pattern = self.pattern.0.as_str();
-        let groups: Vec<&str> = self.pattern.0.capture_names().flatten().collect();
-        if let Some(other) = groups.iter().find(|group| !GROUPS.contains(group)) {
-            let known = GROUPS.map(|group| format!("`{group}`")).join(", ");
-            return Some((
-                format!("`{pattern}` has the group `{other}`, which means nothing"),
-                format!("the groups are {known}; write `(?:…)` for one that is not read"),
-            ));
+        let pattern = self.pattern.as_str();
+        let groups = self.pattern.groups();
+        let problem = self.pattern.problem(&GROUPS);
+        if problem.is_some() {
+            return problem;
         }
         let has_verdict = groups.contains(&"verdict");
         match (has_verdict, self.says, self.verdicts.is_empty()) {
@@ -180,40 +124,13 @@ impl LineRule {
     }
 }
 
-/// What is wrong with the rules of a monitor that speaks a protocol, and a hint.
-pub(crate) fn problem(speaks: Protocol, lines: Option<&Lines>) -> Option<(String, String)> {
-    match (speaks, lines) {
-        (Protocol::Lines, Some(lines)) => lines.problem(),
-        (Protocol::Lines, None) => Some((
-            "`speaks: lines` needs `lines`, which says what they mean".to_owned(),
-            "write `lines: [ { pattern: …, says: fatal } ]`".to_owned(),
-        )),
-        (_, Some(_)) => Some((
-            "`lines` is for a monitor that speaks by its lines".to_owned(),
-            "write `speaks: lines`, or leave `lines` out".to_owned(),
-        )),
-        (_, None) => None,
-    }
-}
-
-/// The subject of a line: a port of a device, a device, a card, or the node.
-fn subject(found: &Captures<'_>) -> Subject {
-    let group = |name: &str| found.name(name).map(|group| group.as_str().to_owned());
-    match (group("device"), group("port"), group("card")) {
-        (Some(device), Some(port), _) => Subject::Port { device, port },
-        (Some(device), None, _) => Subject::Device(device),
-        (None, _, Some(card)) => Subject::Card(card),
-        (None, _, None) => Subject::Node,
-    }
-}
-
-impl From<LineVerdict> for Severity {
-    fn from(verdict: LineVerdict) -> Self {
+impl From<VerdictWord> for Severity {
+    fn from(verdict: VerdictWord) -> Self {
         match verdict {
-            LineVerdict::Healthy => Self::Healthy,
-            LineVerdict::NonFatal => Self::NonFatal,
-            LineVerdict::Fatal => Self::Fatal,
-            LineVerdict::Unknown => Self::Unknown,
+            VerdictWord::Healthy => Self::Healthy,
+            VerdictWord::NonFatal => Self::NonFatal,
+            VerdictWord::Fatal => Self::Fatal,
+            VerdictWord::Unknown => Self::Unknown,
         }
     }
 }

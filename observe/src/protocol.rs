@@ -7,9 +7,7 @@ use proto::HealthEvents;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{
-    Call, Observation, lines::LinesAdapter, platform_connector::PlatformConnector, promises::Wire,
-};
+use crate::{Call, Observation, platform_connector::PlatformConnector, promises::Wire};
 
 /// A protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
@@ -20,6 +18,14 @@ pub enum Protocol {
     PlatformConnector,
     /// Lines of the monitor's own output.
     Lines,
+    /// The exit code of a program that is run again and again, or what it asks Slurm for.
+    ExitCode,
+    /// Files with metrics for a textfile collector.
+    Textfile,
+    /// A page with metrics.
+    Scrape,
+    /// A page in JSON.
+    HttpJson,
 }
 
 impl Protocol {
@@ -28,7 +34,9 @@ impl Protocol {
     pub fn adapter(self) -> &'static dyn Adapter {
         match self {
             Self::PlatformConnector => &PlatformConnector,
-            Self::Lines => &LinesAdapter,
+            Self::Lines | Self::ExitCode | Self::Textfile | Self::Scrape | Self::HttpJson => {
+                &NoContract
+            }
         }
     }
 
@@ -36,6 +44,19 @@ impl Protocol {
     #[must_use]
     pub fn has_connector(self) -> bool {
         self == Self::PlatformConnector
+    }
+}
+
+/// The adapter of protocols that have no contract for single statements, and no health events.
+struct NoContract;
+
+impl Adapter for NoContract {
+    fn breaches<'c>(&self, _: &'c Call, _: &Contract<'_>) -> Vec<Breach<'c>> {
+        Vec::new()
+    }
+
+    fn health_events(&self, _: &Call) -> Option<HealthEvents> {
+        None
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
-use crate::{Answers, Observation, Protocol};
+use crate::{Answers, Observation, Protocol, Scrape};
 
 /// The recording of one drill in one arm.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +74,8 @@ pub struct MonitorTick {
     pub log: Vec<String>,
     /// The monitor's answers to queries at the tick's end.
     pub answers: Answers,
+    /// The scrapes that ended in this tick, of a monitor that is scraped.
+    pub scrapes: Vec<Scrape>,
     /// Exits in this tick.
     pub exits: Vec<Exit>,
     /// The state file at the tick's end; `None` if it does not exist.

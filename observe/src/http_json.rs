@@ -1,0 +1,202 @@
+//! The adapter of monitors that answer with JSON: pointers to a list, and in each of its items to the parts of a statement.
+//!
+//! Start at [`HttpJson::observed`].
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{Delivery, Observation, Severity, Subject, UNNAMED, VerdictWord};
+
+/// With `speaks: http-json`: the page, and where it says what. Pointers are JSON Pointers (RFC 6901), such as
+/// `/status/ports`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HttpJson {
+    /// The path at `{metrics_port}`.
+    pub path: String,
+    /// The list whose items are about one subject each; without it, the page as a whole is one item.
+    items: Option<String>,
+    /// In an item, its device.
+    device: Option<String>,
+    /// In an item, its port.
+    port: Option<String>,
+    /// In an item, its card.
+    card: Option<String>,
+    /// In an item, its text for people.
+    text: Option<String>,
+    /// In an item, the word, number or truth value that says how it is.
+    verdict: String,
+    /// What these say; any other says that nothing is known.
+    verdicts: BTreeMap<String, VerdictWord>,
+}
+
+impl HttpJson {
+    /// What a page says.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words: it is not JSON, or has no list where the descriptor says.
+    pub fn observed(&self, page: &str) -> Result<Delivery, String> {
+        let page: Value =
+            serde_json::from_str(page).map_err(|error| format!("it is not JSON: {error}"))?;
+        let items = match &self.items {
+            None => std::slice::from_ref(&page),
+            Some(at) => match page.pointer(at) {
+                Some(Value::Array(items)) => items.as_slice(),
+                _ => return Err(format!("it has no list at `{at}`")),
+            },
+        };
+        let mut observations: Vec<Observation> = items.iter().map(|item| self.item(item)).collect();
+        // A node that is well takes back what was said of its ports before, not what is said of them now.
+        observations.sort_by_key(|observation| observation.subject != Subject::Node);
+        Ok(Delivery {
+            observations,
+            fields: Vec::new(),
+        })
+    }
+
+    fn item(&self, item: &Value) -> Observation {
+        let at = |pointer: &Option<String>| word(item.pointer(pointer.as_ref()?)?);
+        let subject = match (at(&self.device), at(&self.port), at(&self.card)) {
+            (Some(device), Some(port), _) => Subject::Port { device, port },
+            (Some(device), None, _) => Subject::Device(device),
+            (None, _, Some(card)) => Subject::Card(card),
+            (None, _, None) => Subject::Node,
+        };
+        let verdict = item.pointer(&self.verdict).and_then(word);
+        let stated = verdict.as_ref().and_then(|word| self.verdicts.get(word));
+        let unnamed = verdict.clone().filter(|_| stated.is_none());
+        Observation {
+            subject,
+            severity: stated.map_or(Severity::Unknown, |stated| (*stated).into()),
+            text: at(&self.text).or(verdict).unwrap_or_default(),
+            fields: unnamed
+                .map(|word| (UNNAMED.to_owned(), word))
+                .into_iter()
+                .collect(),
+            ..Observation::default()
+        }
+    }
+
+    /// What is wrong with it, and a hint.
+    pub(crate) fn problem(&self) -> Option<(String, String)> {
+        let optional = [
+            &self.items,
+            &self.device,
+            &self.port,
+            &self.card,
+            &self.text,
+        ];
+        let pointers = optional.into_iter().flatten().chain([&self.verdict]);
+        let mut wrong = pointers.filter(|pointer| !pointer.is_empty() && !pointer.starts_with('/'));
+        if let Some(pointer) = wrong.next() {
+            return Some((
+                format!("`{pointer}` is no JSON Pointer"),
+                format!("write `/{pointer}`; a step into a list is its number"),
+            ));
+        }
+        if self.verdicts.is_empty() {
+            return Some((
+                "the words of `verdict` have no meaning".to_owned(),
+                "write `verdicts: { ok: healthy, down: fatal }`".to_owned(),
+            ));
+        }
+        (self.port.is_some() && self.device.is_none()).then(|| {
+            (
+                "`http_json` has a port and no device".to_owned(),
+                "write `device: /…` too".to_owned(),
+            )
+        })
+    }
+}
+
+/// A word, number or truth value as text.
+fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PORTS: &str = "
+        path = '/health'
+        items = '/status/ports'
+        device = '/nic'
+        port = '/port'
+        verdict = '/state/word'
+        verdicts = { UP = 'healthy', DOWN = 'fatal' }
+    ";
+
+    fn check(form: &str, page: &str, stated: Result<&[&str], &str>) {
+        let form: HttpJson = toml::from_str(form).unwrap();
+        let observed = form.observed(page);
+        let line = |it: &Observation| format!("{} {}", it.severity, it.subject);
+        let lines: Result<Vec<String>, String> =
+            observed.map(|all| all.observations.iter().map(line).collect());
+        let stated = stated.map(|lines| lines.iter().map(|line| (*line).to_owned()).collect());
+        assert_eq!(lines, stated.map_err(str::to_owned), "{page}");
+    }
+
+    #[test]
+    fn each_item_of_the_list_is_a_statement() {
+        check(
+            PORTS,
+            r#"{"status":{"ports":[
+                {"nic":"a","port":1,"state":{"word":"UP"}},
+                {"nic":"b","port":"2","state":{"word":"DOWN"}},
+                {"nic":"c","port":1,"state":{"word":"ODD"}},
+                {"nic":"d","port":1}
+            ]}}"#,
+            Ok(&[
+                "healthy NIC=a NICPort=1",
+                "fatal NIC=b NICPort=2",
+                "unknown NIC=c NICPort=1",
+                "unknown NIC=d NICPort=1",
+            ]),
+        );
+    }
+
+    #[test]
+    fn a_page_without_a_list_is_about_one_subject() {
+        let node = "path = '/'\nverdict = '/ok'\nverdicts = { true = 'healthy', false = 'fatal' }";
+        check(node, r#"{"ok":false}"#, Ok(&["fatal "]));
+        check(node, r#"{"ok":true}"#, Ok(&["healthy "]));
+    }
+
+    #[test]
+    fn a_page_that_is_no_json_or_has_no_list_is_told() {
+        check(
+            PORTS,
+            r#"{"status":{}}"#,
+            Err("it has no list at `/status/ports`"),
+        );
+        let form: HttpJson = toml::from_str(PORTS).unwrap();
+        let error = form.observed("<html>").unwrap_err();
+        assert!(error.starts_with("it is not JSON: "), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_say_anything_is_refused() {
+        let problem = |text: &str| {
+            let form: HttpJson = toml::from_str(text).unwrap();
+            form.problem().map(|(what, _)| what)
+        };
+        assert_eq!(problem(PORTS), None);
+        assert_eq!(
+            problem(&PORTS.replace("'/nic'", "'nic'")).as_deref(),
+            Some("`nic` is no JSON Pointer")
+        );
+        assert_eq!(
+            problem("path = '/'\nverdict = '/a'\nverdicts = {}").as_deref(),
+            Some("the words of `verdict` have no meaning")
+        );
+    }
+}

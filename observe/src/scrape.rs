@@ -1,0 +1,93 @@
+//! A page of metrics as Prometheus would get it: when it was asked for, how long that took, and what came.
+//!
+//! All times are simulated. What the series mean is left out. Start at [`Scrape`].
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{Series, SeriesRules, series};
+
+/// With `speaks: scrape`: the page, and what its series mean.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScrapePage {
+    /// The path at `{metrics_port}`; default `/metrics`.
+    #[serde(default = "metrics_path")]
+    pub path: String,
+    /// What the series say.
+    pub metrics: SeriesRules,
+}
+
+fn metrics_path() -> String {
+    "/metrics".to_owned()
+}
+
+/// One scrape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scrape {
+    /// When it began, in nanoseconds since the drill began. Samples bear this time.
+    pub at_ns: u64,
+    /// How long it took until it ended, in nanoseconds. It is 0 unless the story holds a read.
+    pub took_ns: u64,
+    /// How it ended.
+    pub outcome: ScrapeOutcome,
+}
+
+/// How a scrape ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScrapeOutcome {
+    /// With an answer.
+    Answered {
+        /// The status of HTTP.
+        status: u16,
+        /// The body.
+        text: Arc<str>,
+    },
+    /// No answer came within the timeout.
+    TimedOut,
+    /// Nobody listened, or the connection broke; with the reason.
+    Failed(String),
+}
+
+impl Scrape {
+    /// The series, if the scrape succeeded: the status is 200 and every line is in the text format. `None` is what
+    /// Prometheus notes as `up 0`.
+    #[must_use]
+    pub fn series(&self) -> Option<Vec<Series>> {
+        match &self.outcome {
+            ScrapeOutcome::Answered { status: 200, text } => series(text),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(outcome: ScrapeOutcome, count: Option<usize>) {
+        let (at_ns, took_ns) = (0, 0);
+        let scrape = Scrape {
+            at_ns,
+            took_ns,
+            outcome,
+        };
+        assert_eq!(scrape.series().map(|all| all.len()), count, "{scrape:?}");
+    }
+
+    #[test]
+    fn a_page_counts_if_its_status_is_200_and_all_of_it_is_read() {
+        let answered = |status, text: &str| ScrapeOutcome::Answered {
+            status,
+            text: text.into(),
+        };
+        check(answered(200, "a 1\nb 2\n"), Some(2));
+        check(answered(200, ""), Some(0));
+        check(answered(503, "a 1\n"), None);
+        check(answered(200, "a 1\nb"), None);
+        check(ScrapeOutcome::TimedOut, None);
+        check(ScrapeOutcome::Failed("refused".to_owned()), None);
+    }
+}

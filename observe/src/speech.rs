@@ -1,0 +1,129 @@
+//! How a monitor speaks, beyond the name of its protocol: the part of its descriptor that belongs to the protocol, and
+//! how it comes to say something.
+//!
+//! Start at [`Descriptor::pace`].
+
+use crate::{Descriptor, Protocol, TextfileProgram};
+
+/// How a monitor comes to say something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// It polls by itself, and waits at the gate before each poll.
+    Gate,
+    /// It is run again and again.
+    Runs,
+    /// It runs, and is asked for a page.
+    Asked,
+}
+
+impl Descriptor {
+    /// How it comes to say something.
+    #[must_use]
+    pub fn pace(&self) -> Pace {
+        let program = self.textfile.as_ref().map(|textfile| textfile.program);
+        match self.speaks {
+            Protocol::PlatformConnector | Protocol::Lines => Pace::Gate,
+            Protocol::Textfile if program == Some(TextfileProgram::OneShot) => Pace::Runs,
+            Protocol::Textfile => Pace::Gate,
+            Protocol::ExitCode => Pace::Runs,
+            Protocol::Scrape | Protocol::HttpJson => Pace::Asked,
+        }
+    }
+
+    /// Whether a read that hangs until the monitor gives up ends by the monitor's own timeout, in real time. One that is
+    /// run or asked has none unless it says so: whoever runs or asks it gives up, in simulated time.
+    #[must_use]
+    pub fn has_own_timeout(&self) -> bool {
+        self.gives_up.unwrap_or(self.pace() == Pace::Gate)
+    }
+
+    /// Whether a read that hangs until somebody gives up ever ends.
+    #[must_use]
+    pub fn is_given_up(&self) -> bool {
+        self.has_own_timeout()
+            || match self.pace() {
+                Pace::Gate => false,
+                Pace::Runs => self.schedule.kill_after.is_some(),
+                Pace::Asked => true,
+            }
+    }
+
+    /// What is wrong with what its protocol needs: key, problem and hint.
+    pub(crate) fn speech_problem(&self) -> Option<(&'static str, String, String)> {
+        let parts = [
+            (Protocol::Lines, "lines", self.lines.is_some()),
+            (Protocol::ExitCode, "exit_code", self.exit_code.is_some()),
+            (Protocol::Textfile, "textfile", self.textfile.is_some()),
+            (Protocol::Scrape, "scrape", self.scrape.is_some()),
+            (Protocol::HttpJson, "http_json", self.http_json.is_some()),
+        ];
+        for (protocol, key, is_there) in parts {
+            let word = key.replace('_', "-");
+            match (self.speaks == protocol, is_there) {
+                (true, false) => {
+                    return Some((
+                        key,
+                        format!("`speaks: {word}` needs `{key}`, which says what it means"),
+                        format!("write {}", example(protocol)),
+                    ));
+                }
+                (false, true) => {
+                    return Some((
+                        key,
+                        format!("`{key}` is for a monitor that speaks by it"),
+                        format!("write `speaks: {word}`, or leave `{key}` out"),
+                    ));
+                }
+                _ => {}
+            }
+        }
+        let keyed =
+            |key, problem: Option<(String, String)>| problem.map(|(what, hint)| (key, what, hint));
+        let scrape = self.scrape.as_ref().and_then(|it| it.metrics.problem());
+        let textfile = self.textfile.as_ref().and_then(|it| it.metrics.problem());
+        keyed("lines", self.lines.as_ref().and_then(|it| it.problem()))
+            .or_else(|| {
+                keyed(
+                    "exit_code",
+                    self.exit_code.as_ref().and_then(|it| it.problem()),
+                )
+            })
+            .or_else(|| keyed("scrape", scrape))
+            .or_else(|| keyed("textfile", textfile))
+            .or_else(|| {
+                keyed(
+                    "http_json",
+                    self.http_json.as_ref().and_then(|it| it.problem()),
+                )
+            })
+            .or_else(|| {
+                let (what, hint) = self.schedule.problem()?;
+                Some(("schedule", what.to_owned(), hint.to_owned()))
+            })
+            .or_else(|| {
+                let is_idle = self.pace() == Pace::Gate && self.speaks != Protocol::Textfile;
+                (is_idle && self.schedule != crate::Schedule::default()).then(|| {
+                    (
+                        "schedule",
+                        "`schedule` is for a program that is run or asked".to_owned(),
+                        "leave it out: this monitor polls by itself".to_owned(),
+                    )
+                })
+            })
+    }
+}
+
+/// The shortest thing that a protocol needs.
+fn example(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::PlatformConnector => "nothing",
+        Protocol::Lines => "`lines: [ { pattern: …, says: fatal } ]`",
+        Protocol::ExitCode => "`exit_code: { codes: nhc }`",
+        Protocol::Textfile | Protocol::Scrape => {
+            "`metrics: [ { name: nic_port_up, device: device, port: port, values: { 1: healthy, 0: fatal } } ]` into it"
+        }
+        Protocol::HttpJson => {
+            "`http_json: { path: /health, verdict: /status, verdicts: { ok: healthy, down: fatal } }`"
+        }
+    }
+}
