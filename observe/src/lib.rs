@@ -20,6 +20,7 @@ mod metrics_page;
 pub mod needs;
 mod observation;
 pub mod platform_connector;
+mod problem;
 pub mod promises;
 mod protocol;
 mod real_time;
@@ -29,9 +30,7 @@ mod texts;
 mod toml_tables;
 
 pub use answers::{Answers, Series, series};
-pub use descriptor::{
-    ClockKind, Descriptor, Drains, PollUnit, Problem, Vocabulary, shipped_descriptors,
-};
+pub use descriptor::{ClockKind, Descriptor, Drains, PollUnit, Vocabulary, shipped_descriptors};
 pub use differences::Differences;
 pub use filling::{Filling, PLACEHOLDERS};
 pub use isolation::{Limits, RootAt, Size};
@@ -40,6 +39,7 @@ pub use loops::{ExpectedLoop, Loop, told_by};
 pub use metrics_page::MetricsPage;
 pub use needs::Needs;
 pub use observation::{Observation, Severity, Subject};
+pub use problem::Problem;
 pub use promises::Promises;
 pub use protocol::{Adapter, Breach, BreachField, Contract, Protocol};
 pub use real_time::RealTime;

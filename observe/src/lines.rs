@@ -10,7 +10,9 @@ use regex::{Captures, Regex, RegexBuilder};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-use crate::{Adapter, Breach, Call, Contract, Delivery, Observation, Protocol, Severity, Subject};
+use crate::{
+    Adapter, Breach, Call, Contract, Delivery, Observation, Problem, Protocol, Severity, Subject,
+};
 
 /// The groups that a pattern may have.
 const GROUPS: [&str; 6] = ["device", "port", "card", "verdict", "code", "text"];
@@ -138,24 +140,31 @@ impl Lines {
         })
     }
 
-    fn problem(&self) -> Option<(String, String)> {
+    fn problem(&self) -> Option<Problem> {
         if self.0.is_empty() {
-            return Some((
-                "`lines` has no rule".to_owned(),
-                "write `- { pattern: …, says: fatal }`".to_owned(),
+            return Some(Problem::at(
+                ["lines"],
+                "`lines` has no rule",
+                "write `- { pattern: …, says: fatal }`",
             ));
         }
-        self.0.iter().find_map(LineRule::problem)
+        let mut rules = self.0.iter().enumerate();
+        rules.find_map(|(at, rule)| {
+            let problem = rule.problem()?;
+            Some(problem.below(["lines".to_owned(), at.to_string()]))
+        })
     }
 }
 
 impl LineRule {
-    fn problem(&self) -> Option<(String, String)> {
+    /// What is wrong with this rule; the keys are those of the rule.
+    fn problem(&self) -> Option<Problem> {
         let pattern = self.pattern.0.as_str();
         let groups: Vec<&str> = self.pattern.0.capture_names().flatten().collect();
         if let Some(other) = groups.iter().find(|group| !GROUPS.contains(group)) {
             let known = GROUPS.map(|group| format!("`{group}`")).join(", ");
-            return Some((
+            return Some(Problem::at(
+                ["pattern"],
                 format!("`{pattern}` has the group `{other}`, which means nothing"),
                 format!("the groups are {known}; write `(?:…)` for one that is not read"),
             ));
@@ -163,34 +172,38 @@ impl LineRule {
         let has_verdict = groups.contains(&"verdict");
         match (has_verdict, self.says, self.verdicts.is_empty()) {
             (true, None, false) | (false, Some(_), true) => None,
-            (true, Some(_), false) => Some((
+            (true, Some(_), false) => Some(Problem::at(
+                ["says"],
                 format!("`{pattern}` has the group `verdict`, and `says` beside `verdicts`"),
-                "leave `says` out: the word of the line decides".to_owned(),
+                "leave `says` out: the word of the line decides",
             )),
-            (true, ..) => Some((
+            (true, ..) => Some(Problem::at(
+                ["pattern"],
                 format!("`{pattern}` has the group `verdict`, whose words have no meaning"),
-                "write `verdicts: { DOWN: fatal, UP: healthy }`, and no `says`".to_owned(),
+                "write `verdicts: { DOWN: fatal, UP: healthy }`, and no `says`",
             )),
-            (false, ..) => Some((
+            (false, ..) => Some(Problem::at(
+                ["pattern"],
                 format!("`{pattern}` has no group `verdict`, so it is open what such a line says"),
-                "write `says: healthy`, `nonfatal`, `fatal` or `unknown`, and no `verdicts`"
-                    .to_owned(),
+                "write `says: healthy`, `nonfatal`, `fatal` or `unknown`, and no `verdicts`",
             )),
         }
     }
 }
 
-/// What is wrong with the rules of a monitor that speaks a protocol, and a hint.
-pub(crate) fn problem(speaks: Protocol, lines: Option<&Lines>) -> Option<(String, String)> {
+/// What is wrong with the rules of a monitor that speaks a protocol.
+pub(crate) fn problem(speaks: Protocol, lines: Option<&Lines>) -> Option<Problem> {
     match (speaks, lines) {
         (Protocol::Lines, Some(lines)) => lines.problem(),
-        (Protocol::Lines, None) => Some((
-            "`speaks: lines` needs `lines`, which says what they mean".to_owned(),
-            "write `lines: [ { pattern: …, says: fatal } ]`".to_owned(),
+        (Protocol::Lines, None) => Some(Problem::at(
+            ["speaks"],
+            "`speaks: lines` needs `lines`, which says what they mean",
+            "write `lines: [ { pattern: …, says: fatal } ]`",
         )),
-        (_, Some(_)) => Some((
-            "`lines` is for a monitor that speaks by its lines".to_owned(),
-            "write `speaks: lines`, or leave `lines` out".to_owned(),
+        (_, Some(_)) => Some(Problem::at(
+            ["lines"],
+            "`lines` is for a monitor that speaks by its lines",
+            "write `speaks: lines`, or leave `lines` out",
         )),
         (_, None) => None,
     }
