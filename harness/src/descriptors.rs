@@ -428,6 +428,26 @@ mod tests {
         check("port/cable-pulled@h100-oci", allowed("1s"), None);
     }
 
+    /// No socket is there in the eight polls before 8 s; what the monitor waits for then has a key of its own.
+    #[test]
+    fn polls_without_a_socket_wait_as_long_as_is_stated_for_them() {
+        let drill = "connector/socket-absent-at-start@h100-oci";
+        let with = |missing: Option<&'static str>, at_most: &'static str| {
+            move |own: &mut Descriptor| {
+                own.needs_socket = false;
+                own.real_time = observe::RealTime {
+                    interval: None,
+                    backoff: observe::Span::parse("17s"),
+                    missing_socket: missing.and_then(observe::Span::parse),
+                    at_most: observe::Span::parse(at_most),
+                };
+            }
+        };
+        check(drill, with(Some("2s"), "16s"), None);
+        check(drill, with(Some("2s"), "15s"), Some("TOLD2"));
+        check(drill, with(None, "135s"), Some("TOLD17"));
+    }
+
     #[test]
     fn lines_and_flags_of_a_restart_need_a_monitor_that_takes_them() {
         let drill = "counter/disabled-while-latched@h100-oci";
