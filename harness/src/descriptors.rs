@@ -3,37 +3,62 @@
 //! The content of a descriptor is defined by [`Descriptor`]; [`cannot_play`] checks whether its
 //! monitor can play a story. Start at [`read`].
 
-use std::{borrow::Cow, fs, path::Path, time::Duration};
+use std::{fs, path::Path, time::Duration};
 
-use observe::{Descriptor, Vocabulary, shipped_descriptors};
+use observe::{Descriptor, Differences, Problem, Vocabulary, shipped_descriptors};
 use platforms::yaml::{self, YamlError};
 use scenarios::{
     FileMoment, FileRef, HangEnd, Moment, MonitorAction, RuleEffect, StepAction, Story,
 };
 
-use crate::outages::Outages;
+use serde::Deserialize;
+
+use crate::{counter_names, outages::Outages, place, read_files::Library};
 
 /// How many descriptors may import promises from one another. Chosen: more is a circle.
 const IMPORTS_MAX: usize = 8;
 
 /// Reads a descriptor, with the promises that it imports. `file` is the name that errors carry; a file that it
-/// imports from is relative to it.
+/// imports from is relative to it. A counter is known by the shipped drivers.
 ///
 /// # Errors
 /// If the text is not a descriptor of version 1, with the place of the mistake.
 pub fn read(file: &str, text: &str) -> Result<Descriptor, YamlError> {
-    read_with(file, text, IMPORTS_MAX)
+    read_with(file, text, None, IMPORTS_MAX)
 }
 
-fn read_with(file: &str, text: &str, imports: usize) -> Result<Descriptor, YamlError> {
+/// Reads a descriptor like [`read`]; a counter is known by the drivers and scenarios of a library.
+///
+/// # Errors
+/// As those of [`read`].
+pub fn read_for(file: &str, text: &str, library: &Library) -> Result<Descriptor, YamlError> {
+    read_with(file, text, Some(library), IMPORTS_MAX)
+}
+
+fn read_with(
+    file: &str,
+    text: &str,
+    library: Option<&Library>,
+    imports: usize,
+) -> Result<Descriptor, YamlError> {
     let mut descriptor: Descriptor =
-        yaml::read(file, text).map_err(|error| advised(error, text))?;
-    if let Some(problem) = descriptor.problem() {
-        return Err(at_key(file, text, problem.key, problem.what).hint(problem.hint));
+        yaml::read(file, text).map_err(|error| advised(error, file, text))?;
+    let refused = |keys: &[String], what: String| {
+        YamlError::at(file, text, place::of_keys(file, text, keys), what)
+    };
+    if let Some(Problem { keys, what, hint }) = descriptor.problem() {
+        return Err(refused(&keys, what.into_owned()).hint(hint));
+    }
+    let config = [&descriptor.config, &descriptor.config_default];
+    let config: String = config.into_iter().flatten().cloned().collect();
+    let kinds = descriptor.promises.rows.keys();
+    if let Some((kind, what, hint)) = counter_names::unknown(kinds, library, &config) {
+        let keys = ["promises", "rows", &kind.to_string()].map(str::to_owned);
+        return Err(refused(&keys, what).hint(hint));
     }
     if let Some(like) = descriptor.promises.like.clone() {
-        let base = imported(file, &like, imports).map_err(|what| {
-            at_key(file, text, "promises", what.into())
+        let base = imported(file, &like, library, imports).map_err(|what| {
+            refused(&["promises", "like"].map(str::to_owned), what)
                 .hint("write `like: reference`, or the path of another descriptor")
         })?;
         descriptor.promises = descriptor.promises.over(&base.promises);
@@ -42,42 +67,52 @@ fn read_with(file: &str, text: &str, imports: usize) -> Result<Descriptor, YamlE
 }
 
 /// The descriptor that promises are imported from: a shipped one by its name, or a file.
-fn imported(file: &str, like: &str, imports: usize) -> Result<Descriptor, String> {
+fn imported(
+    file: &str,
+    like: &str,
+    library: Option<&Library>,
+    imports: usize,
+) -> Result<Descriptor, String> {
     let Some(imports) = imports.checked_sub(1) else {
         return Err("`like` leads in a circle".to_owned());
     };
     let shipped = shipped_descriptors().find(|(file, _)| file.strip_suffix(".yaml") == Some(like));
     if let Some((file, text)) = shipped {
-        return read_with(file, text, imports).map_err(|error| error.to_string());
+        return read_with(file, text, library, imports).map_err(|error| error.to_string());
     }
     let beside = Path::new(file).parent().unwrap_or(Path::new("")).join(like);
     let text = fs::read_to_string(&beside)
         .map_err(|error| format!("`like` names `{like}`, which cannot be read: {error}"))?;
-    read_with(&beside.display().to_string(), &text, imports).map_err(|error| error.to_string())
+    let name = beside.display().to_string();
+    read_with(&name, &text, library, imports).map_err(|error| error.to_string())
 }
 
-/// An error at the line of a key.
-fn at_key(file: &str, text: &str, key: &str, what: Cow<'static, str>) -> YamlError {
-    let mut lines = text.lines();
-    let line = lines.position(|line| line.starts_with(key));
-    let place = yaml::Place {
-        line: line.map_or(0, |at| u32::try_from(at + 1).unwrap_or(u32::MAX)),
-        column: 1,
-    };
-    YamlError::at(file, text, place, what)
-}
-
-/// Says what a descriptor needs at least, if it lacks that.
-fn advised(error: YamlError, text: &str) -> YamlError {
+/// The error with what to write instead, where a key of earlier versions stands or nothing that a descriptor needs.
+fn advised(error: YamlError, file: &str, text: &str) -> YamlError {
+    /// The key that promises replaced.
+    #[derive(Deserialize)]
+    struct Earlier {
+        differences: Differences,
+    }
     if text.trim().is_empty() {
         return error.hint(
             "a descriptor needs at least `descriptor_version: 1`, `name` and `command`; `nicdrill init` writes one",
         );
     }
-    if error.what == "key `descriptor_version` is missing" {
-        return error.hint("write `descriptor_version: 1`");
+    match error.what.as_str() {
+        "key `descriptor_version` is missing" => error.hint("write `descriptor_version: 1`"),
+        "unknown key `differences`" => match yaml::read::<Earlier>(file, text) {
+            Ok(earlier) => YamlError {
+                what:
+                    "`differences` is a key of earlier versions: a monitor states what it promises"
+                        .to_owned(),
+                ..error
+            }
+            .hint(format!("write {}", earlier.differences.as_promises())),
+            Err(within) => within,
+        },
+        _ => error,
     }
-    error
 }
 
 /// The shipped descriptor of this name; `None` if there is none.
@@ -277,7 +312,12 @@ mod tests {
         assert!(debounced.contains("d.yaml:4"), "{debounced}");
         let promises = "write `promises: { like: reference, rows: { gone_device: { after: 2 polls } }, wire: { baselines: { devices: false } } }`";
         assert!(debounced.contains(promises), "{debounced}");
+        let both = refused("differences: { disappearance_polls: 3, baseline_device: false }");
+        assert!(both.contains("d.yaml:4:41: unknown key"), "{both}");
+        let misspelt = refused("diferences: {}");
+        assert!(!misspelt.contains("differences"), "{misspelt}");
         let row = refused("promises: { rows: { down: { when: every_poll } } }");
+        assert!(row.contains("d.yaml:4:29: "), "{row}");
         assert!(
             row.contains("the row of `down`: `when` is for `card` only"),
             "{row}"
@@ -328,7 +368,7 @@ mod tests {
     }
 
     fn check(drill: &str, change: impl FnOnce(&mut Descriptor), reason: Option<&str>) {
-        let library = crate::read_files::Library::read(&[], &[]).unwrap();
+        let library = Library::read(&[], &[]).unwrap();
         let (scenario, world) = drill.split_once('@').unwrap();
         let drill = reports::DrillName {
             scenario: scenario.to_owned(),
@@ -386,6 +426,26 @@ mod tests {
             ),
         );
         check("port/cable-pulled@h100-oci", allowed("1s"), None);
+    }
+
+    /// No socket is there in the eight polls before 8 s; what the monitor waits for then has a key of its own.
+    #[test]
+    fn polls_without_a_socket_wait_as_long_as_is_stated_for_them() {
+        let drill = "connector/socket-absent-at-start@h100-oci";
+        let with = |missing: Option<&'static str>, at_most: &'static str| {
+            move |own: &mut Descriptor| {
+                own.needs_socket = false;
+                own.real_time = observe::RealTime {
+                    interval: None,
+                    backoff: observe::Span::parse("17s"),
+                    missing_socket: missing.and_then(observe::Span::parse),
+                    at_most: observe::Span::parse(at_most),
+                };
+            }
+        };
+        check(drill, with(Some("2s"), "16s"), None);
+        check(drill, with(Some("2s"), "15s"), Some("TOLD2"));
+        check(drill, with(None, "135s"), Some("TOLD17"));
     }
 
     #[test]

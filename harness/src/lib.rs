@@ -4,9 +4,11 @@
 //! drills ([`suite`]). This crate knows no monitor by name: each is a [`observe::Descriptor`].
 //! Start at [`play`] and [`suite::run`].
 
+mod counter_names;
 mod drill;
 mod golden;
 mod outages;
+mod place;
 mod replay;
 mod shared_trees;
 mod turn;

@@ -45,7 +45,7 @@ pub fn did_you_mean(names: &[&str]) -> Option<String> {
 }
 
 /// A question about the folders and `.yaml` files beside a file that does not exist; `None` if none has a name that is
-/// near.
+/// near. Their ending is no part of the name, and names of one or two letters are near to nothing.
 #[must_use]
 pub fn files(path: &Path) -> Option<String> {
     let folder = path
@@ -60,10 +60,20 @@ pub fn files(path: &Path) -> Option<String> {
     });
     let mut entries: Vec<String> = entries.collect();
     entries.sort();
-    let known: Vec<&str> = entries.iter().map(String::as_str).collect();
-    let word = path.file_name()?.to_str()?;
-    let near: Vec<String> = names(word, &known)
-        .into_iter()
+    let stem = |name: &str| {
+        let of_yaml = [".yaml", ".yml"].map(|end| name.strip_suffix(end));
+        of_yaml.into_iter().flatten().next().unwrap_or(name).len()
+    };
+    let name = path.file_name()?.to_str()?;
+    let asked = &name[..stem(name)];
+    if asked.chars().count() < PART_MIN {
+        return None;
+    }
+    let known: Vec<&str> = entries.iter().map(|name| &name[..stem(name)]).collect();
+    let near = names(asked, &known);
+    let near: Vec<String> = entries
+        .iter()
+        .filter(|name| near.contains(&&name[..stem(name)]))
         .map(|name| folder.map_or(name.to_owned(), |of| of.join(name).display().to_string()))
         .collect();
     let near: Vec<&str> = near.iter().map(String::as_str).collect();
@@ -116,6 +126,15 @@ mod tests {
             Some(format!("did you mean `{}`?", meant.display()))
         );
         assert_eq!(files(&folder.path().join("weather")), None);
+        fs::write(folder.path().join("n.yaml"), "").unwrap();
+        fs::write(folder.path().join("one.yaml"), "").unwrap();
+        for far in ["d.yaml", "mon.yml", "own.yaml"] {
+            let near = files(&folder.path().join(far)).unwrap_or_default();
+            assert!(
+                !near.contains("n.yaml") && !near.contains("one.yaml"),
+                "{far}: {near}"
+            );
+        }
         assert_eq!(files(Path::new("/no/such/folder/a.yaml")), None);
     }
 }

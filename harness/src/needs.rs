@@ -1,7 +1,9 @@
 //! Files of needs: what a site requires of its monitor. The content is defined by [`Needs`]. Start at [`read`].
 
-use observe::{Needs, needs::NeedsProblem};
-use platforms::yaml::{self, Place, YamlError};
+use observe::{Needs, Problem};
+use platforms::yaml::{self, YamlError};
+
+use crate::{counter_names, place, read_files::Library};
 
 /// The needs of a run, and the file that they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,40 +14,32 @@ pub struct SiteNeeds {
     pub needs: Needs,
 }
 
-/// Reads needs. `file` is the name that errors carry.
+/// Reads needs. `file` is the name that errors carry; a counter is known by the drivers and scenarios of `library`, or by
+/// the shipped drivers.
 ///
 /// # Errors
 /// If the text is no needs of version 1, with the place of the mistake.
-pub fn read(file: &str, text: &str) -> Result<SiteNeeds, YamlError> {
+pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteNeeds, YamlError> {
     let needs: Needs = yaml::read(file, text)?;
-    if let Some(problem) = needs.problem() {
-        let NeedsProblem { keys, what, hint } = problem;
-        return Err(YamlError::at(file, text, place_of(text, &keys), what).hint(hint));
+    let refused = |keys: &[String], what: String, hint: String| {
+        let place = place::of_keys(file, text, keys);
+        Err(YamlError::at(file, text, place, what).hint(hint))
+    };
+    if let Some(Problem { keys, what, hint }) = needs.problem() {
+        return refused(&keys, what.into_owned(), hint.into_owned());
+    }
+    let (kinds, quiet) = (needs.kinds.keys(), needs.never_alarms.keys());
+    if let Some((kind, what, hint)) = counter_names::unknown(kinds.chain(quiet), library, "") {
+        let part = match needs.kinds.contains_key(kind) {
+            true => "kinds",
+            false => "never_alarms",
+        };
+        return refused(&[part.to_owned(), kind.to_string()], what, hint);
     }
     Ok(SiteNeeds {
         file: file.to_owned(),
         needs,
     })
-}
-
-/// The place of the innermost of these keys, each looked for below the one before.
-fn place_of(text: &str, keys: &[String]) -> Place {
-    let mut place = Place::default();
-    let mut lines = (1..).zip(text.lines());
-    for key in keys {
-        let is_key = |line: &str| {
-            let line = line.trim_start();
-            let rest = line.strip_prefix(key.as_str());
-            rest.is_some_and(|rest| rest.trim_start().starts_with(':'))
-        };
-        let Some((line, found)) = lines.find(|(_, line)| is_key(line)) else {
-            break;
-        };
-        let indent = found.len() - found.trim_start().len();
-        let column = u32::try_from(indent + 1).unwrap_or(u32::MAX);
-        place = Place { line, column };
-    }
-    place
 }
 
 #[cfg(test)]
@@ -54,7 +48,7 @@ mod tests {
 
     #[test]
     fn the_example_of_the_docs_is_read() {
-        let needs = read("needs.yaml", include_str!("../../docs/needs.yaml")).unwrap();
+        let needs = read("needs.yaml", include_str!("../../docs/needs.yaml"), None).unwrap();
         assert_eq!(needs.file, "needs.yaml");
         assert_eq!(needs.needs.needs_version, 1);
     }
@@ -62,7 +56,7 @@ mod tests {
     #[track_caller]
     fn check(more: &str, place: &str, words: &[&str]) {
         let text = format!("needs_version: 1\n{more}\n");
-        let error = read("n.yaml", &text).unwrap_err().to_string();
+        let error = read("n.yaml", &text, None).unwrap_err().to_string();
         assert!(error.starts_with(&format!("n.yaml:{place}: ")), "{error}");
         for word in words {
             assert!(error.contains(word), "{error}");
@@ -94,7 +88,28 @@ mod tests {
         check(
             "never_alarms:\n  rebot: always",
             "3:3",
-            &["unknown kind `rebot`"],
+            &["unknown word `rebot`", "did you mean `reboot`? allowed: "],
+        );
+        check(
+            "kinds: { down: { noticed: within 5s }, reboot: { noticed: within 5s } }",
+            "2:40",
+            &["`reboot` is an episode"],
+        );
+        check(
+            "kinds:\n  down: { noticed: within 5s }\n  counter.symbol_eror: { noticed: within 5s }",
+            "4:3",
+            &[
+                "no counter `symbol_eror`",
+                "did you mean `counter.symbol_error`?",
+            ],
+        );
+        check(
+            "never_alarms: { down: always, counter.link_down: always }",
+            "2:31",
+            &[
+                "no counter `link_down`",
+                "did you mean `counter.link_downed`?",
+            ],
         );
         check(
             "never_alarms:\n  reboot: never",

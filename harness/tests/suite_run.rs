@@ -228,7 +228,7 @@ fn with_needs_a_monitor_is_judged_by_them_alone(
     let chosen = selected(&["port/cable-pulled@h100-oci"], &[ArmName::Memory]);
     let text = format!("needs_version: 1\n{needs}\n");
     let how = How {
-        needs: Some(harness::needs::read("n.yaml", &text).unwrap()),
+        needs: Some(harness::needs::read("n.yaml", &text, None).unwrap()),
         ..How::default()
     };
     let (report, _) = check(&chosen, &how);

@@ -150,6 +150,12 @@ const OTHERS: [&str; 13] = [
     "tx_errors",
 ];
 
+/// The names of the counters that the documents have, those of the port first.
+#[must_use]
+pub fn documents_counters() -> Vec<&'static str> {
+    OF_PORT.into_iter().chain(OF_NET).collect()
+}
+
 /// A counter that reads another counter's file: its name and the file's.
 const SYMBOL_ERROR_FATAL: (&str, &str) = ("symbol_error_fatal", "symbol_error");
 

@@ -50,6 +50,7 @@ mod trace;
 
 pub use compare::{Difference, compare};
 pub use consequences::{Consequences, Fault, Standing, TickMade, cabling};
+pub use counters::documents_counters;
 pub use episodes::kinds_of;
 pub use kinds::{Asked, asked};
 pub use loads::{WorkloadVerdict, verdict_on};

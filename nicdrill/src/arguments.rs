@@ -64,7 +64,8 @@ pub(crate) enum Command {
     #[cfg(feature = "zoo")]
     #[command(disable_help_flag = true, hide = true)]
     WrongMonitor(Rest),
-    /// Explain a command or a topic: scenario, platform, faults, exit-codes
+    /// Explain a command or a topic: scenario, platform, faults, descriptor, promises, lines, needs,
+    /// exit-codes
     Help {
         /// A command, or one of: scenario, platform, faults, exit-codes
         topic: Option<String>,
@@ -253,6 +254,10 @@ pub(crate) struct ShowArguments {
     /// The monitor: a descriptor's name or file, or a program [default: reference]
     #[arg(long, value_name = "DESCRIPTOR|PROGRAM")]
     pub(crate) monitor: Option<String>,
+    /// Judge by what a site needs, as this file states it, instead of what the monitor promises; `example` is
+    /// the one of the docs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) needs: Option<String>,
     #[command(flatten)]
     pub(crate) which: OneDrill,
 }

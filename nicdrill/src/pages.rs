@@ -2,6 +2,7 @@
 //!
 //! Each takes data and returns text; none opens a file or a terminal.
 
+mod document;
 mod drill;
 pub(crate) mod help_pages;
 mod link;

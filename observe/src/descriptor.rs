@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Differences, ExitCodes, Filling, HttpJson, Limits, Lines, Loop, MetricsPage, PLACEHOLDERS,
+    ExitCodes, Filling, HttpJson, Limits, Lines, Loop, MetricsPage, PLACEHOLDERS, Problem,
     Promises, Protocol, RealTime, RootAt, Schedule, ScrapePage, Span, Textfile, Texts, filling,
     isolation, loops, toml_tables,
 };
@@ -161,10 +161,6 @@ pub struct Descriptor {
     /// `command` before the first flag.
     #[serde(default)]
     pub zoo: Option<Vec<String>>,
-    /// What stood in the place of promises; it is refused.
-    #[serde(default)]
-    #[schemars(skip)]
-    pub differences: Option<Differences>,
     /// What it promises.
     #[serde(default)]
     pub promises: Promises,
@@ -231,25 +227,12 @@ fn yes() -> bool {
     true
 }
 
-/// An invalid value in a descriptor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The key.
-    pub key: &'static str,
-    /// The problem.
-    pub what: Cow<'static, str>,
-    /// The hint.
-    pub hint: Cow<'static, str>,
-}
-
 impl Descriptor {
     /// The first invalid value of this descriptor, if there is one.
     #[must_use]
     pub fn problem(&self) -> Option<Problem> {
-        let problem = |key, what: &'static str, hint: &'static str| {
-            let (what, hint) = (what.into(), hint.into());
-            Some(Problem { key, what, hint })
-        };
+        let problem =
+            |key, what: &'static str, hint: &'static str| Some(Problem::at([key], what, hint));
         if self.descriptor_version != 1 {
             return problem(
                 "descriptor_version",
@@ -264,11 +247,11 @@ impl Descriptor {
                 "its first item is the program",
             );
         }
-        if let Some((key, what, hint)) = self.speech_problem() {
-            let (what, hint) = (what.into(), hint.into());
-            return Some(Problem { key, what, hint });
-        }
-        if let Some(problem) = self.unknown_placeholder() {
+        let of_speech = self.speech_problem();
+        let of_speech = of_speech.map(|(key, what, hint)| Problem::at([key], what, hint));
+        let of_lines = || self.lines.as_ref().and_then(Lines::problem);
+        let of_speech = of_speech.or_else(of_lines);
+        if let Some(problem) = of_speech.or_else(|| self.unknown_placeholder()) {
             return Some(problem);
         }
         if let Some(error) = self
@@ -276,11 +259,11 @@ impl Descriptor {
             .as_deref()
             .and_then(toml_tables::problem)
         {
-            return Some(Problem {
-                key: "config_default",
-                what: format!("`config_default` is not TOML: {error}").into(),
-                hint: "write another language into `config` or `files`".into(),
-            });
+            return Some(Problem::at(
+                ["config_default"],
+                format!("`config_default` is not TOML: {error}"),
+                "write another language into `config` or `files`",
+            ));
         }
         let in_folder = |path: &String| {
             !path.is_empty() && !path.starts_with('/') && !path.ends_with('/') && is_plain(path)
@@ -353,11 +336,11 @@ impl Descriptor {
         let mut checks = self.checks.iter();
         if let Some(unknown) = checks.find(|name| proto::Check::parse(name).is_none()) {
             let names: Vec<&str> = proto::Check::ALL.iter().map(|check| check.name()).collect();
-            return Some(Problem {
-                key: "checks",
-                what: format!("`{unknown}` is no check of the documents").into(),
-                hint: format!("the checks are {}", names.join(", ")).into(),
-            });
+            return Some(Problem::at(
+                ["checks"],
+                format!("`{unknown}` is no check of the documents"),
+                format!("the checks are {}", names.join(", ")),
+            ));
         }
         if self.vendors.is_empty() {
             return problem(
@@ -366,24 +349,10 @@ impl Descriptor {
                 "write PCI vendors such as `[0x15b3]`, or leave it out",
             );
         }
-        if let Some(differences) = &self.differences {
-            return Some(Problem {
-                key: "differences",
-                what:
-                    "`differences` is a key of earlier versions: a monitor states what it promises"
-                        .into(),
-                hint: format!("write {}", differences.as_promises()).into(),
-            });
-        }
-        let (kind, what, hint) = self.promises.problem()?;
-        Some(Problem {
-            key: "promises",
-            what: format!("the row of `{kind}`: {what}").into(),
-            hint: hint.into(),
-        })
+        let of_promises = self.promises.problem()?;
+        Some(of_promises.below(["promises"]))
     }
 
-    /// The first placeholder that has no value.
     /// The texts in which placeholders are replaced, each with its key.
     fn texts_with_placeholders(&self) -> impl Iterator<Item = (&'static str, &String)> {
         let command = self.command.iter().map(|text| ("command", text));
@@ -397,19 +366,19 @@ impl Descriptor {
         texts.chain(config).chain(default).chain(files)
     }
 
+    /// The first placeholder that has no value.
     fn unknown_placeholder(&self) -> Option<Problem> {
         let mut texts = self.texts_with_placeholders();
         let (key, name) = texts.find_map(|(key, text)| Some((key, filling::unknown(text)?)))?;
         let known = PLACEHOLDERS.map(|name| format!("{{{name}}}"));
-        Some(Problem {
-            key,
-            what: format!("`{key}` has the placeholder `{{{name}}}`, which does not exist").into(),
-            hint: format!(
+        Some(Problem::at(
+            [key],
+            format!("`{key}` has the placeholder `{{{name}}}`, which does not exist"),
+            format!(
                 "the placeholders are {}; `{{{{{name}}}}}` stands for `{{{name}}}`",
                 known.join(" ")
-            )
-            .into(),
-        })
+            ),
+        ))
     }
 
     /// Whether it is told where its state file is to be.
@@ -491,7 +460,6 @@ impl Descriptor {
             vendors: nvidia(),
             memory: false,
             zoo: None,
-            differences: None,
             promises: Promises::default(),
         }
     }

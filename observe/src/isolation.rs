@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
-use crate::descriptor::Problem;
+use crate::Problem;
 
 /// Where a monitor finds its node's tree. It is always at `{root}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -90,10 +90,8 @@ impl JsonSchema for Size {
 
 /// The first invalid value of `writable` and `limits`.
 pub(crate) fn problem(confine: bool, writable: &[String], limits: &Limits) -> Option<Problem> {
-    let problem = |key, what: &'static str, hint: &'static str| {
-        let (what, hint) = (what.into(), hint.into());
-        Some(Problem { key, what, hint })
-    };
+    let problem =
+        |key, what: &'static str, hint: &'static str| Some(Problem::at([key], what, hint));
     if !confine && !writable.is_empty() {
         return problem(
             "writable",

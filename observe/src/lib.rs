@@ -23,6 +23,7 @@ pub mod needs;
 mod observation;
 mod pattern;
 pub mod platform_connector;
+mod problem;
 pub mod promises;
 mod protocol;
 mod real_time;
@@ -39,9 +40,7 @@ mod toml_tables;
 mod value_range;
 
 pub use answers::{Answers, Series, series};
-pub use descriptor::{
-    ClockKind, Descriptor, Drains, PollUnit, Problem, Vocabulary, shipped_descriptors,
-};
+pub use descriptor::{ClockKind, Descriptor, Drains, PollUnit, Vocabulary, shipped_descriptors};
 pub use differences::Differences;
 pub use exit_code::{ExitCodes, RunEnd};
 pub use filling::{Filling, PLACEHOLDERS};
@@ -52,6 +51,7 @@ pub use loops::{ExpectedLoop, Loop, told_by};
 pub use metrics_page::MetricsPage;
 pub use needs::Needs;
 pub use observation::{Observation, Severity, Subject};
+pub use problem::Problem;
 pub use promises::Promises;
 pub use protocol::{Adapter, Breach, BreachField, Contract, Protocol};
 pub use real_time::RealTime;

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Delivery, Observation, Severity,
+    Delivery, Observation, Problem, Severity,
     pattern::{self, Pattern},
 };
 
@@ -84,41 +84,48 @@ impl Lines {
         })
     }
 
-    /// What is wrong with the rules, and a hint.
-    pub(crate) fn problem(&self) -> Option<(String, String)> {
+    /// What is wrong with the rules.
+    pub(crate) fn problem(&self) -> Option<Problem> {
         if self.0.is_empty() {
-            return Some((
-                "`lines` has no rule".to_owned(),
-                "write `- { pattern: …, says: fatal }`".to_owned(),
+            return Some(Problem::at(
+                ["lines"],
+                "`lines` has no rule",
+                "write `- { pattern: …, says: fatal }`",
             ));
         }
-        self.0.iter().find_map(LineRule::problem)
+        let mut rules = self.0.iter().enumerate();
+        rules.find_map(|(at, rule)| {
+            let problem = rule.problem()?;
+            Some(problem.below(["lines".to_owned(), at.to_string()]))
+        })
     }
 }
 
 impl LineRule {
-    fn problem(&self) -> Option<(String, String)> {
+    /// What is wrong with this rule; the keys are those of the rule.
+    fn problem(&self) -> Option<Problem> {
         let pattern = self.pattern.as_str();
         let groups = self.pattern.groups();
-        let problem = self.pattern.problem(&GROUPS);
-        if problem.is_some() {
-            return problem;
+        if let Some((what, hint)) = self.pattern.problem(&GROUPS) {
+            return Some(Problem::at(["pattern"], what, hint));
         }
         let has_verdict = groups.contains(&"verdict");
         match (has_verdict, self.says, self.verdicts.is_empty()) {
             (true, None, false) | (false, Some(_), true) => None,
-            (true, Some(_), false) => Some((
+            (true, Some(_), false) => Some(Problem::at(
+                ["says"],
                 format!("`{pattern}` has the group `verdict`, and `says` beside `verdicts`"),
-                "leave `says` out: the word of the line decides".to_owned(),
+                "leave `says` out: the word of the line decides",
             )),
-            (true, ..) => Some((
+            (true, ..) => Some(Problem::at(
+                ["pattern"],
                 format!("`{pattern}` has the group `verdict`, whose words have no meaning"),
-                "write `verdicts: { DOWN: fatal, UP: healthy }`, and no `says`".to_owned(),
+                "write `verdicts: { DOWN: fatal, UP: healthy }`, and no `says`",
             )),
-            (false, ..) => Some((
+            (false, ..) => Some(Problem::at(
+                ["pattern"],
                 format!("`{pattern}` has no group `verdict`, so it is open what such a line says"),
-                "write `says: healthy`, `nonfatal`, `fatal` or `unknown`, and no `verdicts`"
-                    .to_owned(),
+                "write `says: healthy`, `nonfatal`, `fatal` or `unknown`, and no `verdicts`",
             )),
         }
     }

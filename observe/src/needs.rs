@@ -6,14 +6,17 @@
 
 mod within;
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use within::{Quiet, Within};
 
-use crate::promises::{ANY_COUNTER, Granularity, Kind, KindOf, Named};
+use crate::{
+    Problem,
+    promises::{ANY_COUNTER, Granularity, Kind, KindOf, Named},
+};
 
 /// What a site needs of its monitor.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -47,17 +50,6 @@ pub struct Need {
     pub granularity: Option<Granularity>,
 }
 
-/// An invalid value in a file of needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NeedsProblem {
-    /// The keys that lead to it, the outermost first.
-    pub keys: Vec<String>,
-    /// The problem.
-    pub what: Cow<'static, str>,
-    /// The hint.
-    pub hint: &'static str,
-}
-
 impl Needs {
     /// The need for a kind of fault; `None` if there is none.
     #[must_use]
@@ -80,13 +72,9 @@ impl Needs {
 
     /// The first invalid value, if there is one.
     #[must_use]
-    pub fn problem(&self) -> Option<NeedsProblem> {
-        let problem = |keys: &[&str], what: String, hint| {
-            Some(NeedsProblem {
-                keys: keys.iter().map(ToString::to_string).collect(),
-                what: what.into(),
-                hint,
-            })
+    pub fn problem(&self) -> Option<Problem> {
+        let problem = |keys: &[&str], what: String, hint: &'static str| {
+            Some(Problem::at(keys.iter().copied(), what, hint))
         };
         if self.needs_version != 1 {
             let what = "these needs have another version".to_owned();

@@ -8,6 +8,7 @@
 mod documents;
 mod kind;
 mod lasting;
+mod misplaced;
 mod row;
 mod scope;
 mod wire;
@@ -28,6 +29,8 @@ pub use wire::{
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::Problem;
 
 /// The promises of a monitor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -141,67 +144,14 @@ impl Promises {
         self.rows.is_empty()
     }
 
-    /// The first row that cannot be, as kind, problem and hint.
-    pub(crate) fn problem(&self) -> Option<(&Kind, &'static str, &'static str)> {
+    /// The first row that cannot be.
+    pub(crate) fn problem(&self) -> Option<Problem> {
         self.rows.iter().find_map(|(kind, row)| {
             let Row::Says(says) = row else { return None };
-            let is_card = *kind == Kind::Named(Named::Card);
-            if says.nests_layers() {
-                return Some((kind, "a row of a layer has no layers", "write them once"));
-            }
-            if says.when.is_some() && !is_card {
-                return Some((kind, "`when` is for `card` only", "leave it out"));
-            }
-            let is = |meant: &[Named]| matches!(kind, Kind::Named(named) if meant.contains(named));
-            let only = [
-                (
-                    says.ports.is_some(),
-                    &[Named::GoneDevice][..],
-                    "`ports` is for `gone_device` only",
-                ),
-                (
-                    says.back.is_some(),
-                    &[Named::GoneDevice],
-                    "`back` is for `gone_device` only",
-                ),
-                (
-                    says.class_folder.is_some(),
-                    &[Named::GoneDevice],
-                    "`class_folder` is for `gone_device` only",
-                ),
-                (
-                    says.garbled.is_some(),
-                    &[Named::OddState],
-                    "`garbled` is for `odd_state` only",
-                ),
-                (
-                    says.unreadable.is_some(),
-                    &[Named::Reboot, Named::Metadata],
-                    "`unreadable` is for `reboot` and `metadata` only",
-                ),
-                (
-                    says.known_by.is_some(),
-                    &[Named::Rename],
-                    "`known_by` is for `rename` only",
-                ),
-                (
-                    says.healthy.is_some(),
-                    &[Named::HotAdded],
-                    "`healthy` is for `hot_added` only",
-                ),
-            ];
-            if says.over_restart.is_some() && !matches!(kind, Kind::Counter(_)) {
-                return Some((kind, "`over_restart` is for counters only", "leave it out"));
-            }
-            for (is_there, meant, problem) in only {
-                if is_there && !is(meant) {
-                    return Some((kind, problem, "leave it out"));
-                }
-            }
-            if says.restates.is_some() && kind.of() == KindOf::Condition {
-                return Some((kind, "`restates` is for episodes only", "leave it out"));
-            }
-            None
+            let (key, what, hint) = misplaced::first(kind, says)?;
+            let what = format!("the row of `{kind}`: {what}");
+            let problem = Problem::at([key], what, hint);
+            Some(problem.below(["rows".to_owned(), kind.to_string()]))
         })
     }
 }

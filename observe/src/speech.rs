@@ -48,7 +48,7 @@ impl Descriptor {
             }
     }
 
-    /// What is wrong with what its protocol needs: key, problem and hint.
+    /// What is wrong with what its protocol needs, except its lines: key, problem and hint.
     pub(crate) fn speech_problem(&self) -> Option<(&'static str, String, String)> {
         let parts = [
             (Protocol::Lines, "lines", self.lines.is_some()),
@@ -62,7 +62,7 @@ impl Descriptor {
             match (self.speaks == protocol, is_there) {
                 (true, false) => {
                     return Some((
-                        key,
+                        "speaks",
                         format!("`speaks: {word}` needs `{key}`, which says what it means"),
                         format!("write {}", example(protocol)),
                     ));
@@ -81,13 +81,8 @@ impl Descriptor {
             |key, problem: Option<(String, String)>| problem.map(|(what, hint)| (key, what, hint));
         let scrape = self.scrape.as_ref().and_then(|it| it.metrics.problem());
         let textfile = self.textfile.as_ref().and_then(|it| it.metrics.problem());
-        keyed("lines", self.lines.as_ref().and_then(|it| it.problem()))
-            .or_else(|| {
-                keyed(
-                    "exit_code",
-                    self.exit_code.as_ref().and_then(|it| it.problem()),
-                )
-            })
+        let exit_code = self.exit_code.as_ref().and_then(|it| it.problem());
+        keyed("exit_code", exit_code)
             .or_else(|| keyed("scrape", scrape))
             .or_else(|| keyed("textfile", textfile))
             .or_else(|| {

@@ -52,7 +52,7 @@ fn suite(run: &RunReport, arm: ArmName, count: ArmCount) -> TestSuite {
     for (name, value) in judged(run) {
         suite.add_property(Property::new(name, value));
     }
-    suite.set_system_out(summary_line(run, Style::default()));
+    suite.set_system_out(summary_line(run, Style::default(), true));
     if let Some(case) = stopped(run, arm) {
         suite.add_test_case(case);
     }

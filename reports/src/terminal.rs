@@ -145,9 +145,10 @@ pub fn drill_block(drill: &DrillReport, style: Style) -> String {
     block
 }
 
-/// The last lines of a run: all counts, and how much was judged, by what.
+/// The last lines of a run: all counts, and how much was judged, by what. Unless it is told already, they say where the
+/// reasons of what was not judged are found.
 #[must_use]
-pub fn summary_line(run: &RunReport, style: Style) -> String {
+pub fn summary_line(run: &RunReport, style: Style, is_told: bool) -> String {
     let Summary {
         drills,
         passed,
@@ -171,7 +172,7 @@ pub fn summary_line(run: &RunReport, style: Style) -> String {
     add(known, "known");
     add(skipped, "skipped");
     add(not_reached, "not reached");
-    add(not_applicable, "not applicable");
+    add(not_applicable, "not applicable (`nicdrill list` tells why)");
     for (name, arm) in [
         ("memory", run.summary.memory),
         ("process", run.summary.process),
@@ -194,7 +195,11 @@ pub fn summary_line(run: &RunReport, style: Style) -> String {
     if run.plan.loses_events {
         lines += "\nthe monitor promises no delivery: an event whose call fails is lost";
     }
-    let judged = judged_line(&run.summary.judged, &run.plan.judged_by);
+    let mut judged = judged_line(&run.summary.judged, &run.plan.judged_by);
+    let by_laws = matches!(run.plan.judged_by, JudgedBy::Laws { .. });
+    if run.summary.judged.is_partial() && !by_laws && !is_told {
+        judged += "; `--not-judged` tells why not all";
+    }
     let judged = match run.plan.judged_by {
         JudgedBy::Promises => judged,
         JudgedBy::Laws { .. } | JudgedBy::Needs { .. } => style.yellow(&judged),

@@ -187,10 +187,10 @@ fn a_failure_is_one_readable_block_that_ends_with_the_command_that_repeats_it() 
 #[test]
 fn the_last_line_counts_everything_and_tells_an_arm_that_did_not_run() {
     insta::assert_snapshot!(
-        summary_line(&run(), Style::default()),
+        summary_line(&run(), Style::default(), false),
         @"
-    3 drills of `reference`: 1 passed, 1 failed, 1 skipped, 1 not applicable; memory arm: 2 of 3 run; process arm: 1 of 3 run (/dev/fuse cannot be opened); 1.2 s
-    judged 4 of 7 expectations (57 %)
+    3 drills of `reference`: 1 passed, 1 failed, 1 skipped, 1 not applicable (`nicdrill list` tells why); memory arm: 2 of 3 run; process arm: 1 of 3 run (/dev/fuse cannot be opened); 1.2 s
+    judged 4 of 7 expectations (57 %); `--not-judged` tells why not all
     "
     );
 }
@@ -199,7 +199,7 @@ fn the_last_line_counts_everything_and_tells_an_arm_that_did_not_run() {
 fn a_run_of_a_monitor_that_promises_no_delivery_says_so() {
     let mut run = run();
     run.plan.loses_events = true;
-    let lines = summary_line(&run, Style::default());
+    let lines = summary_line(&run, Style::default(), false);
     let lines: Vec<&str> = lines.lines().collect();
     assert_eq!(
         lines[1],

@@ -7,14 +7,15 @@ use std::{
 
 use observe::{Descriptor, shipped_descriptors};
 
-use super::{error::ReadError, texts::text_of};
+use super::{Library, error::ReadError, texts::text_of};
 use crate::{descriptors, near};
 
-/// The monitor named by `asked`: a shipped descriptor's name, a descriptor file, or a program.
+/// The monitor named by `asked`: a shipped descriptor's name, a descriptor file, or a program. Its promises may be about the
+/// counters of this library.
 ///
 /// # Errors
 /// If it is none of these.
-pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
+pub fn read_monitor(asked: &str, library: &Library) -> Result<Descriptor, ReadError> {
     if let Some(descriptor) = descriptors::shipped(asked) {
         return Ok(descriptor);
     }
@@ -22,7 +23,7 @@ pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
         .iter()
         .any(|ending| asked.ends_with(ending))
     {
-        let mut descriptor = descriptors::read(asked, &text_of(Path::new(asked))?)?;
+        let mut descriptor = descriptors::read_for(asked, &text_of(Path::new(asked))?, library)?;
         // A relative program path is relative to the descriptor's folder.
         if descriptor.command[0].starts_with("./") || descriptor.command[0].starts_with("../") {
             let folder = Path::new(asked).parent().unwrap_or(Path::new(""));
@@ -42,8 +43,12 @@ pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
             let known: Vec<&str> = shipped_descriptors()
                 .map(|(file, _)| file.trim_end_matches(".yaml"))
                 .collect();
-            let near = near::did_you_mean(&near::names(asked, &known));
-            let near = near.or_else(|| near::files(Path::new(asked)));
+            let here = format!("./{asked}");
+            let near = match Path::new(&here).is_file() {
+                true => vec![here.as_str()],
+                false => near::names(asked, &known),
+            };
+            let near = near::did_you_mean(&near).or_else(|| near::files(Path::new(asked)));
             let near = near.map_or_else(String::new, |near| format!("{near} "));
             let quoted: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
             Err(ReadError::NoSuchMonitor {
@@ -71,11 +76,16 @@ fn program(asked: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
+    fn read(asked: &str) -> Result<Descriptor, ReadError> {
+        let library = Library::read(&[], &[]).expect("the suite can be read");
+        read_monitor(asked, &library)
+    }
+
     #[test]
     fn a_monitor_is_a_name_a_file_or_a_program() {
-        assert_eq!(read_monitor("reference").unwrap().name, "reference");
-        assert!(read_monitor("/bin/true").unwrap().command[0].ends_with("true"));
-        let error = read_monitor("refrence").unwrap_err().to_string();
+        assert_eq!(read("reference").unwrap().name, "reference");
+        assert!(read("/bin/true").unwrap().command[0].ends_with("true"));
+        let error = read("refrence").unwrap_err().to_string();
         assert!(
             error.contains("hint: did you mean `reference`? known are"),
             "{error}"
@@ -84,7 +94,7 @@ mod tests {
         let path = folder.path().join("mine.yaml");
         let text = "descriptor_version: 1\nname: mine\ncommand: [./bin/mine]\n";
         fs::write(&path, text).unwrap();
-        let command = &read_monitor(path.to_str().unwrap()).unwrap().command[0];
+        let command = &read(path.to_str().unwrap()).unwrap().command[0];
         let there = fs::canonicalize(folder.path()).unwrap();
         assert!(Path::new(command).starts_with(there), "{command}");
     }
@@ -95,7 +105,7 @@ mod tests {
         fs::write(folder.path().join("monitor.yaml"), "").unwrap();
         for asked in ["montior.yaml", "mon"] {
             let path = folder.path().join(asked);
-            let error = read_monitor(path.to_str().unwrap()).unwrap_err();
+            let error = read(path.to_str().unwrap()).unwrap_err();
             let hint = error.hint().expect("a hint").into_owned();
             assert!(hint.contains("monitor.yaml`?"), "{hint}");
         }

@@ -3,6 +3,7 @@
 mod alarms;
 mod consequences;
 mod events;
+mod keys;
 mod laws;
 mod links;
 mod needs;

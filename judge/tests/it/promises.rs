@@ -94,7 +94,7 @@ impl Case {
         Self::played_on("dgx-h100", text)
     }
 
-    fn played_on(platform: &str, text: &str) -> Self {
+    pub(crate) fn played_on(platform: &str, text: &str) -> Self {
         let platforms = Platforms::shipped();
         let scenario =
             scenarios::read("port/example.yaml", text).unwrap_or_else(|error| panic!("{error}"));
@@ -119,7 +119,7 @@ static TWO_PORTS_CASE: LazyLock<Case> =
     LazyLock::new(|| Case::played_on("dgx-a100:two-port", TWO_PORTS));
 
 /// The reference monitor with other promises over its own.
-fn promising(promises: &str) -> Descriptor {
+pub(crate) fn promising(promises: &str) -> Descriptor {
     let reference = reference();
     let own: Promises =
         platforms::yaml::read("promises.yaml", promises).unwrap_or_else(|error| panic!("{error}"));

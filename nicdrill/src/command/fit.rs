@@ -58,8 +58,12 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<process::ExitCode, Stop> {
         let text = format!("there is no folder `{}`", folder.display());
         return Err(Stop::usage(text).hint("`--out` names a file in a folder that exists"));
     }
-    let descriptor = read_files::read_monitor(&arguments.monitor).map_err(Stop::input)?;
-    let asking = asking(arguments, &descriptor)?;
+    let (own, named): (Vec<&String>, Vec<&String>) =
+        arguments.platform.iter().partition(|what| is_path(what));
+    let own: Vec<PathBuf> = own.into_iter().map(PathBuf::from).collect();
+    let library = Library::interview(&own).map_err(Stop::input)?;
+    let descriptor = read_files::read_monitor(&arguments.monitor, &library).map_err(Stop::input)?;
+    let asking = asking(&named, library, &descriptor)?;
     match stage::set(true) {
         Standing::Outside(code) => Ok(code.into()),
         Standing::Here(here) => asked(arguments, &descriptor, &asking, &here).map(Into::into),
@@ -74,13 +78,9 @@ struct Asking {
     unasked: Vec<String>,
 }
 
-fn asking(arguments: &FitArguments, descriptor: &Descriptor) -> Result<Asking, Stop> {
-    let (own, named): (Vec<&String>, Vec<&String>) =
-        arguments.platform.iter().partition(|what| is_path(what));
-    let own: Vec<PathBuf> = own.into_iter().map(PathBuf::from).collect();
-    let library = Library::interview(&own).map_err(Stop::input)?;
+fn asking(named: &[&String], library: Library, descriptor: &Descriptor) -> Result<Asking, Stop> {
     let library = library.watched_by(descriptor);
-    let mut worlds: Vec<String> = named.into_iter().cloned().collect();
+    let mut worlds: Vec<String> = named.iter().map(ToString::to_string).collect();
     worlds.extend(library.own_platforms.iter().cloned());
     let mut scope_worlds: Vec<String> = Vec::new();
     if worlds.is_empty() {

@@ -10,7 +10,7 @@ use crate::{
     terminal::Terminal,
 };
 
-const TOPICS: &str = "scenario, platform, faults, exit-codes";
+const TOPICS: &str = "scenario, platform, faults, descriptor, promises, lines, needs, exit-codes";
 
 /// Prints the help of a command or topic; without one, of the whole command.
 pub(crate) fn help(topic: Option<&str>) -> Result<ExitCode, Stop> {
@@ -19,6 +19,10 @@ pub(crate) fn help(topic: Option<&str>) -> Result<ExitCode, Stop> {
         Some("scenario") => help_pages::scenario(),
         Some("platform") => help_pages::platform(),
         Some("faults") => help_pages::faults(),
+        Some("descriptor") => help_pages::descriptor(),
+        Some("promises") => help_pages::promises(),
+        Some("lines") => help_pages::lines(),
+        Some("needs") => help_pages::needs(),
         Some("exit-codes") => help_pages::exit_codes(),
         Some(name) => match Arguments::command().find_subcommand_mut(name) {
             Some(command) => command.render_long_help().to_string(),

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
     }
     // The run folder may be the baseline: it is read before the run replaces it.
     let excuses = excuses::excuses(arguments, &choice)?;
-    let needs = needs::read(arguments.how.needs.as_deref())?;
+    let needs = needs::read(arguments.how.needs.as_deref(), &choice.library)?;
     if arguments.how.jobs == Some(0) {
         return Err(Stop::usage("`--jobs` is at least 1"));
     }
@@ -194,7 +194,8 @@ fn played(
     if arguments.reporting.not_judged {
         terminal.out(&not_judged_page(&report, terminal.style()));
     }
-    let line = summary_line(&report, terminal.style());
+    let is_told = arguments.reporting.not_judged;
+    let line = summary_line(&report, terminal.style(), is_told);
     terminal.out(&line);
     let mut code = report.exit_code.unwrap_or(ExitCode::InternalFault);
     for error in [unwritten, kept.err()].into_iter().flatten() {

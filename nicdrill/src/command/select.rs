@@ -46,15 +46,13 @@ pub(crate) struct Choice {
 /// Reads the named files and selects the drills.
 pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, Stop> {
     let settings = Settings::read()?;
-    let (monitor, descriptor) = monitor(arguments.monitor.as_deref(), &settings.monitor)?;
-    let is_assumed = monitor.is_none() && settings.monitor == MonitorSetting::Missing;
     let (paths, names): (Vec<&String>, Vec<&String>) =
         arguments.what.iter().partition(|what| is_path(what));
     let mut scenarios: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
     let (own_platforms, platforms): (Vec<&String>, Vec<&String>) =
         arguments.platform.iter().partition(|what| is_path(what));
     let own_platforms: Vec<PathBuf> = own_platforms.into_iter().map(PathBuf::from).collect();
-    let again = again(monitor.as_deref(), &scenarios, &own_platforms);
+    let own_scenarios = scenarios.clone();
     if scenarios.is_empty() {
         scenarios.clone_from(&settings.scenarios);
     }
@@ -64,6 +62,9 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         .cloned()
         .collect();
     let library = Library::read(&scenarios, &all_platforms).map_err(Stop::input)?;
+    let (monitor, descriptor) = monitor(arguments.monitor.as_deref(), &settings.monitor, &library)?;
+    let is_assumed = monitor.is_none() && settings.monitor == MonitorSetting::Missing;
+    let again = again(monitor.as_deref(), &own_scenarios, &own_platforms);
     let library = library.watched_by(&descriptor);
     let out = arguments.out.clone().or(settings.out);
     let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
@@ -122,13 +123,14 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
 fn monitor(
     asked: Option<&str>,
     setting: &MonitorSetting,
+    library: &Library,
 ) -> Result<(Option<String>, Descriptor), Stop> {
     let (name, place) = match (asked, setting) {
         (Some(name), _) => (Some(name), None),
         (None, MonitorSetting::Named { name, place }) => (Some(name.as_str()), Some(place)),
         (None, MonitorSetting::NoFile | MonitorSetting::Missing) => (None, None),
     };
-    let read = read_files::read_monitor(name.unwrap_or(REFERENCE));
+    let read = read_files::read_monitor(name.unwrap_or(REFERENCE), library);
     let descriptor = read.map_err(|error| match (&error, place) {
         (ReadError::Io { .. } | ReadError::NoSuchMonitor { .. }, Some(place)) => {
             Stop::usage(format!("{place}: {error}"))

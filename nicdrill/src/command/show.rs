@@ -3,7 +3,7 @@
 use std::process;
 
 use harness::{
-    MemoryPlayer, Player, play,
+    MemoryPlayer, Player, play_for,
     suite::{self, Starting},
 };
 use reports::{
@@ -12,7 +12,7 @@ use reports::{
 };
 
 use super::{
-    Stop,
+    Stop, needs,
     select::choose_one,
     stage::{self, Standing},
 };
@@ -30,6 +30,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         );
     }
     let choice = choose_one(&arguments.which, arguments.arm, arguments.monitor.clone())?;
+    let needs = needs::read(arguments.needs.as_deref(), &choice.library)?;
     let Some(planned) = choice.first() else {
         return Ok(ExitCode::NothingJudged.into());
     };
@@ -57,12 +58,13 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
     let story = suite::story(&choice.library, &planned.drill)
         .expect("a drill that was selected is in the library")
         .map_err(Stop::input)?;
-    let result = play(&story, &choice.descriptor, &mut [player.as_mut()]);
+    let of_site = needs.as_ref().map(|of| &of.needs);
+    let result = play_for(&story, &choice.descriptor, of_site, &mut [player.as_mut()]);
     let mut terminal = Terminal::new(Color::Never);
     for played in &result.played {
         terminal.out(&drill_page(&story, &played.recording));
     }
-    let by = suite::judged_by(&choice.descriptor, None, &choice.again);
+    let by = suite::judged_by(&choice.descriptor, needs.as_ref(), &choice.again);
     let show = format!("nicdrill show {} --arm {arm}", planned.drill);
     let report = DrillReport {
         drill: planned.drill.clone(),

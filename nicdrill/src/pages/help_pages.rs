@@ -1,12 +1,17 @@
 //! The pages of `nicdrill help`, generated from the tables that the parsers use.
 //!
-//! The words of the language come from `scenarios`, so the pages match the parser; the page on
-//! platforms is the document itself.
+//! The words of the language come from `scenarios`, so the pages match the parser; the other pages are the
+//! documents themselves, or parts of them.
 
 use std::fmt::Write as _;
 
 use reports::ExitCode;
 use scenarios::{Word, WordKind, vocabulary};
+
+use super::document::{page, section};
+
+/// The document on monitors.
+const MONITOR: &str = include_str!("../../../docs/monitor.md");
 
 /// How a scenario is written.
 #[must_use]
@@ -44,6 +49,30 @@ pub(crate) fn faults() -> String {
 #[must_use]
 pub(crate) fn platform() -> String {
     include_str!("../../../docs/platform.md").to_owned()
+}
+
+/// How a monitor is described.
+#[must_use]
+pub(crate) fn descriptor() -> String {
+    page(section(MONITOR, "The descriptor"))
+}
+
+/// What a monitor can promise.
+#[must_use]
+pub(crate) fn promises() -> String {
+    page(section(MONITOR, "Promises"))
+}
+
+/// How a monitor that writes lines is described.
+#[must_use]
+pub(crate) fn lines() -> String {
+    page(section(MONITOR, "Lines"))
+}
+
+/// What a site needs.
+#[must_use]
+pub(crate) fn needs() -> String {
+    page(include_str!("../../../docs/needs.md"))
 }
 
 /// All exit codes with their meanings, from 0 up, and which is used if several apply.
@@ -91,7 +120,7 @@ fn entry(word: &Word) -> String {
 }
 
 /// Wraps a text to lines of at most `width` characters.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("there is always a line");
@@ -114,7 +143,7 @@ fn capital(text: &str) -> String {
     })
 }
 
-const WRITES: &str = "writing to a string cannot fail";
+pub(super) const WRITES: &str = "writing to a string cannot fail";
 
 #[cfg(test)]
 mod tests {
@@ -137,6 +166,18 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn every_kind_and_placeholder_stands_on_a_page() {
+        let (promises, descriptor) = (promises(), descriptor());
+        for (word, ..) in observe::promises::Kind::words() {
+            assert!(promises.contains(&format!("\n  {word}\n")), "{word}");
+        }
+        for name in observe::PLACEHOLDERS {
+            assert!(descriptor.contains(&format!("\n  {{{name}}}\n")), "{name}");
+        }
+        assert!(lines().contains("speaks: lines") && needs().contains("\n  needs_version\n"));
     }
 
     #[test]

@@ -23,6 +23,40 @@ fn a_shown_drill_says_what_was_judged_and_what_not() {
 }
 
 #[test]
+fn a_run_by_needs_is_repeated_and_shown_by_needs() {
+    let scratch = Scratch::new();
+    scratch.file(
+        "n.yaml",
+        "needs_version: 1\nnever_alarms: { disabled: always }\n",
+    );
+    let drill = [
+        "port/disabled-by-operator@h100-oci",
+        "--arm",
+        "memory",
+        "--needs",
+        "n.yaml",
+    ];
+    let ran = scratch.run(&[&["run"], &drill[..]].concat());
+    assert_eq!(ran.code, 100, "{ran}");
+    for (what, command) in [("repeat it", "run"), ("in full", "show")] {
+        let line =
+            format!("  {what}: nicdrill {command} --needs n.yaml port/disabled-by-operator@");
+        assert!(ran.out.contains(&line), "{ran}");
+    }
+    assert!(
+        ran.out
+            .contains("judged by needs of n.yaml; `--not-judged` tells why not all\n"),
+        "{ran}"
+    );
+    let shown = scratch.run(&[&["show"], &drill[..]].concat());
+    assert_eq!(shown.code, 100, "{shown}");
+    assert!(
+        shown.out.ends_with(", judged by needs of n.yaml\n"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn a_shown_drill_of_a_monitor_that_promises_nothing_ends_with_4_as_its_run_does() {
     if !can_play_processes() {
         return;

@@ -75,6 +75,51 @@ fn a_misspelt_drill_or_file_is_refused_with_what_may_be_meant(
     assert!(ran.err.contains(told), "{ran}");
 }
 
+#[test]
+fn a_program_beside_is_a_monitor_by_its_path_only() {
+    let scratch = Scratch::new();
+    scratch.file("ports.sh", "#!/bin/sh\n");
+    let ran = scratch.run(&["run", "--monitor", "ports.sh"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    let told = "there is no monitor `ports.sh`\nhint: did you mean `./ports.sh`? known are ";
+    assert!(ran.err.contains(told), "{ran}");
+}
+
+/// What a descriptor or needs may be about is told at the place of the mistake, before anything runs.
+#[rstest]
+#[case::counter(
+    "promises:\n  rows:\n    down: usual\n    counter.symbol_eror: silent\n",
+    "m.yaml:7:5: there is no counter `symbol_eror`",
+    "did you mean `counter.symbol_error`?"
+)]
+#[case::kind(
+    "promises: { rows: { down: usual, poling: usual } }\n",
+    "m.yaml:4:34: unknown word `poling`",
+    "did you mean `polling`? allowed: "
+)]
+#[case::key_of_another_kind(
+    "promises: { rows: { down: usual, init: { when: every_poll } } }\n",
+    "m.yaml:4:42: the row of `init`: `when` is for `card` only",
+    "leave it out"
+)]
+#[case::group_of_a_line(
+    "speaks: lines\nlines:\n  - { pattern: a, says: fatal }\n  - pattern: '(?P<nic>b)'\n    says: fatal\n",
+    "m.yaml:7:5: `(?P<nic>b)` has the group `nic`, which means nothing",
+    "the groups are `device`"
+)]
+fn a_mistake_in_a_descriptor_is_refused_at_its_place(
+    #[case] more: &str,
+    #[case] found: &str,
+    #[case] hint: &str,
+) {
+    let scratch = Scratch::new();
+    let head = "descriptor_version: 1\nname: m\ncommand: [/bin/true]\n";
+    scratch.file("m.yaml", &format!("{head}{more}"));
+    let ran = scratch.run(&["list", "start/baseline@h100-oci", "--monitor", "m.yaml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains(found) && ran.err.contains(hint), "{ran}");
+}
+
 #[rstest]
 #[case::settings_without_a_monitor(Some(""), &[], true)]
 #[case::no_settings(None, &[], false)]

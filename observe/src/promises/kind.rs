@@ -254,6 +254,17 @@ const TABLE: &[Entry] = &[
     ),
 ];
 
+/// Every word for a kind; `counter.NAME` stands for those of the counters.
+const WORDS: &[&str] = &{
+    let mut words = ["counter.NAME"; TABLE.len() + 1];
+    let mut at = 0;
+    while at < TABLE.len() {
+        words[at] = TABLE[at].word;
+        at += 1;
+    }
+    words
+};
+
 /// The word that begins the kind of a counter.
 const COUNTER: &str = "counter.";
 
@@ -315,13 +326,7 @@ impl fmt::Display for Kind {
 impl<'de> Deserialize<'de> for Kind {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let word = String::deserialize(from)?;
-        Self::parse(&word).ok_or_else(|| {
-            let words: Vec<&str> = Self::words().map(|(word, ..)| word).collect();
-            de::Error::custom(format!(
-                "unknown kind `{word}`: the kinds are {}, and counter.NAME",
-                words.join(", ")
-            ))
-        })
+        Self::parse(&word).ok_or_else(|| de::Error::unknown_variant(&word, WORDS))
     }
 }
 

@@ -241,13 +241,6 @@ impl Says {
             ethernet: layer(&self.ethernet, &base.ethernet),
         }
     }
-
-    /// Whether a row of a layer states layers itself.
-    pub(super) fn nests_layers(&self) -> bool {
-        let layers = [&self.infiniband, &self.ethernet];
-        let nested = |row: &&Option<Row>| matches!(row, Some(Row::Says(says)) if says.infiniband.is_some() || says.ethernet.is_some());
-        layers.iter().any(nested)
-    }
 }
 
 const WORDS_OF_ROW: &str =
@@ -268,7 +261,7 @@ impl<'de> Deserialize<'de> for Row {
                     "silent" => Ok(Row::Silent),
                     "usual" => Ok(Row::Usual),
                     _ => Err(E::custom(format!(
-                        "`{word}` is no row: write {WORDS_OF_ROW}"
+                        "`{word}` is no row\nhint: write {WORDS_OF_ROW}"
                     ))),
                 }
             }
@@ -328,7 +321,7 @@ impl<'de> Deserialize<'de> for Clears {
                     "by_operator" => Ok(Clears::ByOperator),
                     "never" => Ok(Clears::Never),
                     _ => Err(E::custom(format!(
-                        "`{word}` is no way to clear a fault: write {WORDS_OF_CLEARS}"
+                        "`{word}` is no way to clear a fault\nhint: write {WORDS_OF_CLEARS}"
                     ))),
                 }
             }

@@ -201,10 +201,9 @@ impl Show<'_> {
         let mut again = self.how.again.iter();
         while let Some(word) = again.next() {
             match word.as_str() {
-                "--monitor" => {
+                "--monitor" | "--needs" => {
                     words.extend([word.clone()].into_iter().chain(again.next().cloned()))
                 }
-                "--needs" => drop(again.next()),
                 "--platform" => {
                     let files = again.next().into_iter().flat_map(|files| files.split(','));
                     words

@@ -1,0 +1,274 @@
+//! Keys of promises that change what is owed in one kind of story: under each a monitor that does so is right, and one that
+//! does not is wrong.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "a drill is played once for the many promises that judge it"
+)]
+
+use std::sync::LazyLock;
+
+use judge::judge;
+use observe::Recording;
+use proto::HealthEvent;
+use reports::FindingKind::{self, Missing, Unexpected};
+use rstest::rstest;
+
+use crate::promises::{Case, promising};
+use crate::wire::{calls, monitor};
+
+/// A drill of the reference monitor: the platform, and a scenario without its head.
+fn told(platform: &str, text: &str) -> Case {
+    let head = "scenario: an example\nwhy: an example\nplatforms: all\n";
+    Case::played_on(platform, &format!("{head}{text}"))
+}
+
+/// A device returns while its second port is dark.
+static RETURNS: LazyLock<Case> = LazyLock::new(|| {
+    let text = "
+let: { one: { device_ports: 2, port: 1, nth: 1 }, two: { sibling_of: one, port: 2 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 5s
+    do: [ { cut: two } ]
+    expect: [ { this_poll: [ { fatal: two } ] } ]
+  - at: 10s
+    do: [ { remove: device of one } ]
+    expect: [ { this_poll: [ { fatal: device of one } ] } ]
+  - at: 15s
+    do: [ { restore: device of one } ]
+    expect: [ { nothing: device of one, from: 15s, to: 25s } ]
+  - at: 25s
+    do: [ { mend: two } ]
+    expect:
+      - { healthy: device of one, within: 2 polls }
+      - { healthy: one, within: 2 polls }
+      - { healthy: two, within: 2 polls }
+until: 35s
+";
+    told("dgx-a100:two-port", text)
+});
+
+/// A monitor starts in the same boot, whose id cannot be read in its first polls.
+static SAME_BOOT: LazyLock<Case> = LazyLock::new(|| {
+    let text = "
+let: { victim: { role: compute, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 10s
+    do: [ { read: proc/sys/kernel/random/boot_id, fail: EIO }, { monitor: restart, signal: TERM } ]
+  - at: 11s
+    do: [ { disable: victim } ]
+    expect: [ { this_poll: nothing } ]
+  - at: 11500ms
+    do: [ { no_rule: everywhere } ]
+    expect: [ { this_poll: [ { fatal: victim } ] } ]
+  - at: 20s
+    do: [ { mend: victim } ]
+    expect: [ { healthy: victim } ]
+until: 30s
+";
+    told("dgx-h100", text)
+});
+
+/// The route table cannot be read in the first ten polls.
+static NO_ROUTES: LazyLock<Case> = LazyLock::new(|| {
+    let text = "
+given: [ { read: proc/net/route, fail: EIO } ]
+timeline:
+  - at: 0s
+    expect: [ { say: nothing, from: 0s, to: 10s } ]
+  - at: 10s
+    do: [ { no_rule: everywhere } ]
+    expect: [ { this_poll: baseline } ]
+until: 20s
+";
+    told("dgx-h100", text)
+});
+
+/// A card trains in the first poll, and is up within the patience.
+static LATE_CARD: LazyLock<Case> = LazyLock::new(|| {
+    let text = "
+let: { victim: { role: compute, layer: infiniband, card_ports: 1, nth: 1 } }
+given: [ { cut: victim } ]
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 10s
+    do: [ { mend: victim } ]
+    expect: [ { healthy: card of victim, within: 2 polls }, { healthy: victim, within: 2 polls }, { healthy: device of victim, within: 2 polls } ]
+until: 20s
+";
+    told("dgx-h100", text)
+});
+
+/// A port cannot be read in the first twelve polls.
+static UNREAD: LazyLock<Case> = LazyLock::new(|| {
+    let text = "
+let: { victim: { role: compute, nth: 1 } }
+given: [ { read: victim/state, fail: EIO } ]
+timeline:
+  - at: 0s
+    expect: [ { baseline: null, within: 5 polls } ]
+  - at: 12s
+    do: [ { no_rule: everywhere } ]
+until: 20s
+";
+    told("dgx-h100", text)
+});
+
+/// A RoCE port waits in INIT, of which the documents say nothing.
+static UNSAID: LazyLock<Case> = LazyLock::new(|| {
+    let text = "
+let: { victim: { role: compute, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 5s
+    do: [ { set: victim, state: INIT } ]
+    expect: [ { nothing: victim, from: 5s, to: 9s } ]
+  - at: 10s
+    do: [ { mend: victim } ]
+until: 20s
+";
+    told("h100-oci", text)
+});
+
+/// A configuration pins a physical function and virtual ones.
+static PINNED: LazyLock<Case> = LazyLock::new(|| {
+    let text = "
+config: \"nicInclusionRegexOverride = \\\"^mlx5_1$,^mlx5_(1[89]|2[0-9]|3[0-9])$\\\"\"
+let: { one: { device: mlx5_1 }, guest: { vf: true, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: [ { healthy: one }, { healthy: device of one } ] } ]
+  - at: 10s
+    do: [ { disable: one } ]
+    expect: [ { this_poll: [ { fatal: one } ] }, { nothing: guest, from: 0s, to: 20s } ]
+  - at: 15s
+    do: [ { mend: one } ]
+    expect: [ { healthy: one } ]
+until: 20s
+";
+    told("h100-oci:vfs", text)
+});
+
+/// A breached counter is reset, and grows again while the monitor is away.
+static AWAY: LazyLock<Case> = LazyLock::new(|| {
+    let text = "
+checks: counters
+let: { victim: { role: compute, nth: 1 } }
+timeline:
+  - at: 5s
+    do: [ { counter: victim, name: link_downed, add: 10 } ]
+    expect: [ { this_poll: [ { fatal: victim, counter: link_downed } ] } ]
+  - at: 12s
+    do: [ { monitor: restart, signal: TERM, away: 8s } ]
+  - at: 14s
+    do: [ { reset_counter: victim, name: link_downed } ]
+  - at: 15s
+    do: [ { counter: victim, name: link_downed, add: 5 } ]
+  - at: 20s
+    expect: [ { this_poll: [ { healthy: victim, counter: link_downed } ] } ]
+until: 30s
+";
+    told("dgx-h100", text)
+});
+
+/// What a monitor does otherwise than the reference monitor.
+#[derive(Clone, Copy)]
+enum Otherwise {
+    /// Nothing.
+    Same,
+    /// It is silent in these ticks.
+    SilentIn(usize, usize),
+    /// What it would say before a tick it says in it.
+    HeldUntil(usize),
+    /// What it would say in one tick it says in an earlier one.
+    Sooner(usize, usize),
+    /// In a tick it says of the port of the scenario's action what it said at first.
+    AnewIn(usize),
+}
+
+fn recorded(case: &Case, how: Otherwise) -> Recording {
+    let mut recording = case.recording.clone();
+    let take = |recording: &mut Recording, tick: usize| {
+        std::mem::take(&mut monitor(recording, tick, "node-a").calls)
+    };
+    match how {
+        Otherwise::Same => {}
+        Otherwise::SilentIn(from, to) => {
+            for tick in from..=to {
+                take(&mut recording, tick);
+            }
+        }
+        Otherwise::HeldUntil(until) => {
+            let held: Vec<_> = (0..=until)
+                .flat_map(|tick| take(&mut recording, tick))
+                .collect();
+            monitor(&mut recording, until, "node-a").calls = held;
+        }
+        Otherwise::Sooner(from, to) => {
+            let early = take(&mut recording, from);
+            monitor(&mut recording, to, "node-a").calls.extend(early);
+        }
+        Otherwise::AnewIn(tick) => {
+            let is_of_port =
+                |event: &HealthEvent| event.is_healthy && event.entities_impacted.len() == 2;
+            let said = calls(&mut recording)
+                .iter()
+                .flat_map(|call| call.events.clone());
+            let said: Vec<HealthEvent> = said.filter(is_of_port).take(1).collect();
+            let batch = proto::HealthEvents {
+                version: 1,
+                events: said,
+            };
+            let call = observe::platform_connector::received(&batch);
+            monitor(&mut recording, tick, "node-a")
+                .calls
+                .push(call.answered(true, "accepted".to_owned()));
+        }
+    }
+    recording
+}
+
+#[rstest]
+#[case::back_when_whole(&RETURNS, "rows: { gone_device: { back: whole } }", Otherwise::Same, None)]
+#[case::back_with_any_port(&RETURNS, "rows: { gone_device: { back: any_port } }", Otherwise::Same, Some(Missing))]
+#[case::waits_for_the_boot_id(&SAME_BOOT, "rows: { reboot: { unreadable: waits } }", Otherwise::Same, None)]
+#[case::another_boot(&SAME_BOOT, "rows: { reboot: { unreadable: missing } }", Otherwise::Same, Some(Missing))]
+#[case::waits_for_routes(&NO_ROUTES, "rows: { metadata: { unreadable: waits } }", Otherwise::Same, None)]
+#[case::without_routes(&NO_ROUTES, "rows: { metadata: { unreadable: missing } }", Otherwise::Sooner(10, 0), None)]
+#[case::waits_in_spite_of_it(&NO_ROUTES, "rows: { metadata: { unreadable: missing } }", Otherwise::Same, Some(Missing))]
+#[case::does_not_wait(&NO_ROUTES, "rows: { metadata: { unreadable: waits } }", Otherwise::Sooner(10, 0), Some(Missing))]
+#[case::tells_late_cards(&LATE_CARD, "wire: { baselines: { late_cards: true } }", Otherwise::Same, None)]
+#[case::tells_no_late_cards(&LATE_CARD, "wire: { baselines: { late_cards: false } }", Otherwise::SilentIn(10, 12), None)]
+#[case::forgets_late_cards(&LATE_CARD, "wire: { baselines: { late_cards: true } }", Otherwise::SilentIn(10, 12), Some(Missing))]
+#[case::begins_with_some(&UNREAD, "wire: { baselines: { complete: false } }", Otherwise::Same, None)]
+#[case::begins_with_all(&UNREAD, "wire: { baselines: { complete: true } }", Otherwise::HeldUntil(12), None)]
+#[case::begins_too_soon(&UNREAD, "wire: { baselines: { complete: true } }", Otherwise::Same, Some(Missing))]
+#[case::begins_too_late(&UNREAD, "wire: { baselines: { complete: false } }", Otherwise::HeldUntil(12), Some(Missing))]
+#[case::tells_each_recovery(&UNSAID, "wire: { recoveries: all }", Otherwise::AnewIn(10), None)]
+#[case::tells_an_unsaid_recovery(&UNSAID, "wire: { recoveries: reported }", Otherwise::AnewIn(10), Some(Unexpected))]
+#[case::pins_functions(&PINNED, "scope: { pinned: functions }", Otherwise::Same, None)]
+#[case::pins_virtual_functions(&PINNED, "scope: { pinned: all }", Otherwise::Same, Some(Missing))]
+#[case::compares_with_the_last_read(&AWAY, "rows: { counter.link_downed: { over_restart: last_read } }", Otherwise::Same, None)]
+#[case::misses_the_reset(&AWAY, "rows: { counter.link_downed: { over_restart: last_read } }", Otherwise::SilentIn(20, 21), Some(Missing))]
+#[case::compares_with_the_last_written(&AWAY, "rows: { counter.link_downed: { over_restart: last_written } }", Otherwise::SilentIn(20, 21), None)]
+#[case::misses_the_growth(&AWAY, "rows: { counter.link_downed: { over_restart: last_written } }", Otherwise::SilentIn(5, 6), Some(Missing))]
+fn a_key_is_kept_or_broken(
+    #[case] case: &Case,
+    #[case] promises: &str,
+    #[case] how: Otherwise,
+    #[case] finding: Option<FindingKind>,
+) {
+    let recording = recorded(case, how);
+    let judged = judge(&case.story, &case.truth, &recording, &promising(promises));
+    let kinds: Vec<FindingKind> = judged.findings.iter().map(|found| found.kind).collect();
+    match finding {
+        None => assert_eq!(kinds, [], "{:#?}", judged.findings),
+        Some(kind) => assert!(kinds.contains(&kind), "{kinds:?} {:#?}", judged.findings),
+    }
+}

@@ -1,0 +1,79 @@
+//! Parts of the documents as pages of `nicdrill help`: their text as it stands, and their tables as lists that fit a
+//! terminal. Start at [`page`].
+
+use std::fmt::Write as _;
+
+use super::help_pages::{WRITES, wrapped};
+
+/// Width of the texts of a list, in characters.
+const WIDTH: usize = 94;
+
+/// The part of a document under a heading of the second level, with the heading.
+///
+/// # Panics
+/// If the document has no such heading.
+pub(super) fn section(document: &'static str, heading: &str) -> &'static str {
+    let start = document
+        .find(&format!("\n## {heading}\n"))
+        .expect("the document has this part");
+    let part = &document[start + 1..];
+    part.find("\n## ").map_or(part, |end| &part[..=end])
+}
+
+/// A text in Markdown for a terminal: an entry for each row of a table, and no marks.
+pub(super) fn page(text: &str) -> String {
+    let mut page = String::new();
+    let mut heads: Vec<&str> = Vec::new();
+    let mut is_blank = true;
+    for line in text.lines().filter(|line| !line.starts_with("<!--")) {
+        let Some(row) = line.strip_prefix("| ") else {
+            heads.clear();
+            let is_rule = line.starts_with("|---");
+            // A table without its first lines, and marks that are left out, leave blank lines behind.
+            if is_rule || (line.is_empty() && is_blank) {
+                continue;
+            }
+            is_blank = line.is_empty();
+            writeln!(page, "{}", line.trim_start_matches('#').trim_start()).expect(WRITES);
+            continue;
+        };
+        is_blank = false;
+        let cells: Vec<&str> = row
+            .trim_end_matches('|')
+            .split(" | ")
+            .map(str::trim)
+            .collect();
+        if heads.is_empty() {
+            heads = cells;
+            continue;
+        }
+        writeln!(page, "  {}", cells[0].replace('`', "")).expect(WRITES);
+        for (nth, (head, cell)) in heads.iter().zip(&cells).enumerate().skip(1) {
+            let cell = match nth {
+                1 => (*cell).to_owned(),
+                _ => format!("{head}: {cell}"),
+            };
+            for line in wrapped(&cell, WIDTH) {
+                writeln!(page, "      {line}").expect(WRITES);
+            }
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENT: &str = "# All\n\ntext\n\n## One\n\nBefore.\n\n<!-- a -->\n\n| key | meaning | default |\n|---|---|---|\n\
+        | `a` | what `a` is | 1 |\n\n<!-- /a -->\n\nAfter.\n\n## Two\n\nx\n";
+
+    #[test]
+    fn a_table_is_a_list_and_marks_are_left_out() {
+        assert_eq!(
+            page(section(DOCUMENT, "One")),
+            "One\n\nBefore.\n\n  a\n      what `a` is\n      default: 1\n\nAfter.\n\n"
+        );
+        assert_eq!(page(section(DOCUMENT, "Two")), "Two\n\nx\n");
+    }
+}

@@ -1,0 +1,35 @@
+//! An invalid value in a file that can be read: where it is, what is wrong, and what to write. Start at [`Problem`].
+
+use std::borrow::Cow;
+
+/// An invalid value in a descriptor or in a file of needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The keys that lead to it, the outermost first. An item of a list is its number, from 0.
+    pub keys: Vec<String>,
+    /// The problem.
+    pub what: Cow<'static, str>,
+    /// The hint.
+    pub hint: Cow<'static, str>,
+}
+
+impl Problem {
+    /// A problem with the value to which these keys lead.
+    pub(crate) fn at<K: Into<String>>(
+        keys: impl IntoIterator<Item = K>,
+        what: impl Into<Cow<'static, str>>,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            keys: keys.into_iter().map(Into::into).collect(),
+            what: what.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// The same problem of a part of a file: these keys lead to that part.
+    pub(crate) fn below<K: Into<String>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
+        self.keys.splice(0..0, keys.into_iter().map(Into::into));
+        self
+    }
+}
