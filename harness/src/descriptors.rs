@@ -271,6 +271,7 @@ mod tests {
             files: "/f",
             node: "n-1",
             metrics_port: 1,
+            textfile_dir: "/t",
             checks: &ChecksRun::State.names(),
         };
         for (file, text) in shipped_descriptors() {
