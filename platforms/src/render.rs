@@ -8,23 +8,26 @@
 //! Functions are below their PCIe bridges (`sys/devices/pci0000:0b/0000:0b:01.0/0000:0c:00.0`). Start at [`render`];
 //! the files are in `render/*.rs`.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
 
-use simfs::{Edit, Errno, TreePath, Value};
+use simfs::{Edit, TreePath};
 
 use crate::{Counters, Machine, PciAddress};
 
 mod bridge;
 mod config_space;
+mod cpu_list;
+mod header;
 mod host;
 mod modes;
 mod net;
 mod net_dev;
+mod nodes;
 mod pci_function;
 mod rdma;
 mod system;
+
+use nodes::{Node, Nodes};
 
 pub use modes::MODES;
 
@@ -111,51 +114,6 @@ fn touched(old: &Machine, new: &Machine) -> BTreeSet<PciAddress> {
         .keys()
         .filter(|pci| !old.functions.contains_key(pci));
     changed.map(|(pci, _)| *pci).chain(came.copied()).collect()
-}
-
-/// The node at a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Node {
-    Folder,
-    File(Value),
-    Link(String),
-}
-
-impl Node {
-    fn edit(self, path: String) -> Edit {
-        let path = TreePath::from(path);
-        match self {
-            Self::Folder => Edit::Folder(path),
-            Self::File(value) => Edit::File { path, value },
-            Self::Link(target) => Edit::Link { path, target },
-        }
-    }
-}
-
-/// The nodes of one part: names below its root, or from the tree's root if they begin with `/`.
-#[derive(Default)]
-pub(crate) struct Nodes(Vec<(Cow<'static, str>, Node)>);
-
-impl Nodes {
-    fn file(&mut self, name: impl Into<Cow<'static, str>>, text: impl Display) {
-        self.0.push((name.into(), Node::File(Value::line(text))));
-    }
-
-    fn bytes(&mut self, name: impl Into<Cow<'static, str>>, bytes: Vec<u8>) {
-        self.0.push((name.into(), Node::File(Value::Bytes(bytes))));
-    }
-
-    fn fails(&mut self, name: impl Into<Cow<'static, str>>, errno: Errno) {
-        self.0.push((name.into(), Node::File(Value::Fails(errno))));
-    }
-
-    fn link(&mut self, name: impl Into<Cow<'static, str>>, target: impl Into<String>) {
-        self.0.push((name.into(), Node::Link(target.into())));
-    }
-
-    fn folder(&mut self, name: impl Into<Cow<'static, str>>) {
-        self.0.push((name.into(), Node::Folder));
-    }
 }
 
 /// A part of a machine's tree that changes as a unit.
@@ -336,12 +294,6 @@ fn compare(
     for name in before.into_keys() {
         gone.add(old.path(&name));
     }
-}
-
-/// The way from a folder that is so many levels below the folder of this bus to `sys`.
-fn up_from(bus: &str, levels: usize) -> String {
-    let depth = levels + 2 + bus.matches('/').count();
-    vec![".."; depth].join("/")
 }
 
 /// The parts of a machine; with another machine given, only those that differ from it.

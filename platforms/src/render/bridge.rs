@@ -1,6 +1,6 @@
 //! A PCIe bridge (`drivers/pci/pci-sysfs.c`, `pci_bridge_attrs`).
 
-use super::{config_space::Shape, pci_function::Header};
+use super::{config_space::Shape, header::Header};
 use crate::{Bridge, BridgePort};
 
 /// Root port of a Xeon (Intel 352a). Chosen: profiles do not state the make of bridges.

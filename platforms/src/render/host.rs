@@ -3,9 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    Nodes, Of, Part, bridge, net, net_dev, net_dev::NetDevices, pci_function::Header, system,
-};
+use super::{Nodes, Of, Part, bridge, header::Header, net, net_dev, net_dev::NetDevices, system};
 use crate::{Bridge, Clock, Gpu, Machine, MetadataFile, PciAddress, Route, Routes};
 
 /// A part of the host.

@@ -2,7 +2,7 @@
 
 use simfs::Errno;
 
-use super::{Nodes, Of, Part, rdma, up_from};
+use super::{Nodes, Of, Part, nodes::up_from, rdma};
 use crate::identifiers::grouped;
 use crate::{Counters, Function, NetDev};
 

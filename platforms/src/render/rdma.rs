@@ -3,7 +3,7 @@
 
 use simfs::Errno;
 
-use super::{Nodes, Of, Part, up_from};
+use super::{Nodes, Of, Part, nodes::up_from};
 use crate::identifiers::{Guid, grouped};
 use crate::{
     CharDevice, CounterValue, Counters, Function, GidKind, LinkLayer, NetDev, Port, PortNumber,

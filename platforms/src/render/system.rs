@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Nodes,
-    pci_function::{cpus_of, mask},
+    cpu_list::{cpus_of, mask},
+    nodes::Nodes,
 };
 use crate::Machine;
 
