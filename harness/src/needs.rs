@@ -29,7 +29,7 @@ pub fn read(file: &str, text: &str) -> Result<SiteNeeds, YamlError> {
 }
 
 /// The place of the innermost of these keys, each looked for below the one before.
-fn place_of(text: &str, keys: &[String]) -> Place {
+pub(crate) fn place_of(text: &str, keys: &[String]) -> Place {
     let mut place = Place::default();
     let mut lines = (1..).zip(text.lines());
     for key in keys {

@@ -252,7 +252,8 @@ pub(crate) struct Happened {
     pub(crate) function: Option<PciAddress>,
 }
 
-/// What the steps of a story do to a node, in their order.
+/// What the steps of a story do to a node, in their order. The end of an episode, such as the load of a driver that
+/// was unloaded, is none.
 pub(crate) fn happened(story: &Story, node: &NodeName) -> Vec<Happened> {
     let given = story.given.iter().map(|step| (0, step));
     let steps = story.steps.iter();
@@ -261,6 +262,19 @@ pub(crate) fn happened(story: &Story, node: &NodeName) -> Vec<Happened> {
         .chain(steps)
         .flat_map(|(tick, step)| step.actions.iter().map(move |action| (tick, action)));
     let on_node = actions.filter(|(_, action)| node_of(action).is_none_or(|of| of == node));
+    let mut is_unloaded = false;
+    let on_node = on_node.filter(move |(_, action)| {
+        let was_unloaded = is_unloaded;
+        match action {
+            StepAction::World(Action::Node(_, NodeAction::DriverUnload)) => is_unloaded = true,
+            StepAction::World(Action::Node(_, NodeAction::DriverLoad { .. })) => {
+                is_unloaded = false;
+                return !was_unloaded;
+            }
+            _ => {}
+        }
+        true
+    });
     on_node
         .flat_map(|(tick, action)| {
             let function = match touches(action) {

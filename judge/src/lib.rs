@@ -22,6 +22,7 @@ mod causes;
 mod clock;
 mod cluster_facts;
 mod compare;
+mod compared;
 mod consequences;
 mod contract;
 mod counters;
@@ -49,6 +50,7 @@ mod strays;
 mod trace;
 
 pub use compare::{Difference, compare};
+pub use compared::{HeardBy, compared};
 pub use consequences::{Consequences, Fault, Standing, TickMade, cabling};
 pub use episodes::kinds_of;
 pub use kinds::{Asked, asked};

@@ -3,8 +3,10 @@
 //! [`mod@crate::command`] implements the commands. Planned flags that are not built yet are listed here too, so that
 //! they are refused by name and not as typing errors.
 
+mod compare;
 mod fit;
 
+pub(crate) use compare::CompareArguments;
 pub(crate) use fit::FitArguments;
 
 use std::{ffi::OsString, path::PathBuf};
@@ -69,10 +71,10 @@ pub(crate) enum Command {
         /// A command, or one of: scenario, platform, faults, exit-codes
         topic: Option<String>,
     },
-    /// The JSON Schema of a file, for an editor: scenario, descriptor, needs, known …
+    /// The JSON Schema of a file, for an editor: scenario, descriptor, needs, mix, known …
     Schema {
         /// The kind of file
-        #[arg(value_name = "profile|driver|descriptor|scenario|world|known|needs")]
+        #[arg(value_name = "profile|driver|descriptor|scenario|world|known|needs|mix")]
         of: SchemaOf,
     },
     /// Print the platform connector's `.proto`, from which a monitor's messages are generated
@@ -81,6 +83,8 @@ pub(crate) enum Command {
     Init(InitArguments),
     /// Interview a monitor, and write the promises that its runs are judged by
     Fit(FitArguments),
+    /// Compare monitors in the same drills: who notices what, and when; who alarms without a reason
+    Compare(CompareArguments),
     /// Accept the findings of the last run: writes entries to `known.toml`, after asking
     Accept(AcceptArguments),
     /// Record what happens to a node's NICs as a scenario that can be replayed
@@ -119,6 +123,8 @@ pub(crate) enum SchemaOf {
     Known,
     /// What a site needs
     Needs,
+    /// How often faults happen
+    Mix,
 }
 
 /// All remaining arguments.

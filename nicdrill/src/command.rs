@@ -5,6 +5,7 @@
 
 mod accept;
 mod capture;
+mod compare;
 mod duration;
 mod excuses;
 mod fit;
@@ -12,6 +13,7 @@ mod freeze_at;
 mod help;
 mod init;
 mod list;
+mod mix;
 mod mount;
 mod needs;
 mod platform;
@@ -31,6 +33,7 @@ mod zoo;
 
 pub(crate) use accept::accept;
 pub(crate) use capture::{platform_capture, platform_new};
+pub(crate) use compare::compare;
 pub(crate) use fit::fit;
 pub(crate) use freeze_at::{link_show, lnet_show};
 pub(crate) use help::help;

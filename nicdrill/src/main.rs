@@ -49,6 +49,7 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
     match command {
         Command::Run(arguments) => return command::run(&arguments),
         Command::Show(arguments) => return command::show(&arguments),
+        Command::Compare(arguments) => return command::compare(&arguments),
         Command::Fit(arguments) => return command::fit(&arguments),
         #[cfg(feature = "zoo")]
         Command::Zoo(arguments) => return command::zoo(&arguments),

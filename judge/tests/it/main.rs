@@ -6,5 +6,6 @@ mod events;
 mod laws;
 mod links;
 mod needs;
+mod noticed;
 mod promises;
 mod wire;

@@ -2,6 +2,7 @@
 
 mod another_make;
 mod captured;
+mod compare;
 mod configured;
 mod confine;
 mod first_monitor;
