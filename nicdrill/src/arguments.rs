@@ -5,9 +5,11 @@
 
 mod compare;
 mod fit;
+mod sandbox_arguments;
 
 pub(crate) use compare::CompareArguments;
 pub(crate) use fit::FitArguments;
+pub(crate) use sandbox_arguments::{DoArguments, ShellArguments};
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -17,7 +19,7 @@ mod reporting;
 
 pub(crate) use reporting::ReportArguments;
 
-use crate::pages::help_pages::exit_codes;
+use crate::pages::help_pages::{exit_codes, sandbox};
 
 /// Drills NIC health monitors: serves a GPU node's NICs as a fake sysfs, breaks them on a script,
 /// runs a real monitor against it, and checks the exact stream of health events that it sends.
@@ -56,6 +58,12 @@ pub(crate) enum Command {
     Replay(ReplayArguments),
     /// Mount the fake tree of a platform, and apply faults by command
     Mount(MountArguments),
+    /// Open a shell to which the fake tree of a platform is the host's `/sys`
+    #[command(after_help = sandbox())]
+    Shell(ShellArguments),
+    /// Do something in a sandbox that runs, such as `cut mlx5_3/1`
+    #[command(after_help = sandbox())]
+    Do(DoArguments),
     /// Play the suite against every deliberately wrong monitor; each must be caught
     #[cfg(feature = "zoo")]
     Zoo(ZooArguments),

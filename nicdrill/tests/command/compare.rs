@@ -7,7 +7,7 @@ use crate::scratch::{Ran, Scratch, can_play_processes};
 /// A wrong monitor, started by its descriptor.
 const LOSES_EVENTS: &str = include_str!("../../../docs/loses-events.yaml");
 
-/// Drills in which a call is refused, and a cable is pulled.
+/// Drills in which a cable is pulled, and in which a call is refused.
 const DRILLS: [&str; 2] = [
     "port/cable-pulled@h100-oci",
     "connector/refused-then-accepted@h100-oci",
@@ -18,7 +18,6 @@ fn with_lines() -> Scratch {
     let scratch = Scratch::new();
     let ran = scratch.run(&["init", "--lang", "bash", "lines"]);
     assert_eq!(ran.code, 0, "{ran}");
-    scratch.file("loses.yaml", LOSES_EVENTS);
     scratch
 }
 
@@ -47,10 +46,10 @@ fn monitors_of_two_protocols_stand_side_by_side() {
     assert_eq!(of(0)["speaks"], "platform-connector");
     assert_eq!(of(1)["speaks"], "lines");
     for at in 0..2 {
-        let polling = &of(at)["faults"]["polling"];
-        assert_eq!(polling["in_time"], polling["faults"], "{ran}");
-        assert_eq!(polling["noticed_after_ms"]["least"], 0, "{ran}");
-        assert_eq!(polling["cleared_never"], 0, "{ran}");
+        let disabled = &of(at)["faults"]["disabled"];
+        assert_eq!(disabled["in_time"], disabled["faults"], "{ran}");
+        assert_eq!(disabled["noticed_after_ms"]["least"], 0, "{ran}");
+        assert_eq!(disabled["cleared_never"], 0, "{ran}");
     }
     let (again, _) = compared(&scratch, &[monitors[0], monitors[1], DRILLS[0]]);
     assert_eq!(again.out, ran.out, "the same monitors, the same table");
@@ -61,10 +60,16 @@ fn an_event_that_is_lost_is_a_fault_that_is_not_noticed() {
     if !can_play_processes() {
         return;
     }
-    let scratch = with_lines();
+    let scratch = Scratch::new();
+    scratch.file("loses.yaml", LOSES_EVENTS);
+    scratch.file(
+        "needs.yaml",
+        "needs_version: 1\nkinds: { disabled: { noticed: within 2s } }\n",
+    );
+    let needs = ["--needs", "needs.yaml", "--mix", "example"];
     let (ran, json) = compared(
         &scratch,
-        &["reference", "loses.yaml", "--mix", "example", DRILLS[1]],
+        &[&["reference", "loses.yaml", DRILLS[1]][..], &needs].concat(),
     );
     let missed = |at: usize| {
         let kinds = json["monitors"][at]["faults"].as_object().expect("kinds");
@@ -89,8 +94,9 @@ fn a_monitor_that_cannot_be_played_does_not_stop_the_others() {
     let scratch = Scratch::new();
     let ran = scratch.run(&["compare", "/bin/true", "reference", DRILLS[0]]);
     assert_eq!(ran.code, 101, "{ran}");
-    assert!(ran.out.contains("STOP  true: "), "{ran}");
-    assert!(ran.out.contains("polling"), "{ran}");
+    assert!(ran.out.contains("\nSTOP  "), "{ran}");
+    assert!(ran.out.contains("ended by itself"), "{ran}");
+    assert!(ran.out.contains("disabled"), "{ran}");
 }
 
 #[test]

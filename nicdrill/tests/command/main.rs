@@ -25,6 +25,7 @@ mod promises_page;
 mod protobuf;
 mod record;
 mod replay;
+mod sandbox;
 mod schema;
 mod scratch;
 mod store;
