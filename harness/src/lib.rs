@@ -14,6 +14,7 @@ mod shared_trees;
 mod turn;
 
 pub mod descriptors;
+pub mod mix;
 pub mod near;
 pub mod needs;
 pub mod process;

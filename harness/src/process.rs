@@ -25,6 +25,7 @@ mod confinement;
 mod connector;
 mod conversation;
 mod host_root;
+pub(crate) mod host_shell;
 mod http;
 mod inbox;
 mod line;

@@ -1,13 +1,19 @@
 //! A sandbox: one platform's tree on a FUSE mount, for manual inspection and faults.
 //!
 //! Commands are lines of `do:` in the scenario language, such as `cut: mlx5_3`; a device's name is
-//! its handle. Time passes with the wall clock. There is no monitor and no story; commands about
-//! those are rejected by name.
+//! its handle; or the same words without braces, such as `cut mlx5_3/1` (`typed.rs`). Time passes with the
+//! wall clock. There is no monitor and no story; commands about those are rejected by name.
+
+pub mod control;
+mod saved;
+mod typed;
 
 use std::{
     borrow::Cow,
     collections::BTreeSet,
-    path::Path,
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Child, Command},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -15,11 +21,14 @@ use std::{
 use fabric::{ActionError, Kmsg, NodeAction};
 use platforms::{Machine, Platform};
 use scenarios::{RuleAction, RuleEffect, ScenarioError, StepAction, Unfit};
-use simfs::{Fs, MomentId, Op, RuleId, SimTime};
+use simfs::{Edit, Fs, MomentId, Op, RuleId, SimTime};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
 use director::rule_of;
 use fabric::SingleNode;
+use typed::Typed;
+
+use crate::process::{Stage, host_shell};
 
 /// Why a sandbox cannot be mounted, or a command fails.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +40,9 @@ pub enum SandboxError {
         #[from]
         error: MountError,
     },
+    /// The folder for the mount cannot be made.
+    #[error("the folder for the mount cannot be made: {0}")]
+    Folder(io::Error),
     /// The line is not a valid command.
     #[error(transparent)]
     Line(#[from] ScenarioError),
@@ -68,7 +80,21 @@ pub struct Sandbox {
     server: Server,
     next_rule: u64,
     rules: BTreeSet<RuleId>,
+    dir: PathBuf,
+    done: Vec<Done>,
 }
+
+/// A command that was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Done {
+    /// When, after the mount.
+    at: SimTime,
+    /// As a line of `do:`.
+    line: String,
+}
+
+/// The command that ends all faults.
+const HEAL: &str = "heal";
 
 impl Sandbox {
     /// Mounts a platform at rest on a folder.
@@ -76,8 +102,33 @@ impl Sandbox {
     /// # Errors
     /// If it cannot be mounted there.
     pub fn mount(platform: &Platform, dir: &Path) -> Result<Self, SandboxError> {
+        Self::with(platform, dir, &[])
+    }
+
+    /// Mounts a platform at rest on a stage, for [`Sandbox::start`].
+    ///
+    /// # Errors
+    /// If it cannot be mounted there.
+    pub fn on_stage(platform: &Platform, stage: &Stage) -> Result<Self, SandboxError> {
+        let dir = stage.folder().join("shell").join("root");
+        fs::create_dir_all(&dir).map_err(SandboxError::Folder)?;
+        Self::with(platform, &dir, &host_shell::edits())
+    }
+
+    /// Starts a command on the stage, with the tree over the host's files.
+    ///
+    /// # Errors
+    /// If the kernel refuses something, or there is no such program.
+    pub fn start(&self, stage: &Stage, command: &mut Command) -> io::Result<Child> {
+        let tree = self.server.with_fs(|fs| fs.tree().clone());
+        let folder = self.dir.parent().unwrap_or(&self.dir);
+        host_shell::start(stage, (folder, &self.dir), &tree, command)
+    }
+
+    fn with(platform: &Platform, dir: &Path, more: &[Edit]) -> Result<Self, SandboxError> {
         let node = SingleNode::new(platform);
         let mut fs = director::rendered(node.machine());
+        fs.apply(more);
         let mut kmsg = Kmsg::default();
         fs.apply(&kmsg.edits(&node.fabric, node.name()));
         let options = Options {
@@ -94,6 +145,8 @@ impl Sandbox {
             server,
             next_rule: 0,
             rules: BTreeSet::new(),
+            dir: dir.to_owned(),
+            done: Vec::new(),
         })
     }
 
@@ -109,27 +162,114 @@ impl Sandbox {
     /// # Errors
     /// If the line is not a command, or the command cannot be done.
     pub fn command(&mut self, line: &str) -> Result<(), SandboxError> {
-        if line == "heal" {
-            self.node.fabric.heal();
-            self.server.with_fs(|fs| {
-                for rule in std::mem::take(&mut self.rules) {
-                    fs.disarm(rule);
-                }
+        let at = self.node.fabric.now();
+        if line == HEAL {
+            self.heal();
+            self.done.push(Done {
+                at,
+                line: HEAL.to_owned(),
             });
         } else {
-            let actions = scenarios::read_actions(line, self.node.name(), &self.platform);
-            let actions = actions.map_err(|unfit| match unfit {
-                Unfit::NotApplicable { reason } => SandboxError::Lacks(reason),
-                Unfit::Wrong(error) => SandboxError::Line(error),
-            })?;
+            let (line, actions) = self.read(line)?;
             for action in &actions {
                 self.action(action)?;
             }
+            self.done.push(Done { at, line });
         }
+        self.settle();
+        Ok(())
+    }
+
+    /// Takes back the last command: all is healed, and what was done before is done again. Returns what it was;
+    /// `None` if nothing was done.
+    ///
+    /// # Errors
+    /// If a command before cannot be done again.
+    pub fn undo(&mut self) -> Result<Option<String>, SandboxError> {
+        let Some(last) = self.done.pop() else {
+            return Ok(None);
+        };
+        self.heal();
+        self.settle();
+        for done in self.done.clone() {
+            if done.line == HEAL {
+                self.heal();
+            } else {
+                for action in &self.read(&done.line)?.1 {
+                    self.action(action)?;
+                }
+            }
+        }
+        self.settle();
+        Ok(Some(last.line))
+    }
+
+    /// What was done, one line each, and how long ago.
+    #[must_use]
+    pub fn status(&self) -> String {
+        let now = self.node.fabric.now().as_ns() / 1_000_000_000;
+        let mut text = format!("{} since {now} s\n", self.platform.name());
+        for done in &self.done {
+            let ago = now - done.at.as_ns() / 1_000_000_000;
+            text += &format!("{ago} s ago: {}\n", done.line);
+        }
+        text
+    }
+
+    /// What was done, as a scenario.
+    #[must_use]
+    pub fn saved(&self) -> String {
+        saved::story(&self.platform.name(), &self.devices(), &self.done)
+    }
+
+    /// The names of devices, and of ports as `mlx5_3/1`.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let ports = self.platform.ports();
+        let ports = ports
+            .iter()
+            .map(|port| format!("{}/{}", port.device, port.port));
+        self.devices().into_iter().chain(ports).collect()
+    }
+
+    fn devices(&self) -> BTreeSet<String> {
+        let ports = self.platform.ports();
+        ports.iter().map(|port| port.device.to_string()).collect()
+    }
+
+    /// What a command means, and the line of `do:` that it stands for.
+    fn read(&self, text: &str) -> Result<(String, Vec<StepAction>), SandboxError> {
+        let lines = match Typed::read(text) {
+            Some(typed) => typed.lines(&self.devices()),
+            None => vec![text.to_owned()],
+        };
+        let mut first = None;
+        for line in lines {
+            match scenarios::read_actions(&line, self.node.name(), &self.platform) {
+                Ok(actions) => return Ok((line, actions)),
+                Err(unfit) => drop(first.get_or_insert(unfit)),
+            }
+        }
+        Err(match first.expect("a command is at least one line") {
+            Unfit::NotApplicable { reason } => SandboxError::Lacks(reason),
+            Unfit::Wrong(error) => SandboxError::Line(error),
+        })
+    }
+
+    fn heal(&mut self) {
+        self.node.fabric.heal();
+        self.server.with_fs(|fs| {
+            for rule in std::mem::take(&mut self.rules) {
+                fs.disarm(rule);
+            }
+        });
+    }
+
+    /// Lets what was done begin, and shows it.
+    fn settle(&mut self) {
         let fabric = &mut self.node.fabric;
         fabric.advance(fabric.now());
         self.show();
-        Ok(())
     }
 
     /// The folder on which it is mounted.

@@ -4,6 +4,7 @@
 //! which writes files. One drill is played and judged by [`crate::play`].
 
 mod artifacts;
+mod comparing;
 mod cover;
 mod coverage;
 mod estimate;
@@ -19,6 +20,7 @@ mod repeat;
 mod run;
 mod shard;
 
+pub use comparing::{Common, Compared, choose_common, hear};
 pub use coverage::{Covering, coverage};
 pub use estimate::{Estimate, estimate};
 pub use filter::{Filter, FilterError, Seen};

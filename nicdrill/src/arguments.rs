@@ -3,9 +3,13 @@
 //! [`mod@crate::command`] implements the commands. Planned flags that are not built yet are listed here too, so that
 //! they are refused by name and not as typing errors.
 
+mod compare;
 mod fit;
+mod sandbox_arguments;
 
+pub(crate) use compare::CompareArguments;
 pub(crate) use fit::FitArguments;
+pub(crate) use sandbox_arguments::{DoArguments, ShellArguments};
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -15,7 +19,7 @@ mod reporting;
 
 pub(crate) use reporting::ReportArguments;
 
-use crate::pages::help_pages::exit_codes;
+use crate::pages::help_pages::{exit_codes, sandbox};
 
 /// Drills NIC health monitors: serves a GPU node's NICs as a fake sysfs, breaks them on a script,
 /// runs a real monitor against it, and checks the exact stream of health events that it sends.
@@ -54,6 +58,12 @@ pub(crate) enum Command {
     Replay(ReplayArguments),
     /// Mount the fake tree of a platform, and apply faults by command
     Mount(MountArguments),
+    /// Open a shell to which the fake tree of a platform is the host's `/sys`
+    #[command(after_help = sandbox())]
+    Shell(ShellArguments),
+    /// Do something in a sandbox that runs, such as `cut mlx5_3/1`
+    #[command(after_help = sandbox())]
+    Do(DoArguments),
     /// Play the suite against every deliberately wrong monitor; each must be caught
     #[cfg(feature = "zoo")]
     Zoo(ZooArguments),
@@ -70,10 +80,10 @@ pub(crate) enum Command {
         /// A command, or one of: scenario, platform, faults, exit-codes
         topic: Option<String>,
     },
-    /// The JSON Schema of a file, for an editor: scenario, descriptor, needs, known …
+    /// The JSON Schema of a file, for an editor: scenario, descriptor, needs, mix, known …
     Schema {
         /// The kind of file
-        #[arg(value_name = "profile|driver|descriptor|scenario|world|known|needs")]
+        #[arg(value_name = "profile|driver|descriptor|scenario|world|known|needs|mix")]
         of: SchemaOf,
     },
     /// Print the platform connector's `.proto`, from which a monitor's messages are generated
@@ -82,6 +92,8 @@ pub(crate) enum Command {
     Init(InitArguments),
     /// Interview a monitor, and write the promises that its runs are judged by
     Fit(FitArguments),
+    /// Compare monitors in the same drills: who notices what, and when; who alarms without a reason
+    Compare(CompareArguments),
     /// Accept the findings of the last run: writes entries to `known.toml`, after asking
     Accept(AcceptArguments),
     /// Record what happens to a node's NICs as a scenario that can be replayed
@@ -120,6 +132,8 @@ pub(crate) enum SchemaOf {
     Known,
     /// What a site needs
     Needs,
+    /// How often faults happen
+    Mix,
 }
 
 /// All remaining arguments.

@@ -5,6 +5,8 @@
 
 mod accept;
 mod capture;
+mod compare;
+mod do_command;
 mod duration;
 mod excuses;
 mod fit;
@@ -12,6 +14,7 @@ mod freeze_at;
 mod help;
 mod init;
 mod list;
+mod mix;
 mod mount;
 mod needs;
 mod platform;
@@ -21,6 +24,7 @@ mod replay;
 mod run;
 mod schema;
 mod select;
+mod shell;
 mod show;
 mod stage;
 mod stored;
@@ -31,6 +35,8 @@ mod zoo;
 
 pub(crate) use accept::accept;
 pub(crate) use capture::{platform_capture, platform_new};
+pub(crate) use compare::compare;
+pub(crate) use do_command::do_command;
 pub(crate) use fit::fit;
 pub(crate) use freeze_at::{link_show, lnet_show};
 pub(crate) use help::help;
@@ -43,6 +49,7 @@ pub(crate) use record::record;
 pub(crate) use replay::replay;
 pub(crate) use run::run;
 pub(crate) use schema::schema;
+pub(crate) use shell::shell;
 pub(crate) use show::show;
 #[cfg(feature = "zoo")]
 pub(crate) use wrong_monitor::wrong_monitor;

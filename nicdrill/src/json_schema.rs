@@ -44,6 +44,12 @@ pub(crate) fn needs() -> String {
     text(&platforms::schema_of::<observe::Needs>())
 }
 
+/// The schema of a file of a mix.
+#[must_use]
+pub(crate) fn mix() -> String {
+    text(&platforms::schema_of::<observe::Mix>())
+}
+
 fn text(form: &Value) -> String {
     serde_json::to_string_pretty(form).expect("a form is JSON")
 }

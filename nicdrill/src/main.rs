@@ -49,6 +49,8 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
     match command {
         Command::Run(arguments) => return command::run(&arguments),
         Command::Show(arguments) => return command::show(&arguments),
+        Command::Compare(arguments) => return command::compare(&arguments),
+        Command::Shell(arguments) => return command::shell(&arguments),
         Command::Fit(arguments) => return command::fit(&arguments),
         #[cfg(feature = "zoo")]
         Command::Zoo(arguments) => return command::zoo(&arguments),
@@ -74,6 +76,7 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         Command::WrongMonitor(_) => {
             unreachable!("`wrong-monitor` is taken before the command line is read")
         }
+        Command::Do(arguments) => command::do_command(&arguments),
         Command::Help { topic } => command::help(topic.as_deref()),
         Command::Schema { of } => command::schema(of),
         Command::Proto => command::proto(),

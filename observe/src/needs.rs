@@ -114,7 +114,7 @@ impl Needs {
 }
 
 /// The entry of a kind, or that of all counters.
-fn of<'n, T>(entries: &'n BTreeMap<Kind, T>, kind: &Kind) -> Option<&'n T> {
+pub(crate) fn of<'n, T>(entries: &'n BTreeMap<Kind, T>, kind: &Kind) -> Option<&'n T> {
     let any = || match kind {
         Kind::Counter(_) => entries.get(&Kind::Counter(ANY_COUNTER.to_owned())),
         Kind::Named(_) => None,

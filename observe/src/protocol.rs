@@ -5,12 +5,14 @@
 
 use proto::HealthEvents;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Call, Observation, platform_connector::PlatformConnector, promises::Wire};
 
 /// A protocol.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// Calls of NVSentinel's platform connector over gRPC.

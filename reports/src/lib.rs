@@ -7,6 +7,8 @@
 //! [`ExitCode`].
 
 mod cause;
+mod comparison;
+mod comparison_page;
 mod coverage;
 mod event;
 mod excuses;
@@ -29,6 +31,11 @@ mod terminal;
 pub use cause::{
     Cause, CauseAction, CauseField, CauseKind, CauseLayer, CauseRole, CauseSeverity, CauseSubject,
 };
+pub use comparison::{
+    AlarmCount, COMPARISON_VERSION, ComparedMonitor, Comparison, Estimate, FaultCount, Spread,
+    Weighted,
+};
+pub use comparison_page::comparison_page;
 pub use coverage::{
     ClauseCoverage, ClauseStatus, Coverage, CoverageCount, ScenarioCoverage, SourceCoverage,
 };

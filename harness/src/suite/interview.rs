@@ -32,15 +32,33 @@ pub fn interview(
     stories: &[&Story],
     descriptor: &Descriptor,
     how: &Interviewing<'_>,
-    mut heard: impl FnMut(usize),
+    heard: impl FnMut(usize),
 ) -> Result<Vec<Played>, String> {
+    let name = |place: usize| stories[place].name.clone();
+    let play = |player: &mut dyn crate::Player, place: usize| {
+        Ok::<Played, String>(player.play(stories[place], descriptor))
+    };
+    each_played((stories.len(), &name), how, play, heard)
+}
+
+/// Plays so many drills, each by its place, and delivers what is made of each in order; `heard` is told the place of each
+/// when it and all before it have been played. Errors have the name that a drill has by its place.
+///
+/// # Errors
+/// The cause, if a player cannot be made, a drill fell or ended with an error, or it was interrupted.
+pub(super) fn each_played<T: Send>(
+    (number, name): (usize, &dyn Fn(usize) -> String),
+    how: &Interviewing<'_>,
+    play: impl Fn(&mut dyn crate::Player, usize) -> Result<T, String> + Sync,
+    mut heard: impl FnMut(usize),
+) -> Result<Vec<T>, String> {
     let allowed = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = how.jobs.unwrap_or_else(allowed);
     let mut all = Vec::new();
     let mut failed = None;
     jobs::in_order(
         jobs,
-        stories.len(),
+        number,
         |job, turn| {
             let mut player = (how.players)(job)?;
             player.takes(turn);
@@ -48,13 +66,13 @@ pub fn interview(
         },
         |player: &mut Result<Box<dyn crate::Player>, String>, place| {
             let player = player.as_mut().map_err(|reason| reason.clone())?;
-            Ok::<Played, String>(player.play(stories[place], descriptor))
+            play(player.as_mut(), place)
         },
         |place, done| {
             match done {
                 Ok(Ok(played)) => all.push(played),
                 Ok(Err(reason)) => failed = Some(reason),
-                Err(panic) => failed = Some(format!("{}: {}", stories[place].name, panic.0)),
+                Err(panic) => failed = Some(format!("{}: {}", name(place), panic.0)),
             }
             if how.interrupted.load(Ordering::Relaxed) {
                 failed = Some("it was interrupted".to_owned());

@@ -7,5 +7,6 @@ mod keys;
 mod laws;
 mod links;
 mod needs;
+mod noticed;
 mod promises;
 mod wire;

@@ -3,19 +3,20 @@
 use std::{
     fs,
     io::{self, BufRead as _, IsTerminal as _},
+    os::unix::fs::FileTypeExt as _,
     sync::mpsc::{self, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
 };
 
-use harness::sandbox::Sandbox;
+use harness::sandbox::{Sandbox, control::Request};
 use reports::ExitCode;
 use signal_hook::{
     consts::{SIGINT, SIGTERM},
     iterator::Signals,
 };
 
-use super::Stop;
+use super::{Stop, shell::answer};
 use crate::{
     arguments::{Color, MountArguments},
     pages::platform_pages,
@@ -24,6 +25,9 @@ use crate::{
 
 /// The interval at which time advances without commands. Chosen: a tenth of a poll.
 const BEAT: Duration = Duration::from_millis(100);
+
+/// What is printed where a command can be typed.
+const PROMPT: &str = "> ";
 
 /// An input.
 enum MountEvent {
@@ -57,8 +61,18 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
         arguments.platform,
         arguments.dir.display()
     ));
-    if io::stdin().is_terminal() {
-        log("commands are lines of `do:`, such as `cut: mlx5_3`, and `heal`; Ctrl-D ends");
+    let is_terminal = io::stdin().is_terminal();
+    // A closed stdin is `/dev/null` (Rust's runtime opens it), as that of a command in the background often is.
+    let stdin = fs::metadata("/proc/self/fd/0");
+    let is_nobody = !is_terminal && stdin.is_ok_and(|stdin| stdin.file_type().is_char_device());
+    if is_terminal {
+        log(
+            "type `cut mlx5_0/1`, `flap mlx5_0/1 times 3`, `remove mlx5_2`, `status`, `undo`, `heal`; Ctrl-D ends",
+        );
+        log(
+            "`nicdrill help faults` lists all words; a line of `do:`, such as `cut: mlx5_0`, is the same",
+        );
+        terminal.out(PROMPT);
     }
     let on_signal = sender.clone();
     let handle = signals.handle();
@@ -74,7 +88,11 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
                 return;
             }
         }
-        drop(sender.send(MountEvent::End));
+        if is_nobody {
+            log("nothing comes from stdin; Ctrl-C, SIGTERM or `umount` ends");
+        } else {
+            drop(sender.send(MountEvent::End));
+        }
     });
     let began = Instant::now();
     loop {
@@ -87,12 +105,14 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
         match event {
             Ok(MountEvent::Line(line)) => {
                 let line = line.trim();
-                if line.is_empty() || line.starts_with('#') {
-                    continue;
+                if !line.is_empty() && !line.starts_with('#') {
+                    match answer(&mut sandbox, &Request::Do(line.to_owned())) {
+                        Ok(text) => terminal.out(&text),
+                        Err(error) => log(&format!("error: {error}")),
+                    }
                 }
-                match sandbox.command(line) {
-                    Ok(()) => terminal.out(&format!("done: {line}\n")),
-                    Err(error) => log(&format!("error: {error}")),
+                if is_terminal {
+                    terminal.out(PROMPT);
                 }
             }
             Ok(MountEvent::End) | Err(RecvTimeoutError::Disconnected) => break,

@@ -19,6 +19,7 @@ pub(crate) fn schema(of: SchemaOf) -> Result<ExitCode, Stop> {
         SchemaOf::World => json_schema::world(),
         SchemaOf::Known => json_schema::known(),
         SchemaOf::Needs => json_schema::needs(),
+        SchemaOf::Mix => json_schema::mix(),
     };
     Terminal::new(Color::Never).out(&format!("{form}\n"));
     Ok(ExitCode::Success)

@@ -45,6 +45,30 @@ pub(crate) fn faults() -> String {
     page
 }
 
+/// How a sandbox is used.
+#[must_use]
+pub(crate) fn sandbox() -> String {
+    "In a sandbox `/sys` is the platform's, the network is a loopback interface, and time is real. Everything else is\n\
+     the host's. From inside, or from another terminal of the same user:\n\
+     \n\
+     \u{20}    nicdrill do cut mlx5_3/1            # a port\n\
+     \u{20}    nicdrill do flap mlx5_0/1 times 3   # keys follow, each with its value\n\
+     \u{20}    nicdrill do remove mlx5_2           # a device\n\
+     \u{20}    nicdrill do status                  # what was done\n\
+     \u{20}    nicdrill do undo                    # heals, and does again what was done before\n\
+     \u{20}    nicdrill do --save story.yaml       # writes what was done as a scenario\n\
+     \n\
+     `nicdrill help faults` lists all words. For completion in bash:\n\
+     \n\
+     \u{20}    _nicdrill_do() {\n\
+     \u{20}        [ \"${COMP_WORDS[1]}\" = do ] || return\n\
+     \u{20}        local words=(\"${COMP_WORDS[@]:2:COMP_CWORD-2}\")\n\
+     \u{20}        COMPREPLY=($(compgen -W \"$(nicdrill do --complete \"${words[@]}\")\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n\
+     \u{20}    }\n\
+     \u{20}    complete -F _nicdrill_do nicdrill\n"
+        .to_owned()
+}
+
 /// How a platform is written.
 #[must_use]
 pub(crate) fn platform() -> String {

@@ -15,7 +15,7 @@ use crate::scratch::{NICDRILL, Ran, Scratch, can_play_processes};
 
 /// Who runs the command.
 #[derive(Clone, Copy, Debug)]
-enum User {
+pub(crate) enum User {
     /// Whoever runs the tests.
     Own,
     /// An ordinary user, for whom `/dev/fuse` has this mode.
@@ -30,7 +30,7 @@ const AS_NOBODY: &str = "mount -t tmpfs -o mode=755 nicdrill-test dev \
     && exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"";
 
 /// Runs the command as a user; `None`, with the reason on stdout, if that is not possible here.
-fn run_as(user: User, scratch: &Scratch, words: &[&str]) -> Option<Ran> {
+pub(crate) fn run_as(user: User, scratch: &Scratch, words: &[&str]) -> Option<Ran> {
     if !can_play_processes() {
         return None;
     }

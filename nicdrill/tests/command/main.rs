@@ -2,6 +2,7 @@
 
 mod another_make;
 mod captured;
+mod compare;
 mod configured;
 mod confine;
 mod first_monitor;
@@ -24,6 +25,7 @@ mod promises_page;
 mod protobuf;
 mod record;
 mod replay;
+mod sandbox;
 mod schema;
 mod scratch;
 mod store;

@@ -229,6 +229,10 @@ fn shipped(of: &str) -> Vec<(String, Value)> {
             "docs/needs.yaml".to_owned(),
             document(include_str!("../../../docs/needs.yaml")),
         )],
+        "mix" => vec![(
+            "docs/mix.yaml".to_owned(),
+            document(include_str!("../../../docs/mix.yaml")),
+        )],
         folder => platforms::Platforms::shipped_texts()
             .filter(|(file, _)| file.starts_with(&format!("{folder}s/")))
             .map(|(file, text)| (file, document(text)))
@@ -244,6 +248,7 @@ fn shipped(of: &str) -> Vec<(String, Value)> {
 #[case("world", 1)]
 #[case("known", 1)]
 #[case("needs", 1)]
+#[case("mix", 1)]
 fn what_ships_has_its_form(#[case] of: &str, #[case] least: usize) {
     let form = form(of);
     let files = shipped(of);
@@ -262,6 +267,7 @@ fn what_ships_has_its_form(#[case] of: &str, #[case] least: usize) {
 #[case("world", &["nodes", "nodes/0/name"])]
 #[case("known", &["known", "known/0/reason", "known/0/expires"])]
 #[case("needs", &["needs_version", "kinds", "kinds/down", "kinds/down/noticed", "never_alarms", "never_alarms/reboot"])]
+#[case("mix", &["mix_version", "per_1000_nodes_and_month", "per_1000_nodes_and_month/slow"])]
 fn a_misspelt_key_is_refused(#[case] of: &str, #[case] keys: &[&str]) {
     let form = form(of);
     for key in keys {

@@ -1,0 +1,68 @@
+//! Files with how often things happen at a site. The content is defined by [`Mix`]. Start at [`read`].
+
+use observe::{Mix, mix::MixProblem};
+use platforms::yaml::{self, YamlError};
+
+use crate::place;
+
+/// A mix, and the file that it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SiteMix {
+    /// The file, as the command line names it.
+    pub file: String,
+    /// What it states.
+    pub mix: Mix,
+}
+
+/// Reads a mix. `file` is the name that errors carry.
+///
+/// # Errors
+/// If the text is no mix of version 1, with the place of the mistake.
+pub fn read(file: &str, text: &str) -> Result<SiteMix, YamlError> {
+    let mix: Mix = yaml::read(file, text)?;
+    if let Some(problem) = mix.problem() {
+        let MixProblem { keys, what, hint } = problem;
+        return Err(YamlError::at(file, text, place::of_keys(file, text, &keys), what).hint(hint));
+    }
+    Ok(SiteMix {
+        file: file.to_owned(),
+        mix,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_the_docs_is_read() {
+        let mix = read("mix.yaml", include_str!("../../docs/mix.yaml")).unwrap();
+        assert_eq!(mix.mix.mix_version, 1);
+    }
+
+    #[track_caller]
+    fn check(more: &str, place: &str, words: &[&str]) {
+        let text = format!("mix_version: 1\n{more}\n");
+        let error = read("m.yaml", &text).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("m.yaml:{place}: ")), "{error}");
+        for word in words {
+            assert!(error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_mix_that_cannot_be_is_refused_with_line_and_hint() {
+        check(
+            "per_1000_nodes_and_month:\n  slow: -2",
+            "3:3",
+            &["`-2` is no number of events", "hint: write a number"],
+        );
+        check(
+            "per_1000_nodes_and_month: { rebot: 2 }",
+            "2:29",
+            &["unknown kind `rebot`"],
+        );
+        check("title: a", "1:1", &["per_1000_nodes_and_month"]);
+        check("per_1000_nodes_and_month: {}", "2:1", &["nothing happens"]);
+    }
+}

@@ -1,0 +1,125 @@
+//! `nicdrill do`: does something in a sandbox that runs, from inside or from another terminal.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    thread,
+};
+
+use harness::sandbox::control::{self, Request, SANDBOX};
+use reports::ExitCode;
+use scenarios::{Word, WordKind, vocabulary};
+
+use super::{Stop, duration::duration};
+use crate::{
+    arguments::{Color, DoArguments},
+    pages::help_pages,
+    terminal::{Terminal, log},
+};
+
+/// What can be done beside the verbs of the scenario language.
+const OWN: [&str; 6] = ["heal", "help", "list", "status", "undo", "wait"];
+
+/// Does it.
+pub(crate) fn do_command(arguments: &DoArguments) -> Result<ExitCode, Stop> {
+    let mut terminal = Terminal::new(Color::Never);
+    if arguments.complete {
+        terminal.out(&completed(arguments));
+        return Ok(ExitCode::Success);
+    }
+    let words: Vec<&str> = arguments.words.iter().map(String::as_str).collect();
+    let request = match (words.as_slice(), &arguments.save) {
+        ([], Some(_)) => Request::Save,
+        (_, Some(_)) => return Err(Stop::usage("`--save` stands alone")),
+        ([], None) | (["help"], None) => {
+            terminal.out(&help_pages::faults());
+            return Ok(ExitCode::Success);
+        }
+        (["list"], None) => {
+            let running = control::running().map_err(Stop::input)?;
+            let names = running.iter().map(|(name, _)| format!("{name}\n"));
+            terminal.out(&names.collect::<String>());
+            return Ok(ExitCode::Success);
+        }
+        (["wait", time], None) => {
+            // It is real time that passes in a sandbox.
+            thread::sleep(duration(time)?);
+            return Ok(ExitCode::Success);
+        }
+        (words, None) => Request::Do(words.join(" ")),
+    };
+    let socket = socket(arguments)?;
+    let answer = control::ask(&socket, &request);
+    let answer = answer.map_err(|error| no_sandbox(&format!("`{}`: {error}", socket.display())))?;
+    let text = answer
+        .map_err(|text| Stop::usage(text).hint("`nicdrill do help` lists what can be done"))?;
+    match &arguments.save {
+        Some(file) if file != Path::new("-") => {
+            fs::write(file, &text).map_err(|error| {
+                let text = format!("`{}` cannot be written: {error}", file.display());
+                Stop::with(ExitCode::ReportNotWritten, text)
+            })?;
+            log(&format!("wrote {}", file.display()));
+        }
+        _ => terminal.out(&text),
+    }
+    Ok(ExitCode::Success)
+}
+
+/// The socket of the sandbox that is meant.
+fn socket(arguments: &DoArguments) -> Result<PathBuf, Stop> {
+    let asked = arguments.sandbox.as_deref();
+    if let (None, Some(inside)) = (asked, env::var_os(SANDBOX)) {
+        return Ok(inside.into());
+    }
+    let running = control::running().map_err(Stop::input)?;
+    let meant = |(name, _): &&(String, PathBuf)| asked.is_none_or(|asked| name == asked);
+    let found: Vec<&(String, PathBuf)> = running.iter().filter(meant).collect();
+    match found.as_slice() {
+        [(_, socket)] => Ok(socket.clone()),
+        [] => Err(no_sandbox(match asked {
+            Some(asked) => asked,
+            None => "no sandbox runs",
+        })),
+        several => {
+            let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
+            let text = format!("several sandboxes run: {}", names.join(", "));
+            Err(Stop::usage(text).hint("name one with `--sandbox`"))
+        }
+    }
+}
+
+fn no_sandbox(what: &str) -> Stop {
+    Stop::usage(format!("no such sandbox: {what}"))
+        .hint("`nicdrill shell PLATFORM` opens one, `nicdrill do list` lists them")
+}
+
+/// The words that may follow, one on each line.
+fn completed(arguments: &DoArguments) -> String {
+    let verbs = || {
+        let all = vocabulary().into_iter();
+        all.filter(|word| word.kind == WordKind::StepAction && word.built)
+    };
+    let mut words: Vec<String> = Vec::new();
+    match arguments.words.split_first() {
+        None => {
+            words.extend(verbs().map(|word: Word| word.word.to_owned()));
+            words.extend(OWN.map(str::to_owned));
+        }
+        Some((verb, _)) => {
+            let known = verbs().find(|word| word.word == verb);
+            for word in known {
+                words.extend(word.keys.iter().map(|key| key.word.to_owned()));
+                words.extend(word.choices.iter().map(|(choice, _)| (*choice).to_owned()));
+            }
+            let names = socket(arguments).ok();
+            let names = names.and_then(|socket| control::ask(&socket, &Request::Names).ok());
+            if let Some(Ok(names)) = names {
+                words.extend(names.lines().map(str::to_owned));
+            }
+        }
+    }
+    words.sort();
+    words.dedup();
+    words.iter().map(|word| format!("{word}\n")).collect()
+}

@@ -1,0 +1,127 @@
+//! `nicdrill shell` and `nicdrill do`: the fake tree as the host's `/sys`, and faults from inside and from outside.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    process::{Command, Stdio},
+};
+
+use crate::{
+    confine::{User, run_as},
+    scratch::{NICDRILL, Ran, Scratch, can_play_processes},
+};
+
+fn shell(scratch: &Scratch, script: &str) -> Ran {
+    let words = ["shell", "h100-oci", "--", "/bin/sh", "-c", script];
+    scratch.run_with(&words, &[("NICDRILL", NICDRILL)])
+}
+
+#[test]
+fn a_program_in_a_shell_sees_the_tree_and_what_is_done() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let ran = shell(
+        &scratch,
+        "cat /sys/class/infiniband/mlx5_0/ports/1/state
+         $NICDRILL do cut mlx5_0/1
+         cat /sys/class/infiniband/mlx5_0/ports/1/state
+         $NICDRILL do remove mlx5_1
+         ls /sys/class/infiniband | grep -c -x mlx5_1
+         $NICDRILL do undo
+         until [ -e /sys/class/infiniband/mlx5_1 ]; do :; done
+         $NICDRILL do status
+         exit 7",
+    );
+    assert_eq!(ran.code, 7, "{ran}");
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(
+        lines[..3],
+        ["4: ACTIVE", "done: cut mlx5_0/1", "1: DOWN"],
+        "{ran}"
+    );
+    assert_eq!(lines[3..5], ["done: remove mlx5_1", "0"], "{ran}");
+    assert!(lines[5].starts_with("undone: { remove: "), "{ran}");
+    assert!(
+        ran.out.contains("ago: { cut: { name: mlx5_0, port: 1 } }"),
+        "{ran}"
+    );
+}
+
+#[test]
+fn what_was_done_is_saved_as_a_scenario_that_can_be_shown() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let ran = shell(
+        &scratch,
+        "mkdir -p mine && $NICDRILL do cut mlx5_0/1 && $NICDRILL do flap mlx5_1 times 2 && $NICDRILL do remove mlx5_2 && $NICDRILL do --save mine/story.yaml",
+    );
+    assert_eq!(ran.code, 0, "{ran}");
+    let ran = scratch.run(&[
+        "show",
+        "--scenarios",
+        "mine/story.yaml",
+        "mine/story@h100-oci",
+    ]);
+    assert_eq!(ran.code, 0, "{ran}\n{}", scratch.text("mine/story.yaml"));
+}
+
+#[test]
+fn another_terminal_reaches_a_sandbox_by_its_name() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    // The shell prints the name of its sandbox, and waits for a line.
+    let mut shell = Command::new(NICDRILL)
+        .args(["shell", "h100-oci", "--", "/bin/sh", "-c"])
+        .arg("basename $NICDRILL_SANDBOX .sock; read line; cat /sys/class/infiniband/mlx5_0/ports/1/state")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut out = BufReader::new(shell.stdout.take().expect("a pipe")).lines();
+    let name = out.next().expect("a line").expect("a line");
+    let listed = scratch.run(&["do", "list"]);
+    assert!(listed.out.lines().any(|line| line == name), "{listed}");
+    let ran = scratch.run(&["do", "--sandbox", &name, "cut", "mlx5_0/1"]);
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (0, "done: cut mlx5_0/1\n"),
+        "{ran}"
+    );
+    let ran = scratch.run(&["do", "--sandbox", &name, "--complete", "cut"]);
+    assert!(ran.out.lines().any(|line| line == "mlx5_0/1"), "{ran}");
+    let ran = scratch.run(&["do", "--sandbox", &name, "cut", "mlx5_99/1"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    let mut stdin = shell.stdin.take().expect("a pipe");
+    writeln!(stdin, "go on").expect("it reads");
+    assert_eq!(out.next().expect("a line").expect("a line"), "1: DOWN");
+    assert!(shell.wait().expect("it ends").success());
+    let listed = scratch.run(&["do", "list"]);
+    assert!(!listed.out.lines().any(|line| line == name), "{listed}");
+    let ran = scratch.run(&["do", "--sandbox", &name, "status"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("no such sandbox"), "{ran}");
+}
+
+#[test]
+fn words_are_completed_without_a_sandbox_too() {
+    let ran = Scratch::new().run(&["do", "--complete"]);
+    for word in ["cut", "flap", "remove", "status", "undo"] {
+        assert!(ran.out.lines().any(|line| line == word), "{ran}");
+    }
+}
+
+#[test]
+fn a_user_without_privileges_gets_a_shell() {
+    let scratch = Scratch::new();
+    let state = "/sys/class/infiniband/mlx5_0/ports/1/state";
+    let words = ["shell", "h100-oci", "--", "cat", state];
+    let Some(ran) = run_as(User::Nobody { fuse: "666" }, &scratch, &words) else {
+        return;
+    };
+    assert_eq!((ran.code, ran.out.as_str()), (0, "4: ACTIVE\n"), "{ran}");
+}
