@@ -38,8 +38,6 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<process::ExitCode,
     if arguments.jobs == Some(0) {
         return Err(Stop::usage("`--jobs` is at least 1"));
     }
-    let needs = needs::read(Some(&arguments.needs))?;
-    let needs = needs.expect("needs were named");
     let mix = mix::read(arguments.mix.as_deref())?;
     let (monitors, what): (Vec<&String>, Vec<&String>) =
         arguments.what.iter().partition(|word| is_monitor(word));
@@ -48,6 +46,8 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<process::ExitCode,
             .hint("name at least one: a shipped descriptor, such as `reference`, a descriptor's file, or a program's path"));
     }
     let monitors = read(arguments, &monitors, &what)?;
+    let needs = needs::read(Some(&arguments.needs), &monitors[0].library)?;
+    let needs = needs.expect("needs were named");
     let sides: Vec<Compared<'_>> = monitors.iter().map(Side::compared).collect();
     let ask = ask(arguments, &what, &monitors)?;
     let is_sample = what.is_empty() && !arguments.full && arguments.filter.is_none();
@@ -127,7 +127,9 @@ fn read(
     }
     let own = arguments.platform.iter().filter(|what| is_path(what));
     let own: Vec<PathBuf> = own.map(PathBuf::from).chain(settings.platforms).collect();
-    let descriptors = monitors.iter().map(|asked| read_files::read_monitor(asked));
+    let library = Library::read(&scenarios, &own).map_err(Stop::input)?;
+    let read_monitor = |asked: &&String| read_files::read_monitor(asked, &library);
+    let descriptors = monitors.iter().map(read_monitor);
     let descriptors: Vec<Descriptor> =
         descriptors.collect::<Result<_, _>>().map_err(Stop::input)?;
     let mut sides = Vec::new();
