@@ -204,7 +204,12 @@ impl Player<'_> {
         let tick = self.tick();
         let expected = ending || self.director.expects_exit(node);
         let node_runtime = self.node_runtime(node);
-        node_runtime.instances.remove(&monitor);
+        let instance = node_runtime.instances.remove(&monitor);
+        if node_runtime.runs.remove(&monitor).is_some() {
+            // What the run has left behind is waited for at the end of the drill.
+            let space = instance.and_then(|instance| instance.program.space());
+            node_runtime.spaces.extend(space);
+        }
         if polling {
             node_runtime.polled = true;
             node_runtime.note_reads();
