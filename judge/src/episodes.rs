@@ -242,6 +242,60 @@ pub fn kinds_of(action: &StepAction) -> Vec<Kind> {
     episodes.chain(condition_of(action)).collect()
 }
 
+/// Something that a step does to a node: a fault, or an episode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Happened {
+    /// The first tick that can show it.
+    pub(crate) tick: u64,
+    pub(crate) kind: Kind,
+    /// The function of the port or device that the action names.
+    pub(crate) function: Option<PciAddress>,
+}
+
+/// What the steps of a story do to a node, in their order.
+pub(crate) fn happened(story: &Story, node: &NodeName) -> Vec<Happened> {
+    let given = story.given.iter().map(|step| (0, step));
+    let steps = story.steps.iter();
+    let steps = steps.map(|step| (step.at.div_ceil(story.tick), step));
+    let actions = given
+        .chain(steps)
+        .flat_map(|(tick, step)| step.actions.iter().map(move |action| (tick, action)));
+    let on_node = actions.filter(|(_, action)| node_of(action).is_none_or(|of| of == node));
+    on_node
+        .flat_map(|(tick, action)| {
+            let function = match touches(action) {
+                Some(Whom::Function(_, pci)) => Some(pci),
+                _ => None,
+            };
+            let kinds = kinds_of(action).into_iter();
+            kinds.map(move |kind| Happened {
+                tick,
+                kind,
+                function,
+            })
+        })
+        .collect()
+}
+
+/// The node that an action is about; `None` if it is about all.
+fn node_of(action: &StepAction) -> Option<&NodeName> {
+    match action {
+        StepAction::World(action) => match action {
+            Action::Port(slot, _) => Some(&slot.node),
+            Action::Ports(slots, _) => slots.first().map(|slot| &slot.node),
+            Action::Device(function, _) => Some(&function.node),
+            Action::Node(node, _) => Some(node),
+            Action::SubnetManager { .. } => None,
+        },
+        StepAction::Rule(rule) => Some(&rule.node),
+        StepAction::Connector(node, _)
+        | StepAction::Monitor(node, _)
+        | StepAction::StateFile(node, _)
+        | StepAction::Reboot { node, .. } => Some(node),
+        StepAction::Unrule(_) | StepAction::Load(_) => None,
+    }
+}
+
 /// The episodes of an action.
 fn of_action(action: &StepAction) -> Vec<(Named, Whom)> {
     let node = |node: &NodeName| Whom::Node(node.clone());

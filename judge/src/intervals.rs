@@ -46,11 +46,32 @@ pub(crate) fn intervals(
     readings: &Readings<'_>,
     recording: &Recording,
 ) -> Vec<Interval> {
+    let ticks = |node: &NodeName| polled(recording, node).collect();
+    seen_at(&ticks, context, readings, recording)
+}
+
+/// The faults of the monitored functions, as somebody could read them who looks in every tick, by node and time.
+pub(crate) fn true_intervals(
+    context: &JudgeContext<'_>,
+    readings: &Readings<'_>,
+    recording: &Recording,
+) -> Vec<Interval> {
+    let ticks = |_: &NodeName| (0..recording.ticks.len() as u64).collect();
+    seen_at(&ticks, context, readings, recording)
+}
+
+/// The faults as they can be read in these ticks of a node.
+fn seen_at(
+    ticks: &dyn Fn(&NodeName) -> Vec<u64>,
+    context: &JudgeContext<'_>,
+    readings: &Readings<'_>,
+    recording: &Recording,
+) -> Vec<Interval> {
     let mut all = Vec::new();
     for node in &context.story.monitors {
         let mut open: BTreeMap<Whom, Interval> = BTreeMap::new();
         let mut known = KnownPorts::new();
-        for tick in polled(recording, node) {
+        for tick in ticks(node) {
             let Some([views, _]) = readings.views(node, tick) else {
                 continue;
             };

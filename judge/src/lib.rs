@@ -53,7 +53,7 @@ pub use consequences::{Consequences, Fault, Standing, TickMade, cabling};
 pub use episodes::kinds_of;
 pub use kinds::{Asked, asked};
 pub use loads::{WorkloadVerdict, verdict_on};
-pub use needs::judge_needs;
+pub use needs::{Cleared, Ended, FalseAlarm, HeardFault, Notice, Noticed, judge_needs, noticed};
 pub use normal::asked_for;
 pub use stood::{Stood, StoodOf, stood};
 pub use trace::{GoldenDifference, golden_difference, trace};

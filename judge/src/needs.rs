@@ -6,22 +6,22 @@
 
 mod alarms;
 mod faults;
+mod noticed;
+mod verdicts;
+
+pub use noticed::{Cleared, Ended, FalseAlarm, HeardFault, Notice, Noticed, noticed};
 
 use director::Truth;
-use observe::{Descriptor, Needs, Recording, promises::Kind};
-use platforms::NodeName;
+use observe::{Descriptor, Needs, Recording};
 use reports::{Cause, CauseKind, CauseLayer, CauseSubject, Finding, FindingKind};
 use scenarios::Story;
 
 use crate::{
-    Judgement, Judging, clock::Clock, episodes::Episodes, fits::JudgeContext, intervals::intervals,
-    kinds::Whom, normal, readings::Readings, reasons,
+    Judgement, Judging, episodes::Episodes, fits::JudgeContext, intervals::intervals, kinds::Whom,
+    normal, readings::Readings, reasons,
 };
-use alarms::{Alarm, Alarms};
 use faults::{Fault, Faults};
-
-/// The table of the configuration file that lists counters.
-const COUNTER_TABLE: &str = "[counterDetection";
+use verdicts::{Back, Heard, Over, Unwanted, Verdicts};
 
 /// Judges one recording of a story by needs. The arm of its failures is left open for the caller to fill in.
 #[must_use]
@@ -59,15 +59,10 @@ pub fn judge_needs(
             &context,
             (node, recording),
         );
+        let verdicts = Verdicts::of(&context, recording, needs, (node, &faults, &episodes));
         let mut by_needs = ByNeeds {
-            alarms: Alarms::of(&context, recording, node),
-            clock: Clock::of(&context, recording, node),
-            last: (recording.ticks.len() as u64).saturating_sub(1),
             judging: &mut judging,
-            needs,
-            node,
-            faults: &faults,
-            episodes: &episodes,
+            verdicts: &verdicts,
         };
         if broken.is_some() {
             by_needs.leave_out_all();
@@ -78,25 +73,20 @@ pub fn judge_needs(
     judging.judgement()
 }
 
-/// The faults and alarms of one node.
+/// The faults and alarms of one node, and what is found by them.
 struct ByNeeds<'n, 'a> {
     judging: &'n mut Judging<'a>,
-    needs: &'n Needs,
-    node: &'n NodeName,
-    faults: &'n Faults,
-    episodes: &'n Episodes,
-    alarms: Alarms,
-    clock: Clock,
-    last: u64,
+    verdicts: &'n Verdicts<'n>,
 }
 
 impl ByNeeds<'_, '_> {
     fn judge(&mut self) {
-        let faults = self.faults;
+        let verdicts = self.verdicts;
+        let (needs, faults) = (verdicts.needs, verdicts.faults);
         for fault in faults.iter() {
-            match self.needs.need(&fault.kind) {
+            match needs.need(&fault.kind) {
                 Some(_) if fault.is_at_rest => self.judging.judged.leave_out(reasons::AT_REST),
-                Some(_) if self.is_configured(fault) => {
+                Some(_) if verdicts.is_configured(fault) => {
                     self.judging.judged.leave_out(reasons::CONFIGURED);
                 }
                 None if fault.quiet.is_some() || faults.is_continued(fault, |_| true) => {}
@@ -110,177 +100,92 @@ impl ByNeeds<'_, '_> {
         self.never_alarms();
     }
 
-    /// Whether the story's configuration decides if a monitor watches for a fault.
-    fn is_configured(&self, fault: &Fault) -> bool {
-        let config = &self.judging.story.config;
-        matches!(fault.kind, Kind::Counter(_)) && config.contains(COUNTER_TABLE)
-    }
-
     /// Counts everything as not judged, because the drill broke off.
     fn leave_out_all(&mut self) {
-        for fault in self.faults.iter() {
-            let Some(need) = self.needs.need(&fault.kind) else {
+        let Verdicts { needs, faults, .. } = self.verdicts;
+        for fault in faults.iter() {
+            let Some(need) = needs.need(&fault.kind) else {
                 continue;
             };
             for _ in need.noticed.iter().chain(&need.taken_back) {
                 self.judging.judged.leave_out(reasons::BROKE_OFF);
             }
         }
-        for _ in 0..self.faults.must_be_quiet() {
+        for _ in 0..faults.must_be_quiet() {
             self.judging.judged.leave_out(reasons::BROKE_OFF);
         }
     }
 
     /// A fault is noticed while it stands.
     fn noticed(&mut self, fault: &Fault) {
-        let Some(within) = self.needs.need(&fault.kind).and_then(|need| need.noticed) else {
+        let Some((within, due, heard)) = self.verdicts.heard(fault) else {
             return;
         };
-        if fault.is_quiet_for_good() {
-            return;
-        }
-        let due = self.due(fault.heard_from(), within.0);
-        let by = due.min(self.last);
-        let is_noticed = self
-            .alarms
-            .about(fault, self.needs)
-            .any(|alarm| alarm.stands_between(fault.from, by));
-        if is_noticed {
-            self.judging.judged.judge();
-        } else if fault.to <= due {
+        match heard {
+            Heard::InTime(_) => self.judging.judged.judge(),
             // On its way up a port is in states that last for a moment.
-            if !self.faults.is_continued(fault, |_| true) {
-                self.judging.judged.leave_out(reasons::TOO_SHORT);
+            Heard::Passing => {}
+            Heard::TooShort => self.judging.judged.leave_out(reasons::TOO_SHORT),
+            Heard::NoTime => self.judging.judged.leave_out(reasons::NO_TIME_TO_NOTICE),
+            Heard::Late(_) | Heard::Never => {
+                self.judging.judged.judge();
+                let expected = format!(
+                    "an alarm about `{}` of {} by poll {due}: needed {within} of poll {}",
+                    fault.kind,
+                    fault.name,
+                    fault.heard_from()
+                );
+                let (kind, cause) = (FindingKind::Missing, self.cause(CauseKind::Missed, fault));
+                self.found(kind, cause, due, expected, fault);
             }
-        } else if due > self.last {
-            self.judging.judged.leave_out(reasons::NO_TIME_TO_NOTICE);
-        } else {
-            self.judging.judged.judge();
-            let expected = format!(
-                "an alarm about `{}` of {} by poll {due}: needed {within} of poll {}",
-                fault.kind,
-                fault.name,
-                fault.heard_from()
-            );
-            let (kind, cause) = (FindingKind::Missing, self.cause(CauseKind::Missed, fault));
-            self.found(kind, cause, due, expected, fault);
         }
     }
 
     /// A fault is taken back once it is over.
     fn taken_back(&mut self, fault: &Fault) {
-        let Some(within) = self
-            .needs
-            .need(&fault.kind)
-            .and_then(|need| need.taken_back)
-        else {
+        let Some(Over { within, over, back }) = self.verdicts.taken_back(fault) else {
             return;
         };
-        let is_needed = |before: &Fault| {
-            let need = self.needs.need(&before.kind);
-            need.is_some_and(|need| need.taken_back.is_some())
-        };
-        if self.faults.is_continued(fault, is_needed) {
-            // What the fault was before is taken back with it.
-            return;
-        }
-        let over = self.faults.over(fault);
-        if over == u64::MAX {
-            self.judging.judged.leave_out(reasons::NEVER_OVER);
-            return;
-        }
-        let due = self.due(over, within.0);
-        let granularity = self.needs.granularity(&fault.kind);
-        if self.faults.goes_on(fault, (over, due), granularity) {
-            // It is taken back with the fault that stands on.
-            self.judging.judged.leave_out(reasons::ANOTHER_FAULT);
-            return;
-        }
-        let at = due.min(self.last);
-        let stands = self
-            .alarms
-            .about(fault, self.needs)
-            .any(|alarm| alarm.from <= at && alarm.to > at && alarm.may_last_as(&fault.kind));
-        if !stands {
-            self.judging.judged.judge();
-        } else if due > self.last {
-            self.judging.judged.leave_out(reasons::NO_TIME_TO_CLEAR);
-        } else {
-            self.judging.judged.judge();
-            let expected = format!(
-                "no alarm about {} from poll {due} on: `{}` is over since poll {}, and must be taken back {within}",
-                fault.name, fault.kind, over
-            );
-            let cause = self.cause(CauseKind::NotCleared, fault);
-            self.found(FindingKind::Outstanding, cause, due, expected, fault);
+        match back {
+            Back::InTime(_) => self.judging.judged.judge(),
+            Back::NeverOver => self.judging.judged.leave_out(reasons::NEVER_OVER),
+            Back::AnotherFault => self.judging.judged.leave_out(reasons::ANOTHER_FAULT),
+            Back::NoTime => self.judging.judged.leave_out(reasons::NO_TIME_TO_CLEAR),
+            Back::Late(due, _) => {
+                self.judging.judged.judge();
+                let expected = format!(
+                    "no alarm about {} from poll {due} on: `{}` is over since poll {over}, and must be taken back {within}",
+                    fault.name, fault.kind
+                );
+                let cause = self.cause(CauseKind::NotCleared, fault);
+                self.found(FindingKind::Outstanding, cause, due, expected, fault);
+            }
         }
     }
 
     /// What must be quiet is, and nothing alarms without a fault.
     fn never_alarms(&mut self) {
-        for _ in 0..self.faults.must_be_quiet() {
+        let verdicts = self.verdicts;
+        for _ in 0..verdicts.faults.must_be_quiet() {
             self.judging.judged.judge();
         }
-        let faults = self.faults;
-        let begun: Vec<Alarm> = self.alarms.begun().cloned().collect();
-        for alarm in begun {
-            let explains = |fault: &&Fault| alarm.may_mean(fault) && self.is_in_time(fault, &alarm);
-            let explaining: Vec<&Fault> = faults.iter().filter(explains).collect();
-            if explaining.iter().any(|fault| fault.may_alarm(alarm.from)) {
-                continue;
-            }
-            let expected = match explaining.first() {
-                Some(fault) => fault.must_be_quiet(),
-                None => self.without_fault(&alarm),
-            };
-            let Some(expected) = expected else { continue };
+        for Unwanted {
+            alarm, expected, ..
+        } in verdicts.unwanted()
+        {
             let cause = Cause {
                 subject: Some(alarm.subject()),
                 ..Cause::of(CauseKind::Silence)
             };
             let (kind, tick) = (FindingKind::Unexpected, Some(alarm.from));
-            let mut finding = self.judging.finding(kind, cause, Some(self.node), tick);
+            let mut finding = self.judging.finding(kind, cause, Some(verdicts.node), tick);
             finding.expected.push(expected);
             finding.came.push(alarm.line());
             finding.reads = self
                 .judging
-                .reads(Some(self.node), alarm.from, &alarm.names());
+                .reads(Some(verdicts.node), alarm.from, &alarm.names());
             self.judging.findings.push(finding);
         }
-    }
-
-    /// What is expected instead of an alarm that no fault explains; `None` if an episode may.
-    fn without_fault(&self, alarm: &Alarm) -> Option<String> {
-        if alarm.is_beyond_scope() {
-            return None;
-        }
-        let episode = alarm.functions().find_map(|pci| {
-            let (kind, from) = self.episodes.last_step(self.node, pci, alarm.from)?;
-            Some((kind?, from))
-        });
-        match episode {
-            None => Some("no alarm without a fault".to_owned()),
-            Some((kind, from)) => {
-                let quiet = self.needs.quiet(&kind.into())?;
-                let until = faults::end_of(quiet, from, self.judging.story);
-                (alarm.from < until).then(|| faults::stays_quiet(&kind.into(), quiet, from))
-            }
-        }
-    }
-
-    /// Whether an alarm may be about a fault by its time: it stands, or has to be noticed still.
-    fn is_in_time(&self, fault: &Fault, alarm: &Alarm) -> bool {
-        let need = self.needs.need(&fault.kind);
-        let due = match need.and_then(|need| need.noticed) {
-            Some(within) => self.due(fault.heard_from(), within.0),
-            None => u64::MAX,
-        };
-        fault.begins <= alarm.from && alarm.from <= fault.to.max(due)
-    }
-
-    fn due(&self, from: u64, span: observe::Span) -> u64 {
-        let ticks = faults::ticks(span, self.judging.story);
-        self.clock.after(from, ticks)
     }
 
     fn cause(&self, kind: CauseKind, fault: &Fault) -> Cause {
@@ -306,12 +211,14 @@ impl ByNeeds<'_, '_> {
         expected: String,
         fault: &Fault,
     ) {
-        let mut finding: Finding = self
-            .judging
-            .finding(kind, cause, Some(self.node), Some(tick));
+        let mut finding: Finding =
+            self.judging
+                .finding(kind, cause, Some(self.verdicts.node), Some(tick));
         finding.expected.push(expected);
-        finding.came = self.alarms.lines(fault, tick);
-        finding.reads = self.judging.reads(Some(self.node), tick, &fault.paths);
+        finding.came = self.verdicts.alarms.lines(fault, tick);
+        finding.reads = self
+            .judging
+            .reads(Some(self.verdicts.node), tick, &fault.paths);
         self.judging.findings.push(finding);
     }
 }

@@ -167,6 +167,11 @@ impl Alarm {
         pcis.into_iter()
     }
 
+    /// Whether it is fatal when it begins.
+    pub(super) fn is_fatal(&self) -> bool {
+        self.said.severity == Severity::Fatal
+    }
+
     /// Its subject as a fact of a cause.
     pub(super) fn subject(&self) -> CauseSubject {
         match &self.said.subject {

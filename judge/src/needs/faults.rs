@@ -76,10 +76,11 @@ impl Fault {
         silence.is_none_or(|silence| tick >= silence.until)
     }
 
-    /// What is expected while it must not alarm.
-    pub(super) fn must_be_quiet(&self) -> Option<String> {
+    /// What is expected while it must not alarm, and the kind that must be quiet.
+    pub(super) fn must_be_quiet(&self) -> Option<(String, Option<Kind>)> {
         let silence = self.quiet.as_ref()?;
-        Some(stays_quiet(&silence.kind, silence.quiet, silence.from))
+        let expected = stays_quiet(&silence.kind, silence.quiet, silence.from);
+        Some((expected, Some(silence.kind.clone())))
     }
 
     /// The function, if it is of one.
