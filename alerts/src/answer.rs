@@ -9,7 +9,7 @@ use crate::firing::Labels;
 
 /// The result of an expression at a time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// The expression.
     pub expression: String,
     /// The time, in milliseconds.
@@ -22,7 +22,7 @@ pub struct Answer {
 ///
 /// # Errors
 /// The lines that are of no known form, as they are.
-pub fn results(text: &str) -> Result<Vec<Answer>, String> {
+pub(crate) fn results(text: &str) -> Result<Vec<Answer>, String> {
     let mut answers = Vec::new();
     let mut asked = None;
     for line in text.lines() {

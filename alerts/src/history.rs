@@ -6,13 +6,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use observe::{Scrape, Series};
+use observe::{Prometheus, Recording, Scrape, ScrapeOutcome, Series};
 
 use crate::{
     firing::Labels,
     grid::{Instants, MS, gcd},
     words::Words,
 };
+
+/// A scrape at which nobody listened.
+fn refused(at_ns: u64) -> Scrape {
+    Scrape {
+        at_ns,
+        took_ns: 0,
+        outcome: ScrapeOutcome::Failed("no exporter runs".to_owned()),
+    }
+}
 
 /// What a scrape adds by itself.
 const OWN: [&str; 4] = [
@@ -44,6 +53,36 @@ pub struct History {
 }
 
 impl History {
+    /// What was scraped in a drill, whose ticks last `tick_ns`. A scrape that was due while no exporter ran has failed.
+    #[must_use]
+    pub fn of(recording: &Recording, prometheus: &Prometheus, tick_ns: u64) -> Self {
+        let schedule = prometheus.schedule();
+        let mut by_node: BTreeMap<&str, BTreeMap<u64, &Scrape>> = BTreeMap::new();
+        for tick in &recording.ticks {
+            for (node, monitor) in tick.monitors.iter() {
+                let scrapes = monitor.scrapes.iter().map(|scrape| (scrape.at_ns, scrape));
+                by_node.entry(node).or_default().extend(scrapes);
+            }
+        }
+        let ticks = recording.ticks.iter().map(|tick| tick.at_ns);
+        let due: Vec<u64> = ticks.filter(|at| schedule.is_due(*at, tick_ns)).collect();
+        let mut history = Self::default();
+        for (node, scrapes) in by_node {
+            let target = Target {
+                job: prometheus.job.clone(),
+                instance: prometheus.instance_of(node),
+            };
+            let missing = due.iter().filter(|at| !scrapes.contains_key(at));
+            let failed: Vec<Scrape> = missing.map(|at| refused(*at)).collect();
+            let mut all: Vec<&Scrape> = scrapes.into_values().chain(&failed).collect();
+            all.sort_by_key(|scrape| scrape.at_ns);
+            for scrape in all {
+                history.scraped(&target, scrape);
+            }
+        }
+        history
+    }
+
     /// Adds a scrape. Those of one target are added in the order of time.
     pub fn scraped(&mut self, target: &Target, scrape: &Scrape) {
         let (at, page) = (scrape.at_ns, scrape.series());
@@ -183,8 +222,6 @@ fn number(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use observe::ScrapeOutcome;
-
     use super::*;
 
     fn page(at_s: u64, text: Option<&str>) -> Scrape {

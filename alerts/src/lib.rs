@@ -2,17 +2,17 @@
 //!
 //! The rules are evaluated by Prometheus' own engine, `promtool test rules`, over simulated time. This crate reads a
 //! rule file ([`RuleFile`]), turns scraped pages into input series ([`History`]), writes the file for promtool
-//! ([`TestFile`]), and reads its answer ([`answer`]): which alerts fired at which instant ([`Firing`]). Starting
-//! promtool is left out, and so is PromQL itself, of which only the words are known ([`words`]). Start at [`TestFile`].
+//! ([`TestFile`]), and reads its answer: which alerts fired at which instant ([`Firing`]). Starting
+//! promtool is left out, and so is PromQL itself, of which only the words are known. Start at [`TestFile`].
 
-pub mod answer;
+mod answer;
 mod firing;
 mod grid;
 mod history;
 mod rule_file;
 mod statements;
 mod test_file;
-pub mod words;
+mod words;
 
 pub use firing::{Firing, Labels};
 pub use grid::Instants;

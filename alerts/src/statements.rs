@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use observe::{AlertRows, Observation, Severity, Subject};
+use observe::{AlertRows, Observation, Severity, Subject, UNNAMED};
 
 use crate::{
     firing::{Firing, Labels},
@@ -55,6 +55,7 @@ pub fn statements(
         for firing in fired.remove(&(at_ns, number)).unwrap_or_default() {
             let Some(meaning) = rows.meaning(&firing.alert, &firing.labels) else {
                 *unnamed.entry(firing.alert.clone()).or_default() += 1;
+                all.push(unnamed_statement(at_ns, firing));
                 continue;
             };
             let instance = firing.labels.get("instance").cloned();
@@ -102,6 +103,20 @@ pub fn statements(
         stated = merged.into_keys().cloned().collect();
     }
     (all, unnamed)
+}
+
+/// That an alert fires which no row gives a meaning: nothing is known by it.
+fn unnamed_statement(at_ns: u64, firing: &Firing) -> Statement {
+    Statement {
+        at_ns,
+        instance: firing.labels.get("instance").cloned(),
+        observation: Observation {
+            severity: Severity::Unknown,
+            text: line(&firing.alert, &firing.labels),
+            fields: vec![(UNNAMED.to_owned(), firing.alert.clone())],
+            ..Observation::default()
+        },
+    }
 }
 
 /// The more severe of two; what is not known is less than any fault.
@@ -196,6 +211,7 @@ mod tests {
             &[
                 (1, Severity::NonFatal),
                 (2, Severity::Fatal),
+                (3, Severity::Unknown),
                 (3, Severity::NonFatal),
                 (4, Severity::Healthy),
             ],

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// The words of an expression.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words {
+pub(crate) struct Words {
     /// Every word outside of strings and comments: names of metrics, labels and functions, keywords.
     pub words: BTreeSet<String>,
     /// Whether it may select series without naming them: `{job="node"}`, or by the label `__name__`.
