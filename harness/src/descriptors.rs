@@ -121,7 +121,7 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
         };
         matches!(action, StepAction::Rule(rule) if rule.effect == gives_up)
     };
-    if !descriptor.gives_up && story.actions().any(hangs) {
+    if !descriptor.is_given_up() && story.actions().any(hangs) {
         return Some(format!("`{name}` gives up no read that hangs"));
     }
     let outages = Outages::of(story);

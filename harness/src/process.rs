@@ -39,6 +39,7 @@ mod probe;
 mod quiet;
 mod refused_calls;
 mod sighting;
+mod slurm;
 mod stage;
 mod start_error;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use platforms::NodeName;
 use scenarios::{About, Expectation, FileRef, MetricIs, StateFileIs, Times, What};
 
 use director::STATE_FILE;
-use observe::{Answers, Broken, ClockKind, Exit, MonitorTick, Recording, Series, Vocabulary};
+use observe::{Answers, Broken, ClockKind, Exit, MonitorTick, Pace, Recording, Series, Vocabulary};
 
 use crate::{
     cluster_facts,
@@ -93,6 +93,9 @@ pub(crate) fn standing(
             about,
             reported: attempts,
         } => nothing(about, *attempts, context, node, window, reported),
+        What::Exit { .. } if context.descriptor.pace() == Pace::Runs => {
+            Outcome::not_judged(reasons::BETWEEN_RUNS)
+        }
         What::Exit { code } => exit(*code, instances()),
         What::Log { contains } | What::NoLog { contains } if !texts.logs.has(contains) => {
             Outcome::not_judged(reasons::LOG_LINES)

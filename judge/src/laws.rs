@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use observe::{
     Severity,
     promises::{LostPublish, Named, Style},
+    slurm::LIFTED,
 };
 use reports::{CauseKind, FindingKind};
 
@@ -42,6 +43,32 @@ impl Judging<'_> {
         }
         self.lost(accepted, reported, strays);
         self.healing();
+    }
+
+    /// A node that is put back into service although somebody else took it out.
+    pub(super) fn lifted_drains(&mut self) {
+        let mut lifted = Vec::new();
+        for (tick, monitors) in (0..).zip(&self.recording.ticks) {
+            for node in &self.story.monitors {
+                let monitor = monitors.monitors.get(node.as_str());
+                let calls = monitor.into_iter().flat_map(|monitor| &monitor.calls);
+                for event in calls.flat_map(|call| &call.observations) {
+                    let reason = event.fields.iter().find(|(name, _)| name == LIFTED);
+                    lifted.extend(reason.map(|(_, reason)| (node, tick, reason, event)));
+                }
+            }
+        }
+        for (node, tick, reason, event) in lifted {
+            let cause = self
+                .context
+                .cause_of_event(CauseKind::Unexpected, node, tick, event);
+            let mut finding = self.finding(FindingKind::Unexpected, cause, Some(node), Some(tick));
+            finding.expected.push(format!(
+                "the node stays drained: somebody else drained it, with the reason \"{reason}\""
+            ));
+            finding.came.push(event.text.clone());
+            self.findings.push(finding);
+        }
     }
 
     /// The same thing that is reported twice. A lost reply is no reason to be believed, and a monitor that ended in

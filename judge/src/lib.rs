@@ -62,7 +62,7 @@ use director::Truth;
 use facts::Outcome;
 use fits::JudgeContext;
 use observe::{
-    Broken, ClockKind, Descriptor, Exit, Recording, UNNAMED, Vocabulary, promises::Stamps,
+    Broken, ClockKind, Descriptor, Exit, Protocol, Recording, UNNAMED, Vocabulary, promises::Stamps,
 };
 use owed::{Instead, Owed};
 use reported_event::ReportedEvent;
@@ -159,6 +159,7 @@ impl<'a> Judging<'a> {
     /// What was judged, with its findings in order of time.
     fn judgement(mut self) -> Judgement {
         self.unnamed_words();
+        self.lifted_drains();
         self.findings.sort_by_key(|finding| finding.tick);
         limit(&mut self.findings, FINDINGS_MAX);
         Judgement {
@@ -167,11 +168,14 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// Counts the words of lines that mean nothing, each once: a fault may be among them.
+    /// Counts the words, codes and values that mean nothing, each once: a fault may be among them.
     fn unnamed_words(&mut self) {
-        if self.context.descriptor.lines.is_none() {
-            return;
-        }
+        let key = match self.recording.protocol {
+            Protocol::PlatformConnector => return,
+            Protocol::Lines | Protocol::HttpJson => "verdicts",
+            Protocol::ExitCode => "codes",
+            Protocol::Textfile | Protocol::Scrape => "values",
+        };
         let ticks = self.recording.ticks.iter();
         let monitors = ticks.flat_map(|tick| tick.monitors.values());
         let said = monitors
@@ -184,7 +188,7 @@ impl<'a> Judging<'a> {
             .collect();
         for word in words {
             self.judged
-                .leave_out_part(format!("`verdicts` does not say what `{word}` means"));
+                .leave_out_part(format!("`{key}` does not say what `{word}` means"));
         }
     }
 

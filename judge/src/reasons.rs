@@ -60,3 +60,6 @@ pub(crate) const RATES: &str = "rates by a clock of its own";
 
 /// It compares a counter with a value from before a restart, by promise.
 pub(crate) const OVER_RESTART: &str = "a counter that changed unread over a restart";
+
+/// It is run again and again, and does not exist between its runs.
+pub(crate) const BETWEEN_RUNS: &str = "no process between its runs";

@@ -352,6 +352,7 @@ impl<'w> Cast<'w, '_> {
             socket: SOCKET,
             config: CONFIG,
             files: "",
+            textfile_dir: "",
             node: node.as_str(),
             metrics_port: 0,
             checks: &checks,

@@ -46,6 +46,8 @@ pub(super) enum RuntimeEvent {
         pid: u32,
         answer: oneshot::Sender<Reaction>,
     },
+    /// The answer of a monitor to a request has come, or cannot come any more.
+    Answered,
     /// A monitor process has ended and is not reaped yet.
     Ended { monitor: MonitorId },
 }

@@ -1,18 +1,20 @@
 //! One node on the stage: its mount, its socket path, and its monitors.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    fs, io,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use director::{MonitorId, state_file};
 use memory::TraceLog;
-use observe::{MonitorTick, Reads};
+use observe::{MonitorTick, Reads, Subject};
 use simfs::{Fs, RuleId};
 use simfs_fuse::{HoldId, Server};
+use tokio::task::JoinHandle;
 
-use super::{loops::Loops, monitor_process::MonitorProcess, mount_space::MountSpace};
+use super::{loops::Loops, monitor_process::MonitorProcess, mount_space::MountSpace, slurm::Slurm};
 
 /// One node. Fields are dropped in order: the mount goes before the monitors, so that no request
 /// holds them.
@@ -27,6 +29,10 @@ pub(super) struct NodeRuntime {
     /// The mount namespaces of the monitors that were started.
     pub(super) spaces: Vec<Arc<MountSpace>>,
     pub(super) instances: BTreeMap<MonitorId, MonitorInstance>,
+    /// Monitors that are run again and again, while the story has them.
+    pub(super) runs: BTreeMap<MonitorId, Runs>,
+    /// Its recording `scontrol`, if the monitor asks Slurm.
+    pub(super) slurm: Option<Slurm>,
     /// Requests that a rule holds.
     pub(super) hangs: BTreeMap<HoldId, Hang>,
     /// What the node's monitor has done in the present tick.
@@ -41,6 +47,39 @@ pub(super) struct NodeRuntime {
 pub(super) struct Hang {
     pub(super) rule: RuleId,
     pub(super) pid: u32,
+    /// Of a monitor that has no gate, the tick in which the request is released if it is held for ticks.
+    pub(super) until: Option<u64>,
+}
+
+/// A monitor that is run again and again.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    pub(super) flags: Vec<String>,
+    pub(super) config: String,
+    /// Whether its time to run at the start of the node is over.
+    pub(super) booted: bool,
+    /// The run that goes on.
+    pub(super) run: Option<Run>,
+    /// The subjects that its last run had a fault of.
+    pub(super) open: BTreeSet<Subject>,
+}
+
+/// One run of a program.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// When it began, in nanoseconds since the drill began.
+    pub(super) begun_ns: u64,
+    /// What it has written so far.
+    pub(super) output: String,
+    /// Whether it was killed because it took too long.
+    pub(super) overran: bool,
+}
+
+/// A page that was asked for and has not come yet.
+pub(super) struct Asking {
+    /// When it was asked for, in nanoseconds since the drill began.
+    pub(super) begun_ns: u64,
+    pub(super) reply: JoinHandle<io::Result<(u16, String)>>,
 }
 
 /// A running monitor.
@@ -60,6 +99,8 @@ pub(super) struct MonitorInstance {
     pub(super) let_go: bool,
     /// Its loops, if its descriptor states them.
     pub(super) loops: Option<Loops>,
+    /// The page that it was asked for, if it has no answer yet.
+    pub(super) asking: Option<Asking>,
 }
 
 impl MonitorInstance {
@@ -73,6 +114,7 @@ impl MonitorInstance {
             ending: false,
             let_go: false,
             loops,
+            asking: None,
         }
     }
 }
@@ -109,6 +151,25 @@ impl NodeRuntime {
                 .find(|(_, instance)| instance.program.is(tid))
                 .map(|(monitor, _)| *monitor),
         }
+    }
+
+    /// The folder in which a textfile collector looks.
+    pub(super) fn textfile_dir(&self) -> PathBuf {
+        self.folder.join("textfile")
+    }
+
+    /// The files in that folder, by their names.
+    pub(super) fn textfiles(&self) -> io::Result<BTreeMap<String, String>> {
+        let mut files = BTreeMap::new();
+        for file in fs::read_dir(self.textfile_dir())? {
+            let file = file?;
+            let name = file.file_name().to_string_lossy().into_owned();
+            // One that is replaced meanwhile has the new content, or is not there.
+            if let Ok(bytes) = fs::read(file.path()) {
+                files.insert(name, String::from_utf8_lossy(&bytes).into_owned());
+            }
+        }
+        Ok(files)
     }
 
     /// Assigns the file operations since the previous call to the present tick.

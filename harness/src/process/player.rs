@@ -12,14 +12,14 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs, io,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
 use director::{Director, InstanceAct, InstancePlan, MonitorId, Stage, Truth};
 use memory::{Played, TraceLog};
-use observe::{Broken, Descriptor, ExpectedLoop, MonitorTick, Recording, RootAt, Tick};
+use observe::{Broken, Descriptor, ExpectedLoop, MonitorTick, Pace, Recording, RootAt, Tick};
 use platforms::{NodeName, WORLD_START_WALL_NS};
 use scenarios::{Arm, Story};
 use simfs::Fs;
@@ -30,12 +30,15 @@ use super::{
     inbox::EventSender,
     node_runtime::{MonitorInstance, NodeRuntime},
     quiet,
+    slurm::Slurm,
 };
+mod asked;
 mod asking;
 mod ending;
 mod looping;
 mod polling;
 mod react;
+mod runs;
 mod starting;
 mod waiting;
 mod watching;
@@ -116,6 +119,8 @@ impl<'a> Player<'a> {
                 socket,
                 spaces: Vec::new(),
                 instances: BTreeMap::new(),
+                runs: BTreeMap::new(),
+                slurm: None,
                 hangs: BTreeMap::new(),
                 tick: MonitorTick::default(),
                 trace: TraceLog::default(),
@@ -130,8 +135,11 @@ impl<'a> Player<'a> {
                 sender.clone(),
             );
             fs::create_dir_all(&node_runtime.root).map_err(|error| stage(&error))?;
+            self.set_up(&mut node_runtime, node)
+                .map_err(|error| stage(&error))?;
             let options = Options {
                 cpu,
+                gate: self.descriptor.pace() == Pace::Gate,
                 ..Options::default()
             };
             let server = Server::mount(
@@ -142,6 +150,24 @@ impl<'a> Player<'a> {
             );
             node_runtime.server = Some(server.map_err(|error: MountError| stage(&error))?);
             self.node_runtimes.insert(node.clone(), node_runtime);
+        }
+        Ok(())
+    }
+
+    /// Makes the folders that the monitor's protocol needs.
+    fn set_up(&self, node_runtime: &mut NodeRuntime, node: &NodeName) -> io::Result<()> {
+        let codes = self.descriptor.exit_code.as_ref();
+        if let Some(codes) = codes.filter(|codes| codes.actions.is_some()) {
+            let folder = node_runtime.folder.join("slurm");
+            let drained_by = codes.drained_by.as_deref();
+            node_runtime.slurm = Some(Slurm::set_up(&folder, node.as_str(), drained_by)?);
+        }
+        let folder = node_runtime.textfile_dir();
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        if self.descriptor.textfile.is_some() {
+            fs::create_dir_all(folder)?;
         }
         Ok(())
     }
@@ -175,7 +201,8 @@ impl<'a> Player<'a> {
             let held = node_runtime
                 .instances
                 .values()
-                .any(|instance| instance.held.is_some());
+                .any(|instance| instance.held.is_some())
+                || node_runtime.hangs.values().any(|hang| hang.until.is_some());
             let shown = node_runtime.change(|fs| {
                 if held {
                     director.show_held(node, fs)
@@ -199,7 +226,10 @@ impl<'a> Player<'a> {
             let over = node_runtime.hangs.extract_if(.., |hold, hang| {
                 match for_ticks.iter().find(|(held, _)| held == hold) {
                     Some((_, until)) => *until <= tick,
-                    None => self.director.hang_end(node, hang.rule).is_none(),
+                    None => match hang.until {
+                        Some(until) => until <= tick,
+                        None => self.director.hang_end(node, hang.rule).is_none(),
+                    },
                 }
             });
             for (hold, hang) in over.collect::<Vec<_>>() {
@@ -239,6 +269,10 @@ impl<'a> Player<'a> {
                 self.poll(node, *monitor)?;
             }
         }
+        for node in self.node_runtimes.keys().cloned().collect::<Vec<_>>() {
+            self.hear_slurm(&node);
+            self.collect(&node)?;
+        }
         Ok(())
     }
 
@@ -277,6 +311,10 @@ impl<'a> Player<'a> {
         };
         let text = String::from_utf8_lossy(&instance.program.heard(at_end))
             .replace(&*node_runtime.root.to_string_lossy(), "{root}");
+        let runs = node_runtime.runs.get_mut(&monitor);
+        if let Some(run) = runs.and_then(|runs| runs.run.as_mut()) {
+            run.output.push_str(&text);
+        }
         let lines = self.descriptor.lines.iter();
         let reported = lines.flat_map(|rules| text.lines().filter_map(|line| rules.observed(line)));
         let reported = reported.map(|reported| reported.answered(true, "written".to_owned()));

@@ -15,7 +15,7 @@ use scenarios::{Arm, ChecksRun, ClusterPlan, Heal, Place, Step, StepAction, Stor
 use simfs::SimTime;
 
 use super::{ProcessArm, sighting::Sighting};
-use observe::{Broken, Descriptor, MonitorTick};
+use observe::{Broken, Descriptor, MonitorTick, Pace, Protocol, Severity};
 
 use crate::{drill::Player as _, run_folder::Artifact};
 
@@ -76,10 +76,12 @@ pub enum ProbeCause {
         /// Number of polls that were played.
         polls: u64,
     },
-    /// It polled but wrote no line that means anything, although every cable was pulled.
+    /// It polled but said nothing that means anything, although every cable was pulled.
     SaidNothing {
-        /// Number of polls that were played.
+        /// Number of ticks that were played.
         polls: u64,
+        /// How it would have said something.
+        by: Protocol,
     },
 }
 
@@ -121,11 +123,27 @@ impl fmt::Display for ProbeFailure {
             ProbeCause::Broken(Broken::Stage { cause }) => {
                 return write!(f, "the stage cannot be set: {cause}");
             }
-            ProbeCause::SaidNothing { polls } => write!(
-                f,
-                "the monitor polled {polls} times and wrote no line that a rule of `lines` matches, although every \
-                 cable was pulled"
-            ),
+            ProbeCause::SaidNothing { polls, by } => {
+                let nothing = match by {
+                    Protocol::PlatformConnector | Protocol::Lines => {
+                        "the monitor polled {polls} times and wrote no line that a rule of `lines` matches"
+                    }
+                    Protocol::ExitCode => {
+                        "in {polls} polls no run of the program said how the node is"
+                    }
+                    Protocol::Textfile => {
+                        "in {polls} polls the files of the monitor had no series that a rule of `metrics` names"
+                    }
+                    Protocol::Scrape => {
+                        "in {polls} polls the page of the monitor had no series that a rule of `metrics` names"
+                    }
+                    Protocol::HttpJson => {
+                        "in {polls} polls the page of the monitor said nothing that `http_json` finds"
+                    }
+                };
+                let nothing = nothing.replace("{polls}", &polls.to_string());
+                write!(f, "{nothing}, although every cable was pulled")
+            }
             ProbeCause::NeverCalled { polls } => write!(
                 f,
                 "the monitor polled {polls} times and never called the connector, although every cable was pulled"
@@ -209,7 +227,7 @@ impl ProcessArm {
         let advice = listings::advice(&nodes, descriptor, checks.len());
         let cause = match recording.broken {
             Some(broken) => ProbeCause::Broken(broken),
-            None if nodes.iter().any(|node| !node.calls.is_empty()) => {
+            None if nodes.iter().any(|node| says_something(node, descriptor)) => {
                 return Ok(ProbeFinding {
                     pace: sighting.pace().unwrap_or_default(),
                     advice,
@@ -220,6 +238,7 @@ impl ProcessArm {
             },
             None => ProbeCause::SaidNothing {
                 polls: LAST_TICK + 1,
+                by: descriptor.speaks,
             },
         };
         let lines = nodes.iter().flat_map(|node| &node.log);
@@ -250,6 +269,18 @@ impl ProcessArm {
             hints,
             files,
         }))
+    }
+}
+
+/// Whether a monitor has called somebody, or said something that is known of a node.
+fn says_something(tick: &MonitorTick, descriptor: &Descriptor) -> bool {
+    let known = |call: &observe::Call| {
+        let mut said = call.observations.iter();
+        said.any(|event| event.severity != Severity::Unknown)
+    };
+    match descriptor.pace() {
+        Pace::Gate if descriptor.speaks != Protocol::Textfile => !tick.calls.is_empty(),
+        _ => tick.calls.iter().any(known),
     }
 }
 

@@ -93,7 +93,10 @@ fn causes() -> Vec<ProbeCause> {
         ended(Exit::Signal(9)),
         ProbeCause::Broken(Broken::StuckInKernel { tick: 2 }),
         ProbeCause::NeverCalled { polls: 13 },
-        ProbeCause::SaidNothing { polls: 13 },
+        ProbeCause::SaidNothing {
+            polls: 13,
+            by: observe::Protocol::Lines,
+        },
         stage("`monitor` cannot be started: No such file or directory (os error 2)"),
         stage("interrupted"),
     ];

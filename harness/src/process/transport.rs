@@ -41,11 +41,15 @@ pub(super) trait Transport {
 pub(super) fn start(protocol: Protocol, runtime: &Runtime) -> Box<dyn Transport> {
     match protocol {
         Protocol::PlatformConnector => Box::new(Connector::start(runtime)),
-        Protocol::Lines => Box::new(Output),
+        Protocol::Lines
+        | Protocol::ExitCode
+        | Protocol::Textfile
+        | Protocol::Scrape
+        | Protocol::HttpJson => Box::new(Output),
     }
 }
 
-/// The transport of what a monitor writes to its output, which the player reads anyway.
+/// The transport of what the player gets by itself: output, exit codes, files and pages.
 struct Output;
 
 impl Transport for Output {

@@ -22,6 +22,7 @@ const WRAP_GRACE: Duration = Duration::from_secs(3);
 impl Player<'_> {
     /// Ends a monitor and waits until it has ended.
     pub(super) fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Play<()> {
+        self.node_runtime(node).runs.remove(&monitor);
         let Some(instance) = self.node_runtime(node).instances.get_mut(&monitor) else {
             return Ok(());
         };

@@ -1,7 +1,7 @@
 //! Lets a monitor poll: its listings are released, and its poll is over when it lists again.
 
 use director::MonitorId;
-use observe::Drains;
+use observe::{Drains, Pace, Protocol};
 use platforms::NodeName;
 
 use super::{Play, Player, waiting::Waited};
@@ -9,6 +9,11 @@ use super::{Play, Player, waiting::Waited};
 impl Player<'_> {
     /// Lets a monitor poll once, or continue the poll in which it is held.
     pub(super) fn poll(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
+        match self.descriptor.pace() {
+            Pace::Gate => {}
+            Pace::Runs => return self.run(node, monitor),
+            Pace::Asked => return self.scrape(node, monitor),
+        }
         if !self.resume(node, monitor)? {
             return Ok(());
         }
@@ -48,8 +53,10 @@ impl Player<'_> {
                 return Ok(());
             }
             self.instance(node, monitor).granted = None;
+            // What a daemon has written is heard when the collector looks.
+            let is_heard = self.descriptor.speaks != Protocol::Textfile || self.is_due();
             let node_runtime = self.node_runtime(node);
-            node_runtime.tick.polls += 1;
+            node_runtime.tick.polls += u32::from(is_heard);
             node_runtime.polled = true;
             node_runtime.note_reads();
         }

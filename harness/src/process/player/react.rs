@@ -9,7 +9,7 @@ use scenarios::{HangEnd, Signal};
 
 use super::{Play, Player, stage};
 use director::{MomentDo, MonitorId, Reaction};
-use observe::{Broken, Delivery};
+use observe::{Broken, Delivery, Pace};
 
 use crate::process::{
     inbox::{NodeEvent, RuntimeEvent},
@@ -25,6 +25,9 @@ impl Player<'_> {
             RuntimeEvent::Gate { hold, pid } => self.gate(&node, hold, pid)?,
             RuntimeEvent::Hung { hold, pid, rule } => self.hung(&node, hold, pid, rule),
             RuntimeEvent::Moment { hold, pid, moment } => self.moment(&node, hold, pid, moment)?,
+            RuntimeEvent::Answered => {}
+            // One that was killed because it took too long may take its time to end.
+            RuntimeEvent::Stuck if self.has_overrun(&node) => {}
             RuntimeEvent::Stuck => return Err(Broken::StuckInKernel { tick: self.tick() }),
             RuntimeEvent::Killed { hold } => {
                 let node_runtime = self.node_runtime(&node);
@@ -92,8 +95,16 @@ impl Player<'_> {
     fn hung(&mut self, node: &NodeName, hold: HoldId, pid: u32, rule: RuleId) {
         let tick = self.tick();
         let end = self.director.hang_end(node, rule);
+        let has_gate = self.descriptor.pace() == Pace::Gate;
         let node_runtime = self.node_runtime(node);
-        node_runtime.hangs.insert(hold, Hang { rule, pid });
+        let until = match end {
+            Some(HangEnd::Ticks(ticks)) if !has_gate => Some(tick + u64::from(ticks)),
+            _ => None,
+        };
+        node_runtime.hangs.insert(hold, Hang { rule, pid, until });
+        if !has_gate {
+            return;
+        }
         if let Some(HangEnd::Ticks(ticks)) = end
             && let Some(monitor) = node_runtime.whose(pid)
             && let Some(instance) = node_runtime.instances.get_mut(&monitor)
@@ -170,12 +181,23 @@ impl Player<'_> {
         Ok(())
     }
 
+    fn has_overrun(&self, node: &NodeName) -> bool {
+        let mut runs = self.node_runtimes[node].runs.values();
+        runs.any(|runs| runs.run.as_ref().is_some_and(|run| run.overran))
+    }
+
     /// Handles a monitor's end. Unless the player or the story ended it, the drill is broken.
     fn ended(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
         let Some(instance) = self.node_runtime(node).instances.get_mut(&monitor) else {
             return Ok(());
         };
         let ending = instance.ending;
+        if !ending && self.has_runs() {
+            return self.run_ended(node, monitor);
+        }
+        let Some(instance) = self.node_runtime(node).instances.get_mut(&monitor) else {
+            return Ok(());
+        };
         let polling = instance.granted.is_some();
         let exit = instance.program.reap().map_err(|error| stage(&error))?;
         self.hear(node, monitor, true);

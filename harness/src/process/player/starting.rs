@@ -3,7 +3,7 @@
 use std::{fs, io, path::Path, time::Duration};
 
 use director::{MonitorId, STATE_FILE};
-use observe::{Broken, Filling, Limits, RootAt};
+use observe::{Broken, Filling, Limits, Pace, RootAt};
 use platforms::NodeName;
 
 use super::{Play, Player, stage};
@@ -15,13 +15,49 @@ use crate::process::{
     loops::Loops,
     monitor_process::{MonitorProcess, Order},
     mount_space::{MountView, temporary},
-    node_runtime::{MonitorInstance, NodeRuntime},
+    node_runtime::{MonitorInstance, NodeRuntime, Runs},
     start_error,
 };
 
+/// Where programs are if the environment does not say it.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 impl Player<'_> {
-    /// Starts a monitor and waits until it is at the gate.
+    /// Starts a monitor and waits until it is at the gate, or listens. One that is run again and again only may run
+    /// from now on.
     pub(super) fn start(
+        &mut self,
+        node: &NodeName,
+        monitor: MonitorId,
+        flags: &[String],
+        config: &str,
+    ) -> Play<()> {
+        if self.has_runs() {
+            let runs = Runs {
+                flags: flags.to_vec(),
+                config: config.to_owned(),
+                ..Runs::default()
+            };
+            self.node_runtime(node).runs.insert(monitor, runs);
+            return Ok(());
+        }
+        self.spawn(node, monitor, flags, config)?;
+        if self.descriptor.pace() == Pace::Asked {
+            self.await_listening(node, monitor)?;
+        } else {
+            self.wait(
+                node,
+                monitor,
+                "its first listing of `{root}/sys/class/infiniband`",
+                |instance, loops| instance.gate.len() >= loops,
+            )?;
+        }
+        self.outside_polls(node);
+        Ok(())
+    }
+
+    /// Starts the program of a monitor.
+    pub(super) fn spawn(
         &mut self,
         node: &NodeName,
         monitor: MonitorId,
@@ -48,7 +84,9 @@ impl Player<'_> {
                     cause: start_error::describe(&order.words, &error),
                 }
             })?;
-        self.node_runtime(node).spaces.extend(program.space());
+        if !self.has_runs() {
+            self.node_runtime(node).spaces.extend(program.space());
+        }
         let checks = self.story.checks.names();
         let checks = self.descriptor.switched_on(&checks, config);
         let tick = Duration::from_nanos(self.story.tick.as_ns());
@@ -56,13 +94,6 @@ impl Player<'_> {
         let loops = (!self.loops.is_empty()).then(|| Loops::new(&expected, self.tick()));
         let instance = MonitorInstance::new(program, order.metrics_port, loops);
         self.node_runtime(node).instances.insert(monitor, instance);
-        self.wait(
-            node,
-            monitor,
-            "its first listing of `{root}/sys/class/infiniband`",
-            |instance, loops| instance.gate.len() >= loops,
-        )?;
-        self.outside_polls(node);
         Ok(())
     }
 
@@ -83,6 +114,7 @@ impl Player<'_> {
         );
         let state_file = format!("{root}/{STATE_FILE}");
         let files = path(&node_runtime.folder.join(format!("{}.files", monitor.0)));
+        let textfile_dir = path(&node_runtime.textfile_dir());
         let checks = self.story.checks.names();
         let filling = Filling {
             this: &self.arm.this,
@@ -91,6 +123,7 @@ impl Player<'_> {
             socket: &socket,
             config: &config_path,
             files: &files,
+            textfile_dir: &textfile_dir,
             node: node.as_str(),
             metrics_port: self.arm.network.port()?,
             checks: &checks,
@@ -120,9 +153,17 @@ impl Player<'_> {
         let temporary = confined.map(|view| ("TMPDIR".to_owned(), path(&temporary(&view.stage))));
         let env = self.descriptor.env.iter();
         let env = env.map(|(name, value)| (name.clone(), filling.fill(value)));
+        let mut env: Vec<(String, String)> = temporary.into_iter().chain(env).collect();
+        if let Some(slurm) = &node_runtime.slurm {
+            let stated = env.iter().rfind(|(name, _)| name == "PATH");
+            let stated = stated.map(|(_, path)| path.clone());
+            let programs = stated.or_else(|| std::env::var("PATH").ok());
+            let programs = slurm.path(programs.as_deref().unwrap_or(USUAL_PATH));
+            env.push(("PATH".to_owned(), programs));
+        }
         Ok(Order {
             words,
-            env: temporary.into_iter().chain(env).collect(),
+            env,
             config: text,
             files: texts,
             metrics_port: filling.metrics_port,

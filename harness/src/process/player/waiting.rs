@@ -6,6 +6,7 @@ use std::{
 };
 
 use platforms::NodeName;
+use rustix::process::Pid;
 
 use super::{Play, Player};
 use director::MonitorId;
@@ -44,6 +45,52 @@ pub(super) enum Waited {
     Held,
 }
 
+/// Watches whether a process is at rest.
+#[derive(Debug)]
+pub(super) struct Stillness {
+    since: Instant,
+    stir: quiet::Stir,
+    looks: u32,
+    operations: u64,
+}
+
+impl Default for Stillness {
+    fn default() -> Self {
+        Self {
+            since: Instant::now(),
+            stir: quiet::Stir::default(),
+            looks: 0,
+            operations: 0,
+        }
+    }
+}
+
+impl Stillness {
+    /// Whether the file server has had something to do since the last look, by the number of its operations.
+    fn works(&self, operations: u64) -> bool {
+        self.operations != operations
+    }
+
+    /// Whether a thread ran, or was ready to, at the last look.
+    fn runs(&self) -> bool {
+        self.stir.runs
+    }
+
+    /// Looks once; whether no thread has run for a while, and the file server has had nothing to do.
+    pub(super) fn look(&mut self, pid: Pid, operations: u64) -> bool {
+        let stir = quiet::stir(pid);
+        let works = std::mem::replace(&mut self.operations, operations) != operations;
+        if stir != self.stir || stir.runs {
+            (self.since, self.stir, self.looks) = (Instant::now(), stir, 0);
+        } else if works {
+            self.looks = 0;
+        } else {
+            self.looks += 1;
+        }
+        self.since.elapsed() >= QUIET && self.looks >= LOOKS_AT_REST
+    }
+}
+
 impl Player<'_> {
     /// Waits until a monitor is at the gate. A loop that the real time paces is waited for when it is due only.
     pub(super) fn come(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
@@ -64,35 +111,28 @@ impl Player<'_> {
     /// while, and none waits for a file or an answer, both of which a busy machine can keep from it.
     pub(super) fn rest(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
         let mut reported = Instant::now();
-        let mut ran = (Instant::now(), quiet::Stir::default());
-        let (mut looks, mut operations) = (0, 0);
+        let mut still = Stillness::default();
         loop {
             let node_runtime = self.node_runtime(node);
             let so_far = node_runtime.server.as_ref().map_or(0, Server::settle);
-            if std::mem::replace(&mut operations, so_far) != so_far {
-                (reported, looks) = (Instant::now(), 0);
-            }
             let Some(instance) = node_runtime.instances.get(&monitor) else {
                 return Ok(Waited::Gone);
             };
             if instance.held.is_some() {
                 return Ok(Waited::Held);
             }
-            let stir = quiet::stir(instance.program.pid());
-            if stir != ran.1 || stir.runs {
-                ran = (Instant::now(), stir);
-                looks = 0;
-            } else {
-                looks += 1;
+            let pid = instance.program.pid();
+            if still.works(so_far) {
+                reported = Instant::now();
             }
-            let is_at_rest = ran.0.elapsed() >= QUIET && looks >= LOOKS_AT_REST;
-            if is_at_rest || (reported.elapsed() >= SILENT && !stir.runs) {
+            let is_at_rest = still.look(pid, so_far);
+            if is_at_rest || (reported.elapsed() >= SILENT && !still.runs()) {
                 return Ok(Waited::Done);
             }
             if let Some(event) = self.next(Duration::from_millis(2)) {
                 self.react(event)?;
                 reported = Instant::now();
-                looks = 0;
+                still.looks = 0;
             }
         }
     }
@@ -116,7 +156,7 @@ impl Player<'_> {
             if done(instance, loops) {
                 return Ok(Waited::Done);
             }
-            if instance.held.is_some() {
+            if instance.held.is_some() || self.holds_a_run(node) {
                 return Ok(Waited::Held);
             }
             if self.arm.interrupted.load(Ordering::Relaxed) {
@@ -145,6 +185,13 @@ impl Player<'_> {
                 None => self.idle(node, monitor, what)?,
             }
         }
+    }
+
+    /// Whether a run waits for a read that the story holds, so that ticks go on.
+    fn holds_a_run(&self, node: &NodeName) -> bool {
+        let hangs = &self.node_runtimes[node].hangs;
+        let ends = hangs.values().any(|hang| hang.until.is_some());
+        self.has_runs() && (ends || (!hangs.is_empty() && !self.descriptor.has_own_timeout()))
     }
 
     /// How long a monitor may make no progress.

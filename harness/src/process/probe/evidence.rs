@@ -4,7 +4,7 @@
 
 use std::{path::Path, time::Duration};
 
-use observe::{Broken, Descriptor, Exit, RootAt};
+use observe::{Broken, Descriptor, Exit, Pace, Protocol, RootAt};
 
 use super::{ProbeCause, Sighting};
 use crate::process::conversation::{NO_REQUEST, REFUSED};
@@ -49,6 +49,14 @@ impl Evidence<'_> {
     fn hints_of_cause(&self) -> Vec<String> {
         match self.cause {
             ProbeCause::Broken(Broken::Crashed { exit, .. }) => self.ended(*exit),
+            ProbeCause::Broken(Broken::Hung { .. }) if self.descriptor.pace() == Pace::Runs => vec![
+                "a run has to end: a program that goes on is a monitor that polls, or one that is asked".to_owned(),
+            ],
+            ProbeCause::Broken(Broken::Hung { tick: 0, .. })
+                if self.descriptor.pace() == Pace::Asked =>
+            {
+                vec!["pass `{metrics_port}` in its command, environment or configuration; it must listen at 127.0.0.1".to_owned()]
+            }
             ProbeCause::Broken(Broken::Hung { tick: 0, .. }) if !self.listed() => {
                 self.never_listed()
             }
@@ -62,6 +70,21 @@ impl Evidence<'_> {
     }
 
     fn said_nothing(&self) -> Vec<String> {
+        let hint = match self.descriptor.speaks {
+            Protocol::PlatformConnector | Protocol::Lines => None,
+            Protocol::ExitCode => Some(
+                "every run ended with a code that `exit_code` takes for unknown, or asked Slurm for nothing: see its last output",
+            ),
+            Protocol::Textfile => Some(
+                "does it write `*.prom` files into `{textfile_dir}`, and are their names those of `metrics`?",
+            ),
+            Protocol::Scrape | Protocol::HttpJson => Some(
+                "compare its page at `{metrics_port}` with its descriptor: path, names, labels",
+            ),
+        };
+        if let Some(hint) = hint {
+            return vec![hint.to_owned()];
+        }
         let hint = match self.output {
             [] => {
                 "it wrote nothing: a program that keeps its output in a buffer must write it out in every poll"

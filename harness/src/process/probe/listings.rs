@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use observe::{Descriptor, MonitorTick, PollUnit};
+use observe::{Descriptor, MonitorTick, Pace, PollUnit};
 
 /// The operation with which a poll begins.
 const LISTING: &str = "list sys/class/infiniband";
@@ -22,7 +22,8 @@ pub(super) fn advice(
     descriptor: &Descriptor,
     checks: usize,
 ) -> Option<String> {
-    if !descriptor.loops.is_empty() || descriptor.concurrent {
+    let polls = descriptor.pace() == Pace::Gate;
+    if !polls || !descriptor.loops.is_empty() || descriptor.concurrent {
         return None;
     }
     let said = descriptor.listings(checks);

@@ -70,7 +70,10 @@ fn ended(code: i32) -> ProbeCause {
 const BOTH: &str = "/stage/0 /stage/0.socket";
 const MISCOUNTED: &str = "its reads repeat after every 2 listings of `{root}/sys/class/infiniband`, and its descriptor makes 1 a poll";
 const NEVER: ProbeCause = ProbeCause::NeverCalled { polls: 13 };
-const MUTE: ProbeCause = ProbeCause::SaidNothing { polls: 13 };
+const MUTE: ProbeCause = ProbeCause::SaidNothing {
+    polls: 13,
+    by: observe::Protocol::Lines,
+};
 
 /// A trace of a monitor, and the hint that comes first.
 struct Case {

@@ -1,0 +1,255 @@
+//! Monitors that are asked for a page: a scrape begins in a tick in which one is due, and ends when the answer comes or
+//! the timeout is over in simulated time.
+//!
+//! The monitor answers without a gate. While the story holds a read of it, ticks go on. Start at [`Player::scrape`].
+
+use std::{
+    io,
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
+
+use observe::{Broken, Delivery, Observation, Protocol, Scrape, ScrapeOutcome};
+use platforms::NodeName;
+
+use super::{
+    Play, Player,
+    waiting::{LOOK, Stillness, Waited},
+};
+use director::MonitorId;
+
+use crate::process::{
+    http,
+    inbox::{EventSender, RuntimeEvent},
+    node_runtime::Asking,
+};
+
+/// The pause between two looks whether a monitor listens.
+const PAUSE: Duration = Duration::from_millis(5);
+
+impl Player<'_> {
+    /// Waits until a monitor listens at its port. One that a rule holds is not waited for.
+    pub(super) fn await_listening(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
+        let begun = Instant::now();
+        loop {
+            let node_runtime = self.node_runtime(node);
+            let Some(instance) = node_runtime.instances.get(&monitor) else {
+                return Ok(Waited::Gone);
+            };
+            let (pid, port) = (instance.program.pid(), instance.metrics_port);
+            if http::listens(pid, port) {
+                return Ok(Waited::Done);
+            }
+            if !node_runtime.hangs.is_empty() {
+                return Ok(Waited::Held);
+            }
+            if begun.elapsed() >= self.patience() {
+                return Err(Broken::Hung {
+                    tick: self.tick(),
+                    waiting_for: format!("it to listen at port {port} of 127.0.0.1"),
+                });
+            }
+            self.interrupted()?;
+            if let Some(event) = self.next(PAUSE) {
+                self.react(event)?;
+            }
+        }
+    }
+
+    /// Asks a monitor for its page if that is due, or goes on with a scrape that has had no answer yet.
+    pub(super) fn scrape(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
+        let (now, timeout) = (self.now_ns(), self.descriptor.schedule.timeout_ns());
+        let is_asking = |player: &mut Self| {
+            let instance = player.node_runtime(node).instances.get(&monitor);
+            instance
+                .and_then(|instance| instance.asking.as_ref())
+                .map(|asking| asking.begun_ns)
+        };
+        if let Some(begun) = is_asking(self)
+            && now >= begun + timeout
+            && !self.await_answer(node, monitor)?
+        {
+            self.timed_out(node, monitor, begun);
+        }
+        if is_asking(self).is_none() {
+            if !self.is_due() {
+                return Ok(());
+            }
+            self.begin_scrape(node, monitor, now);
+        }
+        self.await_answer(node, monitor)?;
+        Ok(())
+    }
+
+    fn begin_scrape(&mut self, node: &NodeName, monitor: MonitorId, now: u64) {
+        let path = match (&self.descriptor.scrape, &self.descriptor.http_json) {
+            (Some(page), _) => page.path.clone(),
+            (None, Some(page)) => page.path.clone(),
+            (None, None) => return,
+        };
+        let sender = EventSender::new(node.clone(), self.arm.report.clone());
+        let runtime = self.arm.runtime.handle().clone();
+        let node_runtime = self.node_runtime(node);
+        node_runtime.polled = true;
+        // What it read before belongs to no scrape.
+        node_runtime.forget_reads();
+        let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
+            return;
+        };
+        let (pid, port) = (instance.program.pid(), instance.metrics_port);
+        let reply = http::ask(&runtime, (pid, port), path, move || {
+            sender.report(RuntimeEvent::Answered);
+        });
+        instance.asking = Some(Asking {
+            begun_ns: now,
+            reply,
+        });
+    }
+
+    /// Waits until the page has come, and notes it; `false` if the story holds a read, so that it does not come in this
+    /// tick. A monitor that was held before the scrape began, and does nothing about it, is held still.
+    fn await_answer(&mut self, node: &NodeName, monitor: MonitorId) -> Play<bool> {
+        let before = self.node_runtime(node).hangs.len();
+        let mut progress = Instant::now();
+        let mut still = Stillness::default();
+        loop {
+            let node_runtime = self.node_runtime(node);
+            let hangs = node_runtime.hangs.len();
+            let settled = node_runtime
+                .server
+                .as_ref()
+                .map_or(0, simfs_fuse::Server::settle);
+            let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
+                return Ok(true);
+            };
+            let pid = instance.program.pid();
+            let Some(asking) = instance.asking.take_if(|asking| asking.reply.is_finished()) else {
+                if instance.asking.is_none() {
+                    return Ok(true);
+                }
+                if hangs > before && !self.descriptor.has_own_timeout() {
+                    return Ok(false);
+                }
+                if before > 0 && still.look(pid, settled) {
+                    return Ok(false);
+                }
+                self.interrupted()?;
+                let look = if before > 0 {
+                    Duration::from_millis(2)
+                } else {
+                    LOOK
+                };
+                match self.next(look) {
+                    Some(event) => {
+                        self.react(event)?;
+                        progress = Instant::now();
+                        still = Stillness::default();
+                    }
+                    None if progress.elapsed() >= self.patience() => {
+                        return Err(Broken::Hung {
+                            tick: self.tick(),
+                            waiting_for: "its answer to a scrape".to_owned(),
+                        });
+                    }
+                    None => {}
+                }
+                continue;
+            };
+            let answer = self.arm.runtime.block_on(asking.reply);
+            let answer = answer.unwrap_or_else(|error| Err(io::Error::other(error)));
+            self.answered(node, asking.begun_ns, answer);
+            return Ok(true);
+        }
+    }
+
+    /// Notes a scrape that has an answer, or none because nobody listened.
+    fn answered(&mut self, node: &NodeName, begun: u64, answer: io::Result<(u16, String)>) {
+        let outcome = match answer {
+            Ok((status, text)) => ScrapeOutcome::Answered {
+                status,
+                text: text.into(),
+            },
+            Err(error) => ScrapeOutcome::Failed(error.to_string()),
+        };
+        self.note(node, begun, outcome);
+    }
+
+    fn timed_out(&mut self, node: &NodeName, monitor: MonitorId, begun: u64) {
+        if let Some(instance) = self.node_runtime(node).instances.get_mut(&monitor)
+            && let Some(asking) = instance.asking.take()
+        {
+            asking.reply.abort();
+        }
+        self.note(node, begun, ScrapeOutcome::TimedOut);
+    }
+
+    /// Notes how a scrape ended, and what its page says.
+    pub(super) fn note(&mut self, node: &NodeName, begun: u64, outcome: ScrapeOutcome) {
+        let now = self.now_ns();
+        let scrape = Scrape {
+            at_ns: begun,
+            took_ns: now - begun,
+            outcome,
+        };
+        let said = match self.descriptor.speaks {
+            Protocol::HttpJson => self.said_in_json(&scrape),
+            _ => self.said_in_series(&scrape),
+        };
+        let node_runtime = self.node_runtime(node);
+        node_runtime.note_reads();
+        node_runtime.tick.polls += u32::from(said.is_ok());
+        let (said, answer) = match said {
+            Ok(said) => (said, "answered".to_owned()),
+            Err(why) => (nothing_known(why.clone()), why),
+        };
+        node_runtime.tick.calls.push(said.answered(true, answer));
+        node_runtime.tick.scrapes.push(scrape);
+    }
+
+    fn said_in_series(&self, scrape: &Scrape) -> Result<Delivery, String> {
+        let series = scrape.series().ok_or_else(|| why(scrape))?;
+        let rules = self.descriptor.scrape.as_ref().map(|page| &page.metrics);
+        Ok(rules.map_or_else(Delivery::default, |rules| rules.observed(&series)))
+    }
+
+    fn said_in_json(&self, scrape: &Scrape) -> Result<Delivery, String> {
+        match (&scrape.outcome, &self.descriptor.http_json) {
+            (ScrapeOutcome::Answered { status: 200, text }, Some(page)) => page.observed(text),
+            _ => Err(why(scrape)),
+        }
+    }
+}
+
+/// Why a scrape says nothing.
+fn why(scrape: &Scrape) -> String {
+    match &scrape.outcome {
+        ScrapeOutcome::Answered { status: 200, .. } => {
+            "the page is not in the text format".to_owned()
+        }
+        ScrapeOutcome::Answered { status, .. } => format!("the page has the status {status}"),
+        ScrapeOutcome::TimedOut => "no page came within the timeout".to_owned(),
+        ScrapeOutcome::Failed(error) => format!("no page came: {error}"),
+    }
+}
+
+/// The statement that nothing is known of the node.
+fn nothing_known(text: String) -> Delivery {
+    Delivery {
+        observations: vec![Observation {
+            text,
+            ..Observation::default()
+        }],
+        fields: Vec::new(),
+    }
+}
+
+impl Player<'_> {
+    /// Ends the drill if the run is to end.
+    fn interrupted(&self) -> Play<()> {
+        if self.arm.interrupted.load(Ordering::Relaxed) {
+            let cause = "interrupted".to_owned();
+            return Err(Broken::Stage { cause });
+        }
+        Ok(())
+    }
+}
