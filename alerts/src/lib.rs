@@ -6,6 +6,7 @@
 //! promtool is left out, and so is PromQL itself, of which only the words are known. Start at [`TestFile`].
 
 mod answer;
+mod export;
 mod firing;
 mod grid;
 mod history;
@@ -14,6 +15,7 @@ mod statements;
 mod test_file;
 mod words;
 
+pub use export::export;
 pub use firing::{Firing, Labels};
 pub use grid::Instants;
 pub use history::{History, Target};

@@ -195,7 +195,7 @@ impl RuleFile {
 
     /// The words of its expressions.
     #[must_use]
-    pub fn words(&self) -> Vec<Words> {
+    pub(crate) fn words(&self) -> Vec<Words> {
         self.rules()
             .map(|(_, rule)| Words::of(&rule.expr))
             .collect()

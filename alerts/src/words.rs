@@ -19,7 +19,7 @@ impl Words {
     /// The words of an expression. Strings are `"…"` and `'…'` with escapes, and `` `…` `` without; a comment begins
     /// with `#` and ends with its line (Prometheus, "Querying basics").
     #[must_use]
-    pub fn of(expression: &str) -> Self {
+    pub(crate) fn of(expression: &str) -> Self {
         let mut found = Self::default();
         let mut letters = expression.chars().peekable();
         let mut before = None;
@@ -63,7 +63,7 @@ impl Words {
 
     /// Whether the expression may read series of this name.
     #[must_use]
-    pub fn may_read(&self, name: &str) -> bool {
+    pub(crate) fn may_read(&self, name: &str) -> bool {
         self.is_nameless || self.words.contains(name)
     }
 }

@@ -31,6 +31,9 @@ fn read_with(file: &str, text: &str, imports: usize) -> Result<Descriptor, YamlE
     if let Some(problem) = descriptor.problem() {
         return Err(at_key(file, text, problem.key, problem.what).hint(problem.hint));
     }
+    if let Some(prometheus) = &descriptor.prometheus {
+        descriptor.schedule = prometheus.schedule();
+    }
     if let Some(like) = descriptor.promises.like.clone() {
         let base = imported(file, &like, imports).map_err(|what| {
             at_key(file, text, "promises", what.into())

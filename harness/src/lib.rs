@@ -11,6 +11,7 @@ mod replay;
 mod shared_trees;
 mod turn;
 
+pub mod alert_rules;
 pub mod descriptors;
 pub mod near;
 pub mod needs;

@@ -4,8 +4,10 @@
 //! they are refused by name and not as typing errors.
 
 mod fit;
+mod rules;
 
 pub(crate) use fit::FitArguments;
+pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand, RulesExportArguments};
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -81,6 +83,8 @@ pub(crate) enum Command {
     Init(InitArguments),
     /// Interview a monitor, and write the promises that its runs are judged by
     Fit(FitArguments),
+    /// Drill Prometheus' alert rules: check what they notice, export tests for promtool
+    Rules(RulesArguments),
     /// Accept the findings of the last run: writes entries to `known.toml`, after asking
     Accept(AcceptArguments),
     /// Record what happens to a node's NICs as a scenario that can be replayed

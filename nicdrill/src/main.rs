@@ -50,6 +50,7 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         Command::Run(arguments) => return command::run(&arguments),
         Command::Show(arguments) => return command::show(&arguments),
         Command::Fit(arguments) => return command::fit(&arguments),
+        Command::Rules(arguments) => return command::rules(&arguments),
         #[cfg(feature = "zoo")]
         Command::Zoo(arguments) => return command::zoo(&arguments),
         Command::List(arguments) => command::list(&arguments),

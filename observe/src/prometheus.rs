@@ -21,6 +21,9 @@ pub struct Prometheus {
     /// The text of the rule file, once it is read.
     #[serde(skip)]
     pub rules_text: String,
+    /// Whether a drill only records what is scraped, and whoever plays it evaluates the rules.
+    #[serde(skip)]
+    pub is_only_recorded: bool,
     /// The path at `{metrics_port}` that is scraped; default `/metrics`.
     #[serde(default = "metrics_path")]
     pub path: String,

@@ -30,6 +30,15 @@ impl Descriptor {
         }
     }
 
+    /// The path of the page that it is asked for, if it is.
+    #[must_use]
+    pub fn page(&self) -> Option<&str> {
+        let scrape = self.scrape.as_ref().map(|page| page.path.as_str());
+        let json = self.http_json.as_ref().map(|page| page.path.as_str());
+        let rules = self.prometheus.as_ref().map(|page| page.path.as_str());
+        scrape.or(json).or(rules)
+    }
+
     /// Whether a read that hangs until the monitor gives up ends by the monitor's own timeout, in real time. One that is
     /// run or asked has none unless it says so: whoever runs or asks it gives up, in simulated time.
     #[must_use]
