@@ -56,6 +56,9 @@ fn read_with(
         let keys = ["promises", "rows", &kind.to_string()].map(str::to_owned);
         return Err(refused(&keys, what).hint(hint));
     }
+    if let Some(prometheus) = &descriptor.prometheus {
+        descriptor.schedule = prometheus.schedule();
+    }
     if let Some(like) = descriptor.promises.like.clone() {
         let base = imported(file, &like, library, imports).map_err(|what| {
             refused(&["promises", "like"].map(str::to_owned), what)

@@ -13,6 +13,7 @@ mod replay;
 mod shared_trees;
 mod turn;
 
+pub mod alert_rules;
 pub mod descriptors;
 pub mod mix;
 pub mod near;

@@ -57,9 +57,9 @@ use sighting::Sighting;
 use transport::Transport;
 
 use memory::Played;
-use observe::{Descriptor, Protocol};
+use observe::{Broken, Descriptor, Protocol};
 
-use crate::{SharedTrees, drill, turn::Turn};
+use crate::{SharedTrees, alert_rules, drill, turn::Turn};
 
 /// Options of the process arm.
 #[derive(Clone, Debug)]
@@ -188,7 +188,14 @@ impl drill::Player for ProcessArm {
     }
 
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
-        Player::play(self, story, descriptor)
+        let mut played = Player::play(self, story, descriptor);
+        let rules = descriptor.prometheus.as_ref();
+        if rules.is_some_and(|rules| !rules.is_only_recorded) && played.recording.broken.is_none() {
+            let tick_ns = story.tick.as_ns();
+            let said = alert_rules::observe_alerts(descriptor, &mut played.recording, tick_ns);
+            played.recording.broken = said.err().map(|cause| Broken::Stage { cause });
+        }
+        played
     }
 
     fn takes(&mut self, turn: &Turn) {

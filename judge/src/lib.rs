@@ -178,6 +178,7 @@ impl<'a> Judging<'a> {
             Protocol::Lines | Protocol::HttpJson => "verdicts",
             Protocol::ExitCode => "codes",
             Protocol::Textfile | Protocol::Scrape => "values",
+            Protocol::PrometheusRules => "alerts",
         };
         let ticks = self.recording.ticks.iter();
         let monitors = ticks.flat_map(|tick| tick.monitors.values());

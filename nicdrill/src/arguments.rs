@@ -5,10 +5,12 @@
 
 mod compare;
 mod fit;
+mod rules;
 mod sandbox_arguments;
 
 pub(crate) use compare::CompareArguments;
 pub(crate) use fit::FitArguments;
+pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand, RulesExportArguments};
 pub(crate) use sandbox_arguments::{DoArguments, ShellArguments};
 
 use std::{ffi::OsString, path::PathBuf};
@@ -94,6 +96,8 @@ pub(crate) enum Command {
     Fit(FitArguments),
     /// Compare monitors in the same drills: who notices what, and when; who alarms without a reason
     Compare(CompareArguments),
+    /// Drill Prometheus' alert rules: check what they notice, export tests for promtool
+    Rules(RulesArguments),
     /// Accept the findings of the last run: writes entries to `known.toml`, after asking
     Accept(AcceptArguments),
     /// Record what happens to a node's NICs as a scenario that can be replayed

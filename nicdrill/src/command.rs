@@ -21,6 +21,7 @@ mod platform;
 mod proto;
 mod record;
 mod replay;
+mod rules;
 mod run;
 mod schema;
 mod select;
@@ -47,6 +48,7 @@ pub(crate) use platform::{platform_check, platform_list, platform_show, platform
 pub(crate) use proto::proto;
 pub(crate) use record::record;
 pub(crate) use replay::replay;
+pub(crate) use rules::rules;
 pub(crate) use run::run;
 pub(crate) use schema::schema;
 pub(crate) use shell::shell;

@@ -52,6 +52,7 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         Command::Compare(arguments) => return command::compare(&arguments),
         Command::Shell(arguments) => return command::shell(&arguments),
         Command::Fit(arguments) => return command::fit(&arguments),
+        Command::Rules(arguments) => return command::rules(&arguments),
         #[cfg(feature = "zoo")]
         Command::Zoo(arguments) => return command::zoo(&arguments),
         Command::List(arguments) => command::list(&arguments),

@@ -13,9 +13,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    ExitCodes, Filling, HttpJson, Limits, Lines, Loop, MetricsPage, PLACEHOLDERS, Problem,
-    Promises, Protocol, RealTime, RootAt, Schedule, ScrapePage, Span, Textfile, Texts, filling,
-    isolation, loops, toml_tables,
+    AlertRows, ExitCodes, Filling, HttpJson, Limits, Lines, Loop, MetricsPage, PLACEHOLDERS,
+    Problem, Prometheus, Promises, Protocol, RealTime, RootAt, Schedule, ScrapePage, Span,
+    Textfile, Texts, filling, isolation, loops, toml_tables,
 };
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
@@ -55,6 +55,11 @@ pub struct Descriptor {
     pub scrape: Option<ScrapePage>,
     /// With `speaks: http-json`: what its page means.
     pub http_json: Option<HttpJson>,
+    /// With `speaks: prometheus-rules`: the rules, and how the program is scraped for them.
+    pub prometheus: Option<Prometheus>,
+    /// With `speaks: prometheus-rules`: what its alerts mean.
+    #[serde(default)]
+    pub alerts: AlertRows,
     /// When it is run or asked, if it does not poll by itself.
     #[serde(default)]
     pub schedule: Schedule,
@@ -425,6 +430,8 @@ impl Descriptor {
             textfile: None,
             scrape: None,
             http_json: None,
+            prometheus: None,
+            alerts: AlertRows::default(),
             schedule: Schedule::default(),
             command: vec![program.to_owned()],
             daemon: false,

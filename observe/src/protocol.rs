@@ -28,6 +28,8 @@ pub enum Protocol {
     Scrape,
     /// A page in JSON.
     HttpJson,
+    /// Prometheus' alert rules over a page with metrics.
+    PrometheusRules,
 }
 
 impl Protocol {
@@ -36,9 +38,12 @@ impl Protocol {
     pub fn adapter(self) -> &'static dyn Adapter {
         match self {
             Self::PlatformConnector => &PlatformConnector,
-            Self::Lines | Self::ExitCode | Self::Textfile | Self::Scrape | Self::HttpJson => {
-                &NoContract
-            }
+            Self::Lines
+            | Self::ExitCode
+            | Self::Textfile
+            | Self::Scrape
+            | Self::HttpJson
+            | Self::PrometheusRules => &NoContract,
         }
     }
 

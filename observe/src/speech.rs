@@ -26,8 +26,17 @@ impl Descriptor {
             Protocol::Textfile if program == Some(TextfileProgram::OneShot) => Pace::Runs,
             Protocol::Textfile => Pace::Gate,
             Protocol::ExitCode => Pace::Runs,
-            Protocol::Scrape | Protocol::HttpJson => Pace::Asked,
+            Protocol::Scrape | Protocol::HttpJson | Protocol::PrometheusRules => Pace::Asked,
         }
+    }
+
+    /// The path of the page that it is asked for, if it is.
+    #[must_use]
+    pub fn page(&self) -> Option<&str> {
+        let scrape = self.scrape.as_ref().map(|page| page.path.as_str());
+        let json = self.http_json.as_ref().map(|page| page.path.as_str());
+        let rules = self.prometheus.as_ref().map(|page| page.path.as_str());
+        scrape.or(json).or(rules)
     }
 
     /// Whether a read that hangs until the monitor gives up ends by the monitor's own timeout, in real time. One that is
@@ -56,9 +65,17 @@ impl Descriptor {
             (Protocol::Textfile, "textfile", self.textfile.is_some()),
             (Protocol::Scrape, "scrape", self.scrape.is_some()),
             (Protocol::HttpJson, "http_json", self.http_json.is_some()),
+            (
+                Protocol::PrometheusRules,
+                "prometheus",
+                self.prometheus.is_some(),
+            ),
         ];
         for (protocol, key, is_there) in parts {
-            let word = key.replace('_', "-");
+            let word = match protocol {
+                Protocol::PrometheusRules => "prometheus-rules".to_owned(),
+                _ => key.replace('_', "-"),
+            };
             match (self.speaks == protocol, is_there) {
                 (true, false) => {
                     return Some((
@@ -92,6 +109,13 @@ impl Descriptor {
                 )
             })
             .or_else(|| {
+                keyed(
+                    "prometheus",
+                    self.prometheus.as_ref().and_then(|it| it.problem()),
+                )
+            })
+            .or_else(|| keyed("alerts", self.alerts_problem()))
+            .or_else(|| {
                 let (what, hint) = self.schedule.problem()?;
                 Some(("schedule", what.to_owned(), hint.to_owned()))
             })
@@ -106,6 +130,28 @@ impl Descriptor {
                 })
             })
     }
+
+    fn alerts_problem(&self) -> Option<(String, String)> {
+        match (&self.prometheus, self.alerts.is_empty()) {
+            (Some(_), true) => Some((
+                "`speaks: prometheus-rules` needs `alerts`, which says what they mean".to_owned(),
+                "write `alerts: { NicPortDown: { says: fatal, device: device, port: port } }`"
+                    .to_owned(),
+            )),
+            (None, false) => Some((
+                "`alerts` is for a monitor that speaks by alert rules".to_owned(),
+                "write `speaks: prometheus-rules`, or leave `alerts` out".to_owned(),
+            )),
+            _ if self.prometheus.is_some() && self.schedule != crate::Schedule::default() => {
+                Some((
+                    "`schedule` stands beside `prometheus`, which says when the exporter is scraped"
+                        .to_owned(),
+                    "leave it out: `scrape_interval` and `scrape_phase` are its times".to_owned(),
+                ))
+            }
+            _ => self.alerts.problem(),
+        }
+    }
 }
 
 /// The shortest thing that a protocol needs.
@@ -117,6 +163,7 @@ fn example(protocol: Protocol) -> &'static str {
         Protocol::Textfile | Protocol::Scrape => {
             "`metrics: [ { name: nic_port_up, device: device, port: port, values: { 1: healthy, 0: fatal } } ]` into it"
         }
+        Protocol::PrometheusRules => "`prometheus: { rules: alerts.yaml }`",
         Protocol::HttpJson => {
             "`http_json: { path: /health, verdict: /status, verdicts: { ok: healthy, down: fatal } }`"
         }

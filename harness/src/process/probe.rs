@@ -137,6 +137,9 @@ impl fmt::Display for ProbeFailure {
                     Protocol::Scrape => {
                         "in {polls} polls the page of the monitor had no series that a rule of `metrics` names"
                     }
+                    Protocol::PrometheusRules => {
+                        "in {polls} polls no page with a series was scraped from the monitor"
+                    }
                     Protocol::HttpJson => {
                         "in {polls} polls the page of the monitor said nothing that `http_json` finds"
                     }
@@ -283,7 +286,10 @@ fn says_something(tick: &MonitorTick, descriptor: &Descriptor) -> bool {
         // Of a node that somebody else has drained there is nothing to say.
         return tick.polls > 0;
     }
+    // Alerts are pending for longer than a probe lasts: a page is enough.
+    let page = |scrape: &observe::Scrape| scrape.series().is_some_and(|page| !page.is_empty());
     match descriptor.pace() {
+        _ if descriptor.speaks == Protocol::PrometheusRules => tick.scrapes.iter().any(page),
         Pace::Gate if descriptor.speaks != Protocol::Textfile => !tick.calls.is_empty(),
         _ => tick.calls.iter().any(known),
     }

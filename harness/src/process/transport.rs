@@ -45,7 +45,8 @@ pub(super) fn start(protocol: Protocol, runtime: &Runtime) -> Box<dyn Transport>
         | Protocol::ExitCode
         | Protocol::Textfile
         | Protocol::Scrape
-        | Protocol::HttpJson => Box::new(Output),
+        | Protocol::HttpJson
+        | Protocol::PrometheusRules => Box::new(Output),
     }
 }
 

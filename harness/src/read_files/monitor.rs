@@ -8,7 +8,7 @@ use std::{
 use observe::{Descriptor, shipped_descriptors};
 
 use super::{Library, error::ReadError, texts::text_of};
-use crate::{descriptors, near};
+use crate::{alert_rules, descriptors, near};
 
 /// The monitor named by `asked`: a shipped descriptor's name, a descriptor file, or a program. Its promises may be about the
 /// counters of this library.
@@ -35,6 +35,7 @@ pub fn read_monitor(asked: &str, library: &Library) -> Result<Descriptor, ReadEr
             .map_err(|cause| ReadError::io(Path::new(asked), cause))?;
             descriptor.command[0] = folder.join(&descriptor.command[0]).display().to_string();
         }
+        read_rules(asked, &mut descriptor)?;
         return Ok(descriptor);
     }
     match program(asked) {
@@ -60,6 +61,19 @@ pub fn read_monitor(asked: &str, library: &Library) -> Result<Descriptor, ReadEr
             })
         }
     }
+}
+
+/// Reads the alert rules that a descriptor names, whose path starts at the descriptor's folder.
+fn read_rules(asked: &str, descriptor: &mut Descriptor) -> Result<(), ReadError> {
+    let Some(prometheus) = &mut descriptor.prometheus else {
+        return Ok(());
+    };
+    let folder = Path::new(asked).parent().unwrap_or(Path::new(""));
+    let path = folder.join(&prometheus.rules);
+    prometheus.rules_text = text_of(&path)?;
+    prometheus.rules = path.display().to_string();
+    alert_rules::read(&prometheus.rules, &prometheus.rules_text, prometheus)?;
+    Ok(())
 }
 
 /// The path of a program given by path, or by a name in `PATH`.

@@ -49,6 +49,8 @@ pub struct HeardFault {
     pub place: String,
     /// The first tick in which it can be read.
     pub from: u64,
+    /// The first tick in which it cannot any more; the largest number if it lasts to the end.
+    pub to: u64,
     /// Whether it was noticed.
     pub notice: Notice,
     /// How long after it began, if it was noticed.
@@ -211,6 +213,7 @@ impl OnNode<'_> {
             kind: fault.kind.clone(),
             place: place(&fault.whom),
             from: fault.from,
+            to: fault.to,
             notice,
             noticed_after_ms: at.map(|at| self.ms(at.saturating_sub(fault.from))),
             cleared,

@@ -82,11 +82,10 @@ impl Player<'_> {
     }
 
     fn begin_scrape(&mut self, node: &NodeName, monitor: MonitorId, now: u64) {
-        let path = match (&self.descriptor.scrape, &self.descriptor.http_json) {
-            (Some(page), _) => page.path.clone(),
-            (None, Some(page)) => page.path.clone(),
-            (None, None) => return,
+        let Some(path) = self.descriptor.page() else {
+            return;
         };
+        let path = path.to_owned();
         let sender = EventSender::new(node.clone(), self.arm.report.clone());
         let runtime = self.arm.runtime.handle().clone();
         let node_runtime = self.node_runtime(node);
@@ -204,6 +203,7 @@ impl Player<'_> {
             Protocol::HttpJson => self.said_in_json(&scrape),
             _ => self.said_in_series(&scrape),
         };
+        let speaks = self.descriptor.speaks;
         let node_runtime = self.node_runtime(node);
         node_runtime.note_reads();
         node_runtime.tick.polls += u32::from(said.is_ok());
@@ -211,7 +211,10 @@ impl Player<'_> {
             Ok(said) => (said, "answered".to_owned()),
             Err(why) => (nothing_known(why.clone()), why),
         };
-        node_runtime.tick.calls.push(said.answered(true, answer));
+        // What a page means to alert rules is known when they are evaluated.
+        if speaks != Protocol::PrometheusRules {
+            node_runtime.tick.calls.push(said.answered(true, answer));
+        }
         node_runtime.tick.scrapes.push(scrape);
     }
 

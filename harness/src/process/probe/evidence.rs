@@ -78,6 +78,9 @@ impl Evidence<'_> {
             Protocol::Textfile => Some(
                 "does it write `*.prom` files into `{textfile_dir}`, and are their names those of `metrics`?",
             ),
+            Protocol::PrometheusRules => Some(
+                "does it listen at `{metrics_port}`, and is the path of its page that of `prometheus`?",
+            ),
             Protocol::Scrape | Protocol::HttpJson => Some(
                 "compare its page at `{metrics_port}` with its descriptor: path, names, labels",
             ),

@@ -1,0 +1,292 @@
+//! A file of recording and alert rules, as Prometheus reads it. Start at [`RuleFile`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use observe::Span;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::words::Words;
+
+/// A rule file (Prometheus, "Defining recording rules"). Keys that nothing here needs are kept as they are.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct RuleFile {
+    /// The groups.
+    #[serde(default)]
+    pub groups: Vec<Group>,
+}
+
+/// A group of rules that are evaluated one after another.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Group {
+    /// The name.
+    pub name: String,
+    /// The time from one evaluation to the next; without it, that of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<String>,
+    /// The rules.
+    #[serde(default)]
+    pub rules: Vec<Rule>,
+    /// Other keys.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
+}
+
+/// A rule: with `alert` an alert, with `record` a series.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Rule {
+    /// The alert's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alert: Option<String>,
+    /// The series' name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<String>,
+    /// The expression.
+    pub expr: String,
+    /// How long an alert is pending before it fires; without it, not at all.
+    #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
+    pub lasting: Option<String>,
+    /// Other keys, such as `labels` and `annotations`.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
+}
+
+/// Why rules cannot be evaluated here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleProblem {
+    /// The text of the file at which it is: the name of a rule or group.
+    pub name: String,
+    /// The problem.
+    pub what: String,
+    /// The hint.
+    pub hint: &'static str,
+}
+
+impl RuleFile {
+    /// The first problem, if there is one. `every` is the interval of groups that state none.
+    #[must_use]
+    pub fn problem(&self, every: Span) -> Option<RuleProblem> {
+        let problem = |name: &str, what, hint| {
+            let name = name.to_owned();
+            Some(RuleProblem { name, what, hint })
+        };
+        for group in &self.groups {
+            if group
+                .interval_ns(every)
+                .is_none_or(|ns| ns == 0 || ns % 1_000_000 != 0)
+            {
+                let interval = group.interval.as_deref().unwrap_or_default();
+                let what = format!("the group `{}` has the interval `{interval}`", group.name);
+                return problem(
+                    &group.name,
+                    what,
+                    "write a time such as `15s` or `1m`, a day at most",
+                );
+            }
+            for rule in &group.rules {
+                if rule.alert.is_some() == rule.record.is_some() {
+                    let what = format!(
+                        "the group `{}` has a rule that is no alert and no record",
+                        group.name
+                    );
+                    return problem(
+                        &group.name,
+                        what,
+                        "write either `alert:` or `record:` in each rule",
+                    );
+                }
+            }
+        }
+        if self.alerts().next().is_none() {
+            let what = "the file has no alert".to_owned();
+            return problem("groups", what, "write a rule with `alert:` and `expr:`");
+        }
+        self.mixed(every)
+    }
+
+    /// An alert that uses a recorded series of a group with another interval: each interval is evaluated by itself, so
+    /// that the series would not be there.
+    fn mixed(&self, every: Span) -> Option<RuleProblem> {
+        let records: Vec<(&str, &Group, &Rule)> = self
+            .rules()
+            .filter_map(|(group, rule)| Some((rule.record.as_deref()?, group, rule)))
+            .collect();
+        for (group, alert) in self.alerts() {
+            let interval = group.interval_ns(every);
+            let mut seen = BTreeSet::new();
+            let mut open = vec![alert];
+            while let Some(rule) = open.pop() {
+                let words = Words::of(&rule.expr);
+                for (name, of, record) in &records {
+                    // A selector without a name may mean anything: only what is named is refused.
+                    if !words.words.contains(*name) || !seen.insert((*name, &of.name)) {
+                        continue;
+                    }
+                    if of.interval_ns(every) != interval {
+                        let alert = alert.alert.as_deref().unwrap_or_default();
+                        let every = |group: &Group| {
+                            group.interval.clone().unwrap_or_else(|| every.to_string())
+                        };
+                        return Some(RuleProblem {
+                            name: alert.to_owned(),
+                            what: format!(
+                                "the alert `{alert}` of the group `{}`, evaluated every {}, uses `{name}`, which the group `{}` records every {}",
+                                group.name,
+                                every(group),
+                                of.name,
+                                every(of),
+                            ),
+                            hint: "give both groups the same `interval`: each interval is evaluated by itself",
+                        });
+                    }
+                    open.push(record);
+                }
+            }
+        }
+        None
+    }
+
+    /// All rules with their groups.
+    pub fn rules(&self) -> impl Iterator<Item = (&Group, &Rule)> {
+        let groups = self.groups.iter();
+        groups.flat_map(|group| group.rules.iter().map(move |rule| (group, rule)))
+    }
+
+    /// The alerts with their groups.
+    pub fn alerts(&self) -> impl Iterator<Item = (&Group, &Rule)> {
+        self.rules().filter(|(_, rule)| rule.alert.is_some())
+    }
+
+    /// The intervals of groups with alerts, in nanoseconds, each once.
+    #[must_use]
+    pub fn intervals(&self, every: Span) -> BTreeSet<u64> {
+        let alerts = self.alerts();
+        alerts
+            .filter_map(|(group, _)| group.interval_ns(every))
+            .collect()
+    }
+
+    /// The groups of an interval as a file of their own. They state no interval there: promtool ignores it.
+    #[must_use]
+    pub fn of_interval(&self, interval_ns: u64, every: Span) -> Self {
+        let groups = self.groups.iter();
+        let of_it = groups.filter(|group| group.interval_ns(every) == Some(interval_ns));
+        let plain = of_it.map(|group| Group {
+            interval: None,
+            ..group.clone()
+        });
+        Self {
+            groups: plain.collect(),
+        }
+    }
+
+    /// It without the alert of this name, wherever it stands.
+    #[must_use]
+    pub fn without(&self, alert: &str) -> Self {
+        let mut left = self.clone();
+        for group in &mut left.groups {
+            group
+                .rules
+                .retain(|rule| rule.alert.as_deref() != Some(alert));
+        }
+        left.groups.retain(|group| !group.rules.is_empty());
+        left
+    }
+
+    /// The words of its expressions.
+    #[must_use]
+    pub(crate) fn words(&self) -> Vec<Words> {
+        self.rules()
+            .map(|(_, rule)| Words::of(&rule.expr))
+            .collect()
+    }
+}
+
+impl Group {
+    /// The time from one evaluation to the next; `None` if it is none.
+    fn interval_ns(&self, every: Span) -> Option<u64> {
+        match &self.interval {
+            None => Some(every.as_ns()),
+            Some(text) => Some(Span::parse(text)?.as_ns()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> RuleFile {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[track_caller]
+    fn check(groups: &str, name: &str, words: &[&str]) {
+        let problem = file(&format!("{{\"groups\": [{groups}]}}"))
+            .problem(Span::parse("15s").unwrap())
+            .unwrap();
+        assert_eq!(problem.name, name);
+        for word in words {
+            assert!(problem.what.contains(word), "{}", problem.what);
+        }
+    }
+
+    const RECORD: &str = r#"{"name":"r","interval":"1m","rules":[{"record":"a:b","expr":"a"}]}"#;
+
+    #[test]
+    fn an_alert_that_uses_a_record_of_another_interval_is_refused_by_name() {
+        let alert = r#"{"name":"g","rules":[{"alert":"A","expr":"a:b > 1"}]}"#;
+        check(
+            &format!("{RECORD},{alert}"),
+            "A",
+            &[
+                "`A`",
+                "`g`, evaluated every 15 s",
+                "`a:b`",
+                "`r` records every 1m",
+            ],
+        );
+        let through =
+            r#"{"name":"g","rules":[{"record":"c:d","expr":"a:b"},{"alert":"A","expr":"c:d"}]}"#;
+        check(&format!("{RECORD},{through}"), "A", &["`a:b`"]);
+        let quoted = r#"{"name":"g","rules":[{"alert":"A","expr":"a{x=\"a:b\"} > 1"}]}"#;
+        let fine = file(&format!("{{\"groups\": [{RECORD},{quoted}]}}"));
+        assert_eq!(fine.problem(Span::parse("15s").unwrap()), None);
+    }
+
+    #[test]
+    fn what_cannot_be_evaluated_is_refused() {
+        check(RECORD, "groups", &["no alert"]);
+        check(
+            r#"{"name":"g","rules":[{"expr":"a"}]}"#,
+            "g",
+            &["no alert and no record"],
+        );
+        check(
+            r#"{"name":"g","interval":"soon","rules":[{"alert":"A","expr":"a"}]}"#,
+            "g",
+            &["`soon`"],
+        );
+    }
+
+    #[test]
+    fn groups_are_split_by_interval_and_keep_their_other_keys() {
+        let own = r#"{"name":"g","limit":3,"rules":[{"alert":"A","expr":"a","for":"1m","labels":{"s":"x"}}]}"#;
+        let minute = r#"{"name":"h","interval":"1m","rules":[{"alert":"B","expr":"a"}]}"#;
+        let all = file(&format!("{{\"groups\": [{own},{minute}]}}"));
+        let every = Span::parse("15s").unwrap();
+        let second = 1_000_000_000;
+        assert_eq!(
+            all.intervals(every),
+            BTreeSet::from([15 * second, 60 * second])
+        );
+        let text = |interval| serde_json::to_string(&all.of_interval(interval, every)).unwrap();
+        assert_eq!(
+            text(60 * second),
+            r#"{"groups":[{"name":"h","rules":[{"alert":"B","expr":"a"}]}]}"#
+        );
+        let kept: RuleFile = file(&text(15 * second));
+        assert_eq!(kept.groups[0], all.groups[0]);
+        assert_eq!(all.without("A").groups.len(), 1);
+    }
+}

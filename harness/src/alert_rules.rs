@@ -1,0 +1,320 @@
+//! Alert rules over what was scraped in drills: reads a rule file, has Prometheus' own engine evaluate it, and puts what
+//! the alerts say into recordings.
+//!
+//! What the engine is given and what its answer means is the crate `alerts`; this starts `promtool`. Start at
+//! [`observe_alerts`].
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    num::NonZeroUsize,
+    process::{Command, Stdio},
+    sync::Arc,
+    thread,
+};
+
+use alerts::{
+    Firing, History, Instants, RuleFile, Statement, TestCase, TestFile, Unnamed, statements,
+};
+use observe::{Call, Descriptor, MonitorTick, Prometheus, Recording, Tick};
+use platforms::yaml::{self, Place, YamlError};
+
+/// The program, of the Debian package `prometheus`.
+pub const PROMTOOL: &str = "promtool";
+
+/// How many drills are evaluated by one start of promtool. Chosen: the start (50 ms) is small beside so many.
+const BATCH: usize = 32;
+
+/// The phases of an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phases {
+    /// The one that the descriptor states.
+    Stated,
+    /// So many, spread over the interval.
+    Spread(u64),
+}
+
+/// What fired in one phase: for each interval of groups, when they were evaluated, and which alerts fired.
+pub type Evaluated = Vec<(Instants, Vec<Firing>)>;
+
+/// Reads a rule file. `file` is the name that errors carry.
+///
+/// # Errors
+/// If the text is no rule file, or one that cannot be evaluated here, with the place.
+pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile, YamlError> {
+    let rules: RuleFile = yaml::read(file, text)?;
+    match rules.problem(prometheus.evaluation_interval) {
+        None => Ok(rules),
+        Some(problem) => {
+            Err(
+                YamlError::at(file, text, place_of(text, &problem.name), problem.what)
+                    .hint(problem.hint),
+            )
+        }
+    }
+}
+
+/// The first line that names a rule or group, or is the key itself.
+fn place_of(text: &str, name: &str) -> Place {
+    let is_it = |line: &str| {
+        let line = line.trim().trim_start_matches("- ");
+        let (key, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.trim().trim_matches(['"', '\'']);
+        key == name || (["alert", "record", "name"].contains(&key) && value == name)
+    };
+    let at = text.lines().position(is_it);
+    Place {
+        line: at.map_or(0, |at| u32::try_from(at + 1).unwrap_or(u32::MAX)),
+        column: u32::from(at.is_some()),
+    }
+}
+
+/// The rules of a descriptor that speaks by them.
+///
+/// # Errors
+/// If they cannot be read or evaluated, as text.
+pub fn rules_of(descriptor: &Descriptor) -> Result<(RuleFile, &Prometheus), String> {
+    let Some(prometheus) = &descriptor.prometheus else {
+        return Err(format!("`{}` has no alert rules", descriptor.name));
+    };
+    let rules = read(&prometheus.rules, &prometheus.rules_text, prometheus);
+    Ok((rules.map_err(|error| error.to_string())?, prometheus))
+}
+
+/// Evaluates a descriptor's rules over what was scraped in a drill, and adds what the alerts say to its recording.
+///
+/// # Errors
+/// If promtool cannot be started, or does not answer every question.
+pub fn observe_alerts(
+    descriptor: &Descriptor,
+    recording: &mut Recording,
+    tick_ns: u64,
+) -> Result<(), String> {
+    let (rules, prometheus) = rules_of(descriptor)?;
+    let drill = Scraped::of(recording, prometheus, tick_ns);
+    let mut all = evaluate(&rules, prometheus, &[drill], Phases::Stated)?;
+    let evaluated = all.pop().and_then(|mut phases| phases.pop());
+    say(descriptor, recording, &evaluated.unwrap_or_default());
+    Ok(())
+}
+
+/// Adds what alerts say to the recording of a drill, each statement in the first tick that is not before its evaluation.
+/// Returns the alerts that fired and that the descriptor gives no meaning.
+pub fn say(descriptor: &Descriptor, recording: &mut Recording, evaluated: &Evaluated) -> Unnamed {
+    let (said, unnamed) = statements(&descriptor.alerts, evaluated);
+    let Some(prometheus) = &descriptor.prometheus else {
+        return unnamed;
+    };
+    let nodes: BTreeMap<String, Arc<str>> = recording
+        .ticks
+        .iter()
+        .flat_map(|tick| tick.monitors.keys())
+        .map(|node| (prometheus.instance_of(node), Arc::clone(node)))
+        .collect();
+    let mut of_tick: BTreeMap<(usize, Arc<str>), Vec<Statement>> = BTreeMap::new();
+    for statement in said {
+        let at = recording
+            .ticks
+            .partition_point(|tick| tick.at_ns < statement.at_ns);
+        let named = statement.instance.as_ref().and_then(|name| nodes.get(name));
+        // An alert that has lost the label is about all nodes.
+        let meant: Vec<&Arc<str>> =
+            named.map_or_else(|| nodes.values().collect(), |node| vec![node]);
+        for node in meant {
+            let key = (at, Arc::clone(node));
+            of_tick.entry(key).or_default().push(statement.clone());
+        }
+    }
+    for ((at, node), statements) in of_tick {
+        let Some(tick) = recording.ticks.get_mut(at) else {
+            continue;
+        };
+        let mut monitor: MonitorTick = tick
+            .monitors
+            .get(&node)
+            .map_or_else(MonitorTick::default, |it| (**it).clone());
+        let calls = statements.into_iter().map(|statement| Call {
+            observations: vec![statement.observation],
+            fields: Vec::new(),
+            accepted: true,
+            answer: "evaluated".to_owned(),
+        });
+        monitor.calls.extend(calls);
+        tick.insert(node, monitor.into());
+    }
+    share(&mut recording.ticks);
+    unnamed
+}
+
+/// Ticks whose monitors are the same share them again.
+fn share(ticks: &mut [Tick]) {
+    for last in 2..=ticks.len() {
+        Tick::share_last(&mut ticks[..last]);
+    }
+}
+
+/// What was scraped in a drill.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scraped {
+    history: History,
+    until_ns: u64,
+}
+
+impl Scraped {
+    /// What was scraped in a drill whose ticks last `tick_ns`.
+    #[must_use]
+    pub fn of(recording: &Recording, prometheus: &Prometheus, tick_ns: u64) -> Self {
+        Self {
+            history: History::of(recording, prometheus, tick_ns),
+            until_ns: recording.ticks.last().map_or(0, |tick| tick.at_ns),
+        }
+    }
+}
+
+/// A test file for promtool with what was scraped in a drill and what fires by it; `head` is its first line, `rules_at`
+/// the path of the rules as the file names it.
+///
+/// # Errors
+/// If the groups have several intervals, which promtool does not know, or the rules cannot be evaluated.
+pub fn export(
+    head: &str,
+    rules_at: &str,
+    descriptor: &Descriptor,
+    drill: &Scraped,
+) -> Result<String, String> {
+    let (rules, prometheus) = rules_of(descriptor)?;
+    if rules.intervals(prometheus.evaluation_interval).len() > 1 {
+        return Err(format!(
+            "the groups of `{}` have several intervals, and promtool evaluates all of a file at one\nhint: export from a file with the groups of one interval",
+            prometheus.rules
+        ));
+    }
+    let all = evaluate(
+        &rules,
+        prometheus,
+        std::slice::from_ref(drill),
+        Phases::Stated,
+    )?;
+    let Some((instants, firings)) = all.first().and_then(|phases| phases.first()?.first()) else {
+        return Err("nothing was evaluated".to_owned());
+    };
+    let what = (&drill.history, *instants, firings.as_slice());
+    let labels = &prometheus.external_labels;
+    Ok(alerts::export((head, rules_at), &rules, labels, what))
+}
+
+/// Evaluates rules over drills: by drill and phase, what fired.
+///
+/// # Errors
+/// If promtool cannot be started, or does not answer every question.
+pub fn evaluate(
+    rules: &RuleFile,
+    prometheus: &Prometheus,
+    drills: &[Scraped],
+    phases: Phases,
+) -> Result<Vec<Vec<Evaluated>>, String> {
+    let intervals = rules.intervals(prometheus.evaluation_interval);
+    let jobs: Vec<(u64, &[Scraped])> = intervals
+        .iter()
+        .flat_map(|interval| drills.chunks(BATCH).map(|batch| (*interval, batch)))
+        .collect();
+    let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let mut answers: Vec<Vec<Evaluated>> = Vec::new();
+    for round in jobs.chunks(workers) {
+        let came: Vec<Result<Vec<Evaluated>, String>> = thread::scope(|scope| {
+            let started: Vec<_> = round
+                .iter()
+                .map(|job| scope.spawn(move || batch(rules, prometheus, *job, phases)))
+                .collect();
+            let joined = started.into_iter().map(|worker| {
+                worker
+                    .join()
+                    .unwrap_or_else(|_| Err("an evaluation panicked".to_owned()))
+            });
+            joined.collect()
+        });
+        for answer in came {
+            answers.push(answer?);
+        }
+    }
+    let count = match phases {
+        Phases::Stated => 1,
+        Phases::Spread(count) => usize::try_from(count).unwrap_or(usize::MAX),
+    };
+    let batches = drills.len().div_ceil(BATCH);
+    let of_drill = |drill: usize| {
+        let of_phase = |phase: usize| {
+            let mut all = Evaluated::new();
+            for interval in 0..intervals.len() {
+                let batch = &answers[interval * batches + drill / BATCH];
+                all.extend(batch[(drill % BATCH) * count + phase].iter().cloned());
+            }
+            all
+        };
+        (0..count).map(of_phase).collect()
+    };
+    Ok((0..drills.len()).map(of_drill).collect())
+}
+
+/// Evaluates the groups of one interval over some drills: by drill, then phase.
+fn batch(
+    rules: &RuleFile,
+    prometheus: &Prometheus,
+    (interval_ns, drills): (u64, &[Scraped]),
+    phases: Phases,
+) -> Result<Vec<Evaluated>, String> {
+    let mut cases = Vec::new();
+    for drill in drills {
+        let instants: Vec<Instants> = match phases {
+            Phases::Stated => vec![Instants {
+                interval_ns,
+                phase_ns: prometheus.evaluation_phase.as_ns() % interval_ns,
+                until_ns: drill.until_ns,
+            }],
+            Phases::Spread(count) => (0..count)
+                .map(|nth| Instants::with_phase(interval_ns, (nth, count), drill.until_ns))
+                .collect(),
+        };
+        let history = &drill.history;
+        cases.extend(
+            instants
+                .into_iter()
+                .map(|instants| TestCase { history, instants }),
+        );
+    }
+    let every = prometheus.evaluation_interval;
+    let labels = &prometheus.external_labels;
+    let file = TestFile::new((rules, interval_ns, every), labels, "rules.json", &cases);
+    let fired = file
+        .firings(&answer(&file)?)
+        .map_err(|what| format!("what `{PROMTOOL} test rules` answered cannot be used: {what}"))?;
+    let evaluated = cases.iter().zip(fired);
+    Ok(evaluated
+        .map(|(case, fired)| vec![(case.instants, fired)])
+        .collect())
+}
+
+/// What promtool answers to a file.
+fn answer(file: &TestFile) -> Result<String, String> {
+    let cannot =
+        |error: io::Error| format!("the files for `{PROMTOOL}` cannot be written: {error}");
+    let folder = tempfile::tempdir().map_err(cannot)?;
+    fs::write(folder.path().join("rules.json"), &file.rules).map_err(cannot)?;
+    fs::write(folder.path().join("tests.json"), &file.tests).map_err(cannot)?;
+    let mut command = Command::new(PROMTOOL);
+    let command = command.args(["test", "rules", "tests.json"]);
+    let command = command
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    // The exit code is 1 by design: nothing is expected of what is asked.
+    let output = command.output().map_err(|error| {
+        format!(
+            "`{PROMTOOL}` cannot be started: {error}\nhint: it is in Debian's package `prometheus`"
+        )
+    })?;
+    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[cfg(test)]
+mod tests;

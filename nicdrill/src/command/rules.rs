@@ -1,0 +1,279 @@
+//! `nicdrill rules`: drills Prometheus' alert rules.
+
+mod table;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process,
+};
+
+use harness::{
+    alert_rules::{self, PROMTOOL, Phases, Scraped},
+    descriptors,
+    read_files::{self, Library},
+    suite::{self, Ask, Interviewing, Starting, interview, select},
+};
+use memory::Played;
+use observe::{
+    Descriptor, Needs,
+    promises::{Granularity, Kind, KindOf},
+};
+use reports::ExitCode;
+use scenarios::Story;
+
+use super::{
+    Stop,
+    select::is_path,
+    stage::{self, Here, Standing},
+};
+use crate::{
+    arguments::{Color, RulesArguments, RulesCheckArguments, RulesCommand, RulesExportArguments},
+    terminal::{Terminal, log},
+};
+use table::{Phase, Table};
+
+/// The example of the docs.
+const RULES: &str = include_str!("../../../docs/alerts.yaml");
+
+/// The example's descriptor.
+const DESCRIPTOR: &str = include_str!("../../../docs/alert-rules.yaml");
+
+/// How the example is named on the command line.
+const EXAMPLE: &str = "example";
+
+/// What is played if nothing is named.
+const FAMILIES: [&str; 8] = [
+    "port", "device", "card", "counter", "link", "read", "restart", "standing",
+];
+
+/// How many phases of the evaluation are told apart.
+const PHASES: u64 = 8;
+
+/// Carries out a command about alert rules.
+pub(crate) fn rules(arguments: &RulesArguments) -> Result<process::ExitCode, Stop> {
+    match &arguments.command {
+        RulesCommand::Check(arguments) => check(arguments),
+        RulesCommand::Export(arguments) => export(arguments),
+    }
+}
+
+/// The monitor: the descriptor with these rules. Its drills only record what is scraped.
+fn monitor(rules: &str, descriptor: Option<&str>) -> Result<Descriptor, Stop> {
+    let mut read = match descriptor {
+        None => descriptors::read("alert-rules.yaml", DESCRIPTOR).map_err(Stop::input)?,
+        Some(file) => read_files::read_monitor(file).map_err(Stop::input)?,
+    };
+    let name = read.name.clone();
+    let Some(prometheus) = &mut read.prometheus else {
+        return Err(
+            Stop::usage(format!("`{name}` does not speak by alert rules"))
+                .hint("`--descriptor` names a descriptor with `speaks: prometheus-rules`"),
+        );
+    };
+    prometheus.rules = rules.to_owned();
+    prometheus.rules_text = match rules {
+        EXAMPLE => RULES.to_owned(),
+        file => read_files::text_of(Path::new(file)).map_err(Stop::input)?,
+    };
+    prometheus.is_only_recorded = true;
+    alert_rules::rules_of(&read).map_err(Stop::usage)?;
+    Ok(read)
+}
+
+/// The stories that are asked for and can be played.
+fn stories(
+    what: &[String],
+    platforms: &[String],
+    descriptor: &Descriptor,
+) -> Result<Vec<Story>, Stop> {
+    let (paths, mut names): (Vec<String>, Vec<String>) =
+        what.iter().cloned().partition(|what| is_path(what));
+    let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
+    if paths.is_empty() && names.is_empty() {
+        names = FAMILIES.map(str::to_owned).into();
+    }
+    let library = Library::read(&paths, &[]).map_err(Stop::input)?;
+    let library = library.watched_by(descriptor);
+    let ask = Ask {
+        names,
+        platforms: platforms.to_vec(),
+        full: true,
+        ..Ask::default()
+    };
+    let selected = select(&library, descriptor, &ask).map_err(Stop::input)?;
+    let stories = selected.drills.iter().map(|planned| {
+        let story = suite::story(&library, &planned.drill);
+        story.expect("a drill that was selected is in the library")
+    });
+    let stories: Result<Vec<Story>, _> = stories.collect();
+    let stories = stories.map_err(Stop::input)?;
+    if stories.is_empty() {
+        return Err(Stop::with(ExitCode::NothingJudged, "no drill was selected"));
+    }
+    Ok(stories)
+}
+
+/// Plays stories, with a word of progress.
+fn play(
+    stories: &[Story],
+    descriptor: &Descriptor,
+    here: &Here,
+    jobs: Option<usize>,
+) -> Result<Vec<Played>, Stop> {
+    let stopped = |reason: String| Stop::with(ExitCode::StageNotSet, reason);
+    let stage = here
+        .stage
+        .as_ref()
+        .map_err(|reason| stopped(reason.clone()))?;
+    let starting = Starting {
+        pin: true,
+        ..Starting::default()
+    };
+    let interrupted = here.interrupted();
+    let players = |job| starting.player(stage, job);
+    let how = Interviewing {
+        jobs,
+        players: &players,
+        interrupted: &interrupted,
+    };
+    let all: Vec<&Story> = stories.iter().collect();
+    interview(&all, descriptor, &how, |_| ()).map_err(stopped)
+}
+
+fn check(arguments: &RulesCheckArguments) -> Result<process::ExitCode, Stop> {
+    if arguments.jobs == Some(0) {
+        return Err(Stop::usage("`--jobs` is at least 1"));
+    }
+    let descriptor = monitor(&arguments.rules, arguments.descriptor.as_deref())?;
+    let stories = stories(&arguments.what, &arguments.platform, &descriptor)?;
+    let here = match stage::set(true) {
+        Standing::Outside(code) => return Ok(code.into()),
+        Standing::Here(here) => here,
+    };
+    let played = play(&stories, &descriptor, &here, arguments.jobs)?;
+    let stopped = |reason: String| Stop::with(ExitCode::StageNotSet, reason);
+    let (rules, prometheus) = alert_rules::rules_of(&descriptor).map_err(stopped)?;
+    let scraped: Vec<Scraped> = stories
+        .iter()
+        .zip(&played)
+        .map(|(story, played)| Scraped::of(&played.recording, prometheus, story.tick.as_ns()))
+        .collect();
+    let phases = Phases::Spread(PHASES);
+    let evaluated = alert_rules::evaluate(&rules, prometheus, &scraped, phases).map_err(stopped)?;
+    let needs = [Granularity::Port, Granularity::Node].map(everything);
+    let mut table = Table::default();
+    for ((story, played), phases) in stories.iter().zip(&played).zip(&evaluated) {
+        let noticed = phases.iter().map(|evaluated| {
+            let mut recording = played.recording.clone();
+            let unnamed = alert_rules::say(&descriptor, &mut recording, evaluated);
+            let [port, node] = [&needs[0], &needs[1]]
+                .map(|needs| judge::noticed(story, &played.truth, &recording, &descriptor, needs));
+            Phase {
+                port,
+                node,
+                unnamed,
+            }
+        });
+        let noticed: Vec<_> = noticed.collect();
+        table.take(story, &played.recording, &noticed);
+    }
+    let mut terminal = Terminal::new(Color::Never);
+    terminal.out(&table.page(arguments.verbose));
+    let code = if table.broke_off() > 0 {
+        ExitCode::CrashedOrHung
+    } else {
+        ExitCode::Success
+    };
+    if code != ExitCode::Success {
+        log(&format!("exit code {code}: {}", code.meaning()));
+    }
+    Ok(code.into())
+}
+
+/// Needs that ask about every kind of fault, whenever it is noticed.
+fn everything(granularity: Granularity) -> Needs {
+    let kinds = Kind::words().filter(|(word, of, _)| *of != KindOf::Episode && *word != "persists");
+    let kinds: serde_json::Map<String, serde_json::Value> = kinds
+        .filter_map(|(word, ..)| Kind::parse(word))
+        .map(|kind| {
+            (
+                kind.to_string(),
+                serde_json::json!({ "noticed": "within 24h" }),
+            )
+        })
+        .chain([(
+            "counter.*".to_owned(),
+            serde_json::json!({ "noticed": "within 24h" }),
+        )])
+        .collect();
+    let needs = serde_json::json!({ "needs_version": 1, "kinds": kinds });
+    let needs: Needs = serde_json::from_value(needs).expect("needs of every kind");
+    Needs {
+        granularity,
+        ..needs
+    }
+}
+
+fn export(arguments: &RulesExportArguments) -> Result<process::ExitCode, Stop> {
+    let descriptor = monitor(&arguments.rules, arguments.descriptor.as_deref())?;
+    let Some((_, world)) = arguments.drill.split_once('@') else {
+        return Err(Stop::usage(format!("`{}` names no drill", arguments.drill))
+            .hint("a drill is `family/scenario@platform`; `nicdrill list` lists them"));
+    };
+    let what = [arguments.drill.clone()];
+    let stories = stories(&what, &[world.to_owned()], &descriptor)?;
+    let here = match stage::set(true) {
+        Standing::Outside(code) => return Ok(code.into()),
+        Standing::Here(here) => here,
+    };
+    let played = play(&stories, &descriptor, &here, Some(1))?;
+    let (Some(story), Some(played)) = (stories.first(), played.first()) else {
+        return Err(Stop::with(ExitCode::NothingJudged, "no drill was played"));
+    };
+    let not_written = |text: String| Stop::with(ExitCode::ReportNotWritten, text);
+    let folder = arguments
+        .out
+        .parent()
+        .filter(|it| !it.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let at = match arguments.rules.as_str() {
+        EXAMPLE => {
+            let at = folder.join("alerts.yaml");
+            if !at.exists() {
+                fs::write(&at, RULES).map_err(|error| {
+                    not_written(format!("`{}` cannot be written: {error}", at.display()))
+                })?;
+                log(&format!("wrote {}", at.display()));
+            }
+            at
+        }
+        file => PathBuf::from(file),
+    };
+    let canonical = |path: &Path| {
+        fs::canonicalize(path)
+            .map_err(|error| not_written(format!("`{}` cannot be found: {error}", path.display())))
+    };
+    let (at, folder) = (canonical(&at)?, canonical(folder)?);
+    let rules_at = at
+        .strip_prefix(&folder)
+        .unwrap_or(&at)
+        .display()
+        .to_string();
+    let stopped = |reason: String| Stop::with(ExitCode::StageNotSet, reason);
+    let (_, prometheus) = alert_rules::rules_of(&descriptor).map_err(stopped)?;
+    let scraped = Scraped::of(&played.recording, prometheus, story.tick.as_ns());
+    let head = format!(
+        "`{PROMTOOL} test rules`: what nicdrill scraped in {}, and what fires by it",
+        arguments.drill
+    );
+    let text = alert_rules::export(&head, &rules_at, &descriptor, &scraped).map_err(stopped)?;
+    fs::write(&arguments.out, text).map_err(|error| {
+        not_written(format!(
+            "`{}` cannot be written: {error}",
+            arguments.out.display()
+        ))
+    })?;
+    log(&format!("wrote {}", arguments.out.display()));
+    Ok(ExitCode::Success.into())
+}
