@@ -217,10 +217,10 @@ fn recorded(case: &Case, how: Otherwise) -> Recording {
         Otherwise::AnewIn(tick) => {
             let is_of_port =
                 |event: &HealthEvent| event.is_healthy && event.entities_impacted.len() == 2;
-            let said = calls(&mut recording)
-                .iter()
-                .flat_map(|call| call.events.clone());
+            let mut before = calls(&mut recording);
+            let said = before.iter_mut().flat_map(|call| call.events.clone());
             let said: Vec<HealthEvent> = said.filter(is_of_port).take(1).collect();
+            drop(before);
             let batch = proto::HealthEvents {
                 version: 1,
                 events: said,
