@@ -94,7 +94,7 @@ pub(crate) enum Command {
     Init(InitArguments),
     /// Interview a monitor, and write the promises that its runs are judged by
     Fit(FitArguments),
-    /// Compare monitors in the same drills: who notices what, and when; who alarms without a reason
+    /// Play several monitors in the same drills, and compare what each notices
     Compare(CompareArguments),
     /// Drill Prometheus' alert rules: check what they notice, export tests for promtool
     Rules(RulesArguments),

@@ -108,7 +108,7 @@ fn completed(arguments: &DoArguments) -> String {
         }
         Some((verb, _)) => {
             let known = verbs().find(|word| word.word == verb);
-            for word in known {
+            if let Some(word) = known {
                 words.extend(word.keys.iter().map(|key| key.word.to_owned()));
                 words.extend(word.choices.iter().map(|(choice, _)| (*choice).to_owned()));
             }
