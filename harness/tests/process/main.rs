@@ -151,6 +151,10 @@ const TESTS: &[(&str, fn())] = &[
         programs::a_run_that_takes_too_long_is_killed_in_simulated_time,
     ),
     (
+        "a_run_that_is_stuck_in_the_kernel_is_waited_for",
+        programs::a_run_that_is_stuck_in_the_kernel_is_waited_for,
+    ),
+    (
         "what_is_asked_of_slurm_counts_and_not_the_code",
         programs::what_is_asked_of_slurm_counts_and_not_the_code,
     ),

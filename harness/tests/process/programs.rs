@@ -109,6 +109,19 @@ pub(crate) fn a_run_that_takes_too_long_is_killed_in_simulated_time() {
     );
 }
 
+pub(crate) fn a_run_that_is_stuck_in_the_kernel_is_waited_for() {
+    let more = "speaks: exit-code\nexit_code: { codes: npd }\nschedule: { kill_after: 1s }";
+    let hang = "  - at: 1s\n    do: [ { read: victim/state, hang: given_up, killable: false, for: 3s } ]\n";
+    let killed = "killed, because it ran too long";
+    let killed = format!("0 [{killed}: {killed}] []");
+    check(
+        hang,
+        "6s",
+        &bash(CODE, more),
+        &[WELL, NOTHING, &killed, NOTHING, NOTHING, WELL, WELL],
+    );
+}
+
 pub(crate) fn what_is_asked_of_slurm_counts_and_not_the_code() {
     let more = "speaks: exit-code\nexit_code: { actions: slurm }";
     let steps = format!("{CUT}  - at: 4s\n    do: [ {{ mend: victim }} ]\n");
@@ -138,7 +151,7 @@ pub(crate) fn a_drain_of_somebody_else_is_seen_and_left() {
     check(&steps, "19s", &bash(MARKED, more), &nothing);
     let careless = bash("scontrol update NodeName={node} State=RESUME", more);
     let lifts = "1 [recorded: scontrol update NodeName=node-a State=RESUME] []";
-    check("", "0s", &careless, &[lifts]);
+    check("", "1s", &careless, &[lifts; 2]);
 }
 
 const UP: &str = "1 [collected: up{device=\"mlx5_0\",port=\"1\"} 1] []";
@@ -168,10 +181,13 @@ pub(crate) fn the_last_value_of_a_dead_writer_stays() {
 fn check_file(text: &str, refused: &str) {
     let script = format!("printf '{text}' >{{textfile_dir}}/nic.prom");
     let more = format!("speaks: textfile\ntextfile: {{ program: one-shot, {RULES} }}");
-    let story = story("timeline:\nuntil: 0s\nheal: never\nbecause: a test\n");
+    let story = story("timeline:\nuntil: 1s\nheal: never\nbecause: a test\n");
     let played = play(&story, &bash(&script, &more), ProcessOptions::default());
-    assert_eq!(rendered(&played), ["1 [collected: ] []"]);
-    assert_eq!(log(&played), [format!("nicdrill: nic.prom: {refused}")]);
+    assert_eq!(rendered(&played), ["1 [collected: ] []"; 2]);
+    assert_eq!(
+        log(&played),
+        vec![format!("nicdrill: nic.prom: {refused}"); 2]
+    );
 }
 
 pub(crate) fn a_torn_file_and_one_with_time_stamps_are_not_shown() {
@@ -203,7 +219,7 @@ pub(crate) fn a_scrape_that_is_held_ends_late_or_by_its_timeout() {
     let more =
         format!("speaks: scrape\nscrape: {{ {RULES} }}\nschedule: {{ interval: 4s, timeout: 2s }}");
     let hang = |how: &str| {
-        format!("  - at: 1s\n    do: [ {{ read: victim/state, hang: {how}, for: 5s }} ]\n")
+        format!("  - at: 1s\n    do: [ {{ read: victim/state, hang: {how}, for: 7s }} ]\n")
     };
     let late = |how, expected: &[&str], took: &[u64]| {
         let story = story(&format!(
