@@ -35,15 +35,19 @@ pub fn export(
         "  input_series:".to_owned(),
     ];
     let series = input.iter().map(|(series, values)| {
-        format!("  - {{ series: {}, values: {} }}", json!(series), json!(values))
+        format!(
+            "  - {{ series: {}, values: {} }}",
+            json!(series),
+            json!(values)
+        )
     });
     lines.extend(series);
     lines.push("  promql_expr_test:".to_owned());
     for (at, fired) in changes(instants, firings) {
         let at = (at + shift_of(instants)) / MS;
-        let samples = fired.iter().map(|labels| {
-            json!({ "labels": selector("ALERTS", labels), "value": 1 }).to_string()
-        });
+        let samples = fired
+            .iter()
+            .map(|labels| json!({ "labels": selector("ALERTS", labels), "value": 1 }).to_string());
         let samples: Vec<String> = samples.collect();
         lines.push(format!("  - expr: {}", json!(FIRING)));
         lines.push(format!("    eval_time: {at}ms"));

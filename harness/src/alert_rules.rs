@@ -13,7 +13,9 @@ use std::{
     thread,
 };
 
-use alerts::{Firing, History, Instants, RuleFile, Statement, TestCase, TestFile, Unnamed, statements};
+use alerts::{
+    Firing, History, Instants, RuleFile, Statement, TestCase, TestFile, Unnamed, statements,
+};
 use observe::{Call, Descriptor, MonitorTick, Prometheus, Recording, Tick};
 use platforms::yaml::{self, Place, YamlError};
 
@@ -98,11 +100,7 @@ pub fn observe_alerts(
 
 /// Adds what alerts say to the recording of a drill, each statement in the first tick that is not before its evaluation.
 /// Returns the alerts that fired and that the descriptor gives no meaning.
-pub fn say(
-    descriptor: &Descriptor,
-    recording: &mut Recording,
-    evaluated: &Evaluated,
-) -> Unnamed {
+pub fn say(descriptor: &Descriptor, recording: &mut Recording, evaluated: &Evaluated) -> Unnamed {
     let (said, unnamed) = statements(&descriptor.alerts, evaluated);
     let Some(prometheus) = &descriptor.prometheus else {
         return unnamed;
@@ -191,7 +189,12 @@ pub fn export(
             prometheus.rules
         ));
     }
-    let all = evaluate(&rules, prometheus, std::slice::from_ref(drill), Phases::Stated)?;
+    let all = evaluate(
+        &rules,
+        prometheus,
+        std::slice::from_ref(drill),
+        Phases::Stated,
+    )?;
     let Some((instants, firings)) = all.first().and_then(|phases| phases.first()?.first()) else {
         return Err("nothing was evaluated".to_owned());
     };

@@ -34,7 +34,12 @@ pub(crate) struct RulesCheckArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) descriptor: Option<String>,
     /// Platforms to play on
-    #[arg(long, value_name = "P,..", value_delimiter = ',', default_value = "dgx-h100")]
+    #[arg(
+        long,
+        value_name = "P,..",
+        value_delimiter = ',',
+        default_value = "dgx-h100"
+    )]
     pub(crate) platform: Vec<String>,
     /// Drills at once [default: one for each allowed CPU]
     #[arg(long, value_name = "N")]

@@ -15,7 +15,10 @@ use harness::{
     suite::{self, Ask, Interviewing, Starting, interview, select},
 };
 use memory::Played;
-use observe::{Descriptor, Needs, promises::{Granularity, Kind, KindOf}};
+use observe::{
+    Descriptor, Needs,
+    promises::{Granularity, Kind, KindOf},
+};
 use reports::ExitCode;
 use scenarios::Story;
 
@@ -40,7 +43,9 @@ const DESCRIPTOR: &str = include_str!("../../../docs/alert-rules.yaml");
 const EXAMPLE: &str = "example";
 
 /// What is played if nothing is named.
-const FAMILIES: [&str; 8] = ["port", "device", "card", "counter", "link", "read", "restart", "standing"];
+const FAMILIES: [&str; 8] = [
+    "port", "device", "card", "counter", "link", "read", "restart", "standing",
+];
 
 /// How many phases of the evaluation are told apart.
 const PHASES: u64 = 8;
@@ -61,8 +66,10 @@ fn monitor(rules: &str, descriptor: Option<&str>) -> Result<Descriptor, Stop> {
     };
     let name = read.name.clone();
     let Some(prometheus) = &mut read.prometheus else {
-        return Err(Stop::usage(format!("`{name}` does not speak by alert rules"))
-            .hint("`--descriptor` names a descriptor with `speaks: prometheus-rules`"));
+        return Err(
+            Stop::usage(format!("`{name}` does not speak by alert rules"))
+                .hint("`--descriptor` names a descriptor with `speaks: prometheus-rules`"),
+        );
     };
     prometheus.rules = rules.to_owned();
     prometheus.rules_text = match rules {
@@ -115,7 +122,10 @@ fn play(
     jobs: Option<usize>,
 ) -> Result<Vec<Played>, Stop> {
     let stopped = |reason: String| Stop::with(ExitCode::StageNotSet, reason);
-    let stage = here.stage.as_ref().map_err(|reason| stopped(reason.clone()))?;
+    let stage = here
+        .stage
+        .as_ref()
+        .map_err(|reason| stopped(reason.clone()))?;
     let starting = Starting {
         pin: true,
         ..Starting::default()
@@ -150,18 +160,20 @@ fn check(arguments: &RulesCheckArguments) -> Result<process::ExitCode, Stop> {
         .map(|(story, played)| Scraped::of(&played.recording, prometheus, story.tick.as_ns()))
         .collect();
     let phases = Phases::Spread(PHASES);
-    let evaluated =
-        alert_rules::evaluate(&rules, prometheus, &scraped, phases).map_err(stopped)?;
+    let evaluated = alert_rules::evaluate(&rules, prometheus, &scraped, phases).map_err(stopped)?;
     let needs = [Granularity::Port, Granularity::Node].map(everything);
     let mut table = Table::default();
     for ((story, played), phases) in stories.iter().zip(&played).zip(&evaluated) {
         let noticed = phases.iter().map(|evaluated| {
             let mut recording = played.recording.clone();
             let unnamed = alert_rules::say(&descriptor, &mut recording, evaluated);
-            let [port, node] = [&needs[0], &needs[1]].map(|needs| {
-                judge::noticed(story, &played.truth, &recording, &descriptor, needs)
-            });
-            Phase { port, node, unnamed }
+            let [port, node] = [&needs[0], &needs[1]]
+                .map(|needs| judge::noticed(story, &played.truth, &recording, &descriptor, needs));
+            Phase {
+                port,
+                node,
+                unnamed,
+            }
         });
         let noticed: Vec<_> = noticed.collect();
         table.take(story, &played.recording, &noticed);
@@ -184,12 +196,23 @@ fn everything(granularity: Granularity) -> Needs {
     let kinds = Kind::words().filter(|(word, of, _)| *of != KindOf::Episode && *word != "persists");
     let kinds: serde_json::Map<String, serde_json::Value> = kinds
         .filter_map(|(word, ..)| Kind::parse(word))
-        .map(|kind| (kind.to_string(), serde_json::json!({ "noticed": "within 24h" })))
-        .chain([("counter.*".to_owned(), serde_json::json!({ "noticed": "within 24h" }))])
+        .map(|kind| {
+            (
+                kind.to_string(),
+                serde_json::json!({ "noticed": "within 24h" }),
+            )
+        })
+        .chain([(
+            "counter.*".to_owned(),
+            serde_json::json!({ "noticed": "within 24h" }),
+        )])
         .collect();
     let needs = serde_json::json!({ "needs_version": 1, "kinds": kinds });
     let needs: Needs = serde_json::from_value(needs).expect("needs of every kind");
-    Needs { granularity, ..needs }
+    Needs {
+        granularity,
+        ..needs
+    }
 }
 
 fn export(arguments: &RulesExportArguments) -> Result<process::ExitCode, Stop> {
@@ -209,7 +232,10 @@ fn export(arguments: &RulesExportArguments) -> Result<process::ExitCode, Stop> {
         return Err(Stop::with(ExitCode::NothingJudged, "no drill was played"));
     };
     let not_written = |text: String| Stop::with(ExitCode::ReportNotWritten, text);
-    let folder = arguments.out.parent().filter(|it| !it.as_os_str().is_empty());
+    let folder = arguments
+        .out
+        .parent()
+        .filter(|it| !it.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let at = match arguments.rules.as_str() {
         EXAMPLE => {
@@ -224,18 +250,29 @@ fn export(arguments: &RulesExportArguments) -> Result<process::ExitCode, Stop> {
         }
         file => PathBuf::from(file),
     };
-    let canonical = |path: &Path| fs::canonicalize(path).map_err(|error| {
-        not_written(format!("`{}` cannot be found: {error}", path.display()))
-    });
+    let canonical = |path: &Path| {
+        fs::canonicalize(path)
+            .map_err(|error| not_written(format!("`{}` cannot be found: {error}", path.display())))
+    };
     let (at, folder) = (canonical(&at)?, canonical(folder)?);
-    let rules_at = at.strip_prefix(&folder).unwrap_or(&at).display().to_string();
+    let rules_at = at
+        .strip_prefix(&folder)
+        .unwrap_or(&at)
+        .display()
+        .to_string();
     let stopped = |reason: String| Stop::with(ExitCode::StageNotSet, reason);
     let (_, prometheus) = alert_rules::rules_of(&descriptor).map_err(stopped)?;
     let scraped = Scraped::of(&played.recording, prometheus, story.tick.as_ns());
-    let head = format!("`{PROMTOOL} test rules`: what nicdrill scraped in {}, and what fires by it", arguments.drill);
+    let head = format!(
+        "`{PROMTOOL} test rules`: what nicdrill scraped in {}, and what fires by it",
+        arguments.drill
+    );
     let text = alert_rules::export(&head, &rules_at, &descriptor, &scraped).map_err(stopped)?;
     fs::write(&arguments.out, text).map_err(|error| {
-        not_written(format!("`{}` cannot be written: {error}", arguments.out.display()))
+        not_written(format!(
+            "`{}` cannot be written: {error}",
+            arguments.out.display()
+        ))
     })?;
     log(&format!("wrote {}", arguments.out.display()));
     Ok(ExitCode::Success.into())

@@ -56,7 +56,8 @@ impl Table {
         let drill = format!("{}@{}", story.name, story.world);
         if let Some(broken) = &recording.broken {
             self.broke_off += 1;
-            self.faults.push(format!("{drill}: it broke off: {broken:?}"));
+            self.faults
+                .push(format!("{drill}: it broke off: {broken:?}"));
             return;
         }
         let Some(first) = phases.first() else { return };
@@ -64,7 +65,10 @@ impl Table {
             let row = self.rows.entry(fault.kind.to_string()).or_default();
             row.faults += 1;
             let after = |noticed: &Noticed| noticed.faults.get(at)?.noticed_after_ms;
-            let late: Vec<u64> = phases.iter().filter_map(|phase| after(&phase.port)).collect();
+            let late: Vec<u64> = phases
+                .iter()
+                .filter_map(|phase| after(&phase.port))
+                .collect();
             let of_node = phases.iter().filter_map(|phase| after(&phase.node)).min();
             let is_blind = is_blind(recording, &fault.node, fault.from, fault.to);
             let told = match (late.iter().min(), late.iter().max()) {
@@ -75,28 +79,48 @@ impl Table {
                 (Some(least), _) => {
                     row.sometimes += 1;
                     let (some, all) = (late.len(), phases.len());
-                    format!("noticed in {some} of {all} phases, after {} at the least", seconds(*least))
+                    format!(
+                        "noticed in {some} of {all} phases, after {} at the least",
+                        seconds(*least)
+                    )
                 }
                 _ => {
                     row.node += usize::from(of_node.is_some());
                     row.blind += usize::from(is_blind);
                     let node = of_node.map_or_else(
                         || "never noticed".to_owned(),
-                        |after| format!("noticed elsewhere on the node, after {} at the least", seconds(after)),
+                        |after| {
+                            format!(
+                                "noticed elsewhere on the node, after {} at the least",
+                                seconds(after)
+                            )
+                        },
                     );
-                    let blind = if is_blind { ": no page had a port while it stood" } else { "" };
+                    let blind = if is_blind {
+                        ": no page had a port while it stood"
+                    } else {
+                        ""
+                    };
                     format!("{node}{blind}")
                 }
             };
             row.late_ms.extend(late);
-            let ticks = fault.to.min(recording.ticks.len() as u64).saturating_sub(fault.from);
+            let ticks = fault
+                .to
+                .min(recording.ticks.len() as u64)
+                .saturating_sub(fault.from);
             let stood = seconds(ticks * (story.tick.as_ns() / 1_000_000));
             let (kind, place) = (&fault.kind, &fault.place);
-            self.faults.push(format!("{drill}: {kind} of {place}, which stood {stood}: {told}"));
+            self.faults.push(format!(
+                "{drill}: {kind} of {place}, which stood {stood}: {told}"
+            ));
         }
         for Phase { port, unnamed, .. } in phases {
             for alarm in &port.false_alarms {
-                let drills = self.false_alarms.entry(without_polls(&alarm.line)).or_default();
+                let drills = self
+                    .false_alarms
+                    .entry(without_polls(&alarm.line))
+                    .or_default();
                 drills.insert(drill.clone());
             }
             self.unnamed.extend(unnamed.keys().cloned());
@@ -120,30 +144,61 @@ impl Table {
         let _ = writeln!(
             page,
             "{:<28} {:>6} {:>7} {:>9} {:>6} {:>6} {:>6}   {:>8} {:>8} {:>8}",
-            "kind of fault", "faults", "noticed", "sometimes", "node", "never", "blind", "least", "median", "most"
+            "kind of fault",
+            "faults",
+            "noticed",
+            "sometimes",
+            "node",
+            "never",
+            "blind",
+            "least",
+            "median",
+            "most"
         );
         for (kind, row) in &self.rows {
             let mut late = row.late_ms.clone();
             late.sort_unstable();
-            let of = |at: usize| late.get(at).map_or_else(|| "-".to_owned(), |ms| seconds(*ms));
+            let of = |at: usize| {
+                late.get(at)
+                    .map_or_else(|| "-".to_owned(), |ms| seconds(*ms))
+            };
             let never = row.faults - row.always - row.sometimes - row.node;
             let last = late.len().saturating_sub(1);
             let _ = writeln!(
                 page,
                 "{kind:<28} {:>6} {:>7} {:>9} {:>6} {never:>6} {:>6}   {:>8} {:>8} {:>8}",
-                row.faults, row.always, row.sometimes, row.node, row.blind, of(0), of(last / 2), of(last)
+                row.faults,
+                row.always,
+                row.sometimes,
+                row.node,
+                row.blind,
+                of(0),
+                of(last / 2),
+                of(last)
             );
         }
-        let _ = writeln!(page, "{} drills, {} of which broke off", self.drills, self.broke_off);
+        let _ = writeln!(
+            page,
+            "{} drills, {} of which broke off",
+            self.drills, self.broke_off
+        );
         let _ = writeln!(page, "false alarms: {}", self.false_alarms.len());
         for (alarm, drills) in &self.false_alarms {
             let (first, count) = (drills.first().map_or("", String::as_str), drills.len());
-            let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+            let more = if count > 1 {
+                format!(" and {} more", count - 1)
+            } else {
+                String::new()
+            };
             let _ = writeln!(page, "  {alarm}: in {first}{more}");
         }
         if !self.unnamed.is_empty() {
             let names: Vec<&str> = self.unnamed.iter().map(String::as_str).collect();
-            let _ = writeln!(page, "fired, and `alerts` does not say what they mean: {}", names.join(", "));
+            let _ = writeln!(
+                page,
+                "fired, and `alerts` does not say what they mean: {}",
+                names.join(", ")
+            );
         }
         page
     }
@@ -154,7 +209,10 @@ fn is_blind(recording: &Recording, node: &str, from: u64, to: u64) -> bool {
     let ticks = (0..).zip(&recording.ticks);
     let stood = ticks.filter(|(tick, _)| (from..to).contains(tick));
     let mut scrapes = stood.flat_map(|(_, tick)| {
-        tick.monitors.get(node).map(|monitor| &monitor.scrapes[..]).unwrap_or_default()
+        tick.monitors
+            .get(node)
+            .map(|monitor| &monitor.scrapes[..])
+            .unwrap_or_default()
     });
     !scrapes.any(|scrape| {
         let page = scrape.series().unwrap_or_default();
@@ -165,7 +223,10 @@ fn is_blind(recording: &Recording, node: &str, from: u64, to: u64) -> bool {
 /// An alarm's line without the polls in which it stood.
 fn without_polls(line: &str) -> String {
     let words = [Severity::Fatal, Severity::NonFatal].map(|severity| severity.to_string());
-    let at = words.iter().filter_map(|word| line.find(word.as_str())).min();
+    let at = words
+        .iter()
+        .filter_map(|word| line.find(word.as_str()))
+        .min();
     line[at.unwrap_or(0)..].to_owned()
 }
 
