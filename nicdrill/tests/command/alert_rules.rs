@@ -15,7 +15,9 @@ const DESCRIPTOR: &str = include_str!("../../../docs/alert-rules.yaml");
 /// Whether the programs of Debian are there; in the gate's field part they must be.
 fn has_programs() -> bool {
     let starts = |program: &str| Command::new(program).arg("--version").output().is_ok();
-    let missing = ["promtool", "prometheus-node-exporter"].into_iter().find(|it| !starts(it));
+    let missing = ["promtool", "prometheus-node-exporter"]
+        .into_iter()
+        .find(|it| !starts(it));
     match missing {
         None => can_play_processes(),
         Some(program) => {
@@ -34,7 +36,11 @@ fn without(alert: &str) -> String {
     let mut is_in = false;
     for line in RULES.lines() {
         let is_rule = line.starts_with("  - alert: ");
-        is_in = if is_rule { line == begins } else { is_in && !line.starts_with("- name") };
+        is_in = if is_rule {
+            line == begins
+        } else {
+            is_in && !line.starts_with("- name")
+        };
         if !is_in {
             left.push(line);
         }
@@ -43,23 +49,188 @@ fn without(alert: &str) -> String {
     left.join("\n") + "\n"
 }
 
-/// The page of `rules check` with these rules over these scenarios of one file each.
-fn checked(rules: &str, scenarios: &[(&str, &str)], what: &[&str]) -> Ran {
+/// What `rules check -v` prints of one scenario on one platform, whose ticks last `tick`.
+fn checked(rules: &str, (tick, steps, until): (&str, &str, &str)) -> Ran {
     let scratch = Scratch::new();
     scratch.file("alerts.yaml", rules);
-    for (name, text) in scenarios {
-        scratch.file(name, text);
-    }
-    let names: Vec<&str> = scenarios.iter().map(|(name, _)| *name).collect();
-    let words = [&["rules", "check", "alerts.yaml", "-v"], what, &names[..]].concat();
-    let ran = scratch.run(&words);
+    scratch.file(
+        "own/own/story.yaml",
+        &format!(
+            "scenario: a fault that stands\nwhy: for alert rules\nplatforms: [ dgx-h100 ]\ntick: {tick}\n\
+             let: {{ victim: {{ nth: 1 }}, other: {{ nth: 2 }} }}\ntimeline:\n  \
+             - {{ at: 0s, expect: [ {{ this_poll: baseline }} ] }}\n{steps}\nuntil: {until}\n"
+        ),
+    );
+    let ran = scratch.run(&["rules", "check", "alerts.yaml", "-v", "./own"]);
     assert_eq!(ran.code, 0, "{ran}");
     ran
 }
 
-/// A scenario with ticks of five seconds.
-fn scenario(from: &str, to: &str, until: &str) -> String {
-    format!(
-        "scenario: a fault that stands\nwhy: for alert rules\nplatforms: all\ntick: 5s\nlet: {{ victim: {{ nth: 1 }} }}\ntimeline:\n  - {{ at: 2m, do: [ {{ {from} }} ] }}\n  - {{ at: {to} }}\nuntil: {until}\n"
-    )
+/// The example's rules, one case each: without the rule, the fault is not noticed; with it, it is.
+#[rstest]
+#[case::state(
+    "NicPortNotActive",
+    ("5s", "  - { at: 1m, do: [ { set: victim, state: INIT } ] }", "5m"),
+    "init of"
+)]
+#[case::link(
+    "NicPortNoLink",
+    ("5s", "  - { at: 1m, do: [ { set: victim, phys_state: Disabled } ] }", "5m"),
+    "disabled of"
+)]
+#[case::rate(
+    "NicPortSlow",
+    ("5s", "  - { at: 1m, do: [ { speed: victim, rate: 2X EDR } ] }", "5m"),
+    "slow of"
+)]
+#[case::symbols(
+    "NicSymbolErrors",
+    ("5s", "  - { at: 1m, do: [ { counter: victim, name: symbol_error, add: 50 } ] }", "5m"),
+    "counter.symbol_error of"
+)]
+#[case::a_flap_between_scrapes(
+    "NicLinkDowned",
+    ("1s", "  - { at: 61s, do: [ { flap: victim, times: 1, down: 3s, up: 30s } ] }", "3m"),
+    "counter.link_downed of"
+)]
+#[case::one_rate_that_cannot_be_read(
+    "NicCollectorFailed",
+    ("5s", "  - { at: 1m, do: [ { read: other/rate, fail: EIO } ] }\n  - { at: 2m, do: [ { cut: victim } ] }", "6m"),
+    "polling of"
+)]
+#[case::a_device_that_is_gone(
+    "NicPortGone",
+    ("5s", "  - { at: 1m, do: [ { remove: device of victim } ] }", "5m"),
+    "gone_device of"
+)]
+#[case::a_read_that_hangs(
+    "NicExporterDown",
+    ("5s", "  - { at: 1m, do: [ { read: other/state, hang: given_up } ] }\n  - { at: 90s, do: [ { cut: victim } ] }", "6m"),
+    "polling of"
+)]
+fn each_rule_of_the_example_is_needed(
+    #[case] alert: &str,
+    #[case] story: (&str, &str, &str),
+    #[case] fault: &str,
+) {
+    if !has_programs() {
+        return;
+    }
+    let told = |rules: &str| {
+        let ran = checked(rules, story);
+        let lines: Vec<String> = ran
+            .out
+            .lines()
+            .filter(|line| line.contains(fault))
+            .map(str::to_owned)
+            .collect();
+        assert!(!lines.is_empty(), "{ran}");
+        lines.concat()
+    };
+    let (with, without) = (told(RULES), told(&without(alert)));
+    assert!(with.contains(": noticed"), "{with}");
+    assert!(without.contains(": never noticed"), "{without}");
+}
+
+/// Least and most seconds in `noticed after 60 s to 75 s`; `None` if it says `never noticed`.
+fn late(ran: &Ran, fault: &str) -> Option<(u64, u64)> {
+    let line = ran.out.lines().find(|line| line.contains(fault));
+    let line = line.unwrap_or_else(|| panic!("{fault} is told: {ran}"));
+    let (_, told) = line.split_once(": noticed after ")?;
+    let words: Vec<&str> = told.split(' ').collect();
+    Some((words[0].parse().unwrap(), words[3].parse().unwrap()))
+}
+
+#[rstest]
+#[case::a_cable("cut: victim", "polling of")]
+#[case::a_port("disable: victim", "disabled of")]
+#[case::a_device("remove: device of victim", "gone_device of")]
+#[case::a_rate("speed: victim, rate: 2X EDR", "slow of")]
+fn an_alert_that_is_pending_nine_minutes_longer_comes_nine_minutes_later_or_never(
+    #[case] action: &str,
+    #[case] fault: &str,
+) {
+    if !has_programs() {
+        return;
+    }
+    // The counter tells of the link at once, whatever the state rules wait for.
+    let minute = without("NicLinkDowned");
+    let ten = minute.replace("for: 1m", "for: 10m");
+    let step = format!("  - {{ at: 2m, do: [ {{ {action} }} ] }}");
+    let long = ("5s", step.as_str(), "20m");
+    let (soon, later) = (
+        late(&checked(&minute, long), fault),
+        late(&checked(&ten, long), fault),
+    );
+    let soon = soon.expect("it stands for long");
+    assert_eq!(later, Some((soon.0 + 540, soon.1 + 540)));
+    let short = ("5s", step.as_str(), "7m");
+    assert_eq!(late(&checked(&minute, short), fault), Some(soon));
+    assert_eq!(late(&checked(&ten, short), fault), None);
+}
+
+#[test]
+fn promtool_is_green_on_what_is_exported() {
+    if !has_programs() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let ran = scratch.run(&[
+        "rules",
+        "export",
+        "port/cable-pulled@dgx-h100",
+        "--out",
+        "tests.yaml",
+    ]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let ran = scratch.shell("promtool test rules tests.yaml");
+    assert_eq!(ran.code, 0, "{ran}");
+    // What fires by the drill is asked: another rule is another answer.
+    scratch.file("alerts.yaml", &without("NicLinkDowned"));
+    let ran = scratch.shell("promtool test rules tests.yaml");
+    assert_eq!(ran.code, 1, "{ran}");
+}
+
+#[test]
+fn rules_that_the_engine_refuses_end_with_the_code_of_the_stage() {
+    if !has_programs() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.file(
+        "alerts.yaml",
+        &RULES.replace(
+            "node_infiniband_state_id != 4",
+            "node_infiniband_state_id !! 4",
+        ),
+    );
+    let words = [
+        "rules",
+        "check",
+        "alerts.yaml",
+        "port/cable-pulled@dgx-h100",
+    ];
+    let ran = scratch.run(&words);
+    assert_eq!(ran.code, 102, "{ran}");
+    assert!(ran.err.contains("could not parse expression"), "{ran}");
+}
+
+#[test]
+fn the_example_is_drilled_like_any_monitor() {
+    if !has_programs() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.file("alerts.yaml", RULES);
+    scratch.file("alert-rules.yaml", DESCRIPTOR);
+    let ran = scratch.run(&[
+        "run",
+        "--monitor",
+        "alert-rules.yaml",
+        "--needs",
+        "example",
+        "port/cable-pulled@dgx-h100",
+    ]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("process arm: 1 of 1 run"), "{ran}");
 }

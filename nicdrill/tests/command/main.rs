@@ -1,5 +1,6 @@
 //! The command through its binary, as used by people, scripts and other monitors.
 
+mod alert_rules;
 mod another_make;
 mod captured;
 mod compare;
