@@ -172,8 +172,10 @@ mod tests {
 
     use super::*;
 
+    type Told<'t> = (&'t [(&'t str, &'t str)], f64);
+
     #[track_caller]
-    fn check(got: &str, samples: Option<&[(&[(&str, &str)], f64)]>) {
+    fn check(got: &str, samples: Option<&[Told<'_>]>) {
         let text = format!(
             "  FAILED:\n    expr: \"ALERTS\", time: 1m10s,\n        exp: nil\n        got: {got}\n"
         );

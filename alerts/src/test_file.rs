@@ -45,6 +45,10 @@ pub struct TestFile {
     count: usize,
 }
 
+/// What makes two cases equal: the interval of the samples in milliseconds, the input series, and the times in
+/// milliseconds at which the alerts are asked for.
+type Case = (u64, Vec<(String, String)>, Vec<u64>);
+
 impl TestFile {
     /// The files for some cases whose instants all have the interval `interval_ns`. `every` is the interval of groups
     /// that state none, `name` the path of the rule file as the test file names it.
@@ -57,7 +61,7 @@ impl TestFile {
     ) -> Self {
         let rules = rules.of_interval(interval_ns, every);
         let words = rules.words();
-        let mut numbers: BTreeMap<(u64, Vec<(String, String)>, Vec<u64>), usize> = BTreeMap::new();
+        let mut numbers: BTreeMap<Case, usize> = BTreeMap::new();
         let mut tests: Vec<Value> = Vec::new();
         let places = cases.iter().map(|case| {
             let (step_ms, input) = case.history.input(case.instants, &words);

@@ -16,6 +16,7 @@ fn fault(from: u64, notice: Notice, after: Option<Named>) -> HeardFault {
         kind: Named::Polling.into(),
         place: "0000:19:00.0/1".to_owned(),
         from,
+        to: from + 10,
         notice,
         noticed_after_ms: is_noticed.then_some(from * 1000),
         cleared: None,

@@ -62,7 +62,10 @@ pub(crate) fn rules(arguments: &RulesArguments) -> Result<process::ExitCode, Sto
 fn monitor(rules: &str, descriptor: Option<&str>) -> Result<Descriptor, Stop> {
     let mut read = match descriptor {
         None => descriptors::read("alert-rules.yaml", DESCRIPTOR).map_err(Stop::input)?,
-        Some(file) => read_files::read_monitor(file).map_err(Stop::input)?,
+        Some(file) => {
+            let library = Library::read(&[], &[]).map_err(Stop::input)?;
+            read_files::read_monitor(file, &library).map_err(Stop::input)?
+        }
     };
     let name = read.name.clone();
     let Some(prometheus) = &mut read.prometheus else {
