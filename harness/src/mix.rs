@@ -62,7 +62,7 @@ mod tests {
             "2:29",
             &["unknown kind `rebot`"],
         );
-        check("title: a", "1:1", &["per_1000_nodes_and_month"]);
+        check("title: a", "2:1", &["per_1000_nodes_and_month"]);
         check("per_1000_nodes_and_month: {}", "2:1", &["nothing happens"]);
     }
 }
