@@ -5,7 +5,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use observe::{Descriptor, Differences, Problem, Vocabulary, shipped_descriptors};
+use observe::{Descriptor, Differences, Pace, Problem, Vocabulary, shipped_descriptors};
 use platforms::yaml::{self, YamlError};
 use scenarios::{
     FileMoment, FileRef, HangEnd, Moment, MonitorAction, RuleEffect, StepAction, Story,
@@ -146,6 +146,11 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     }
     if !descriptor.speaks.has_connector() && touches_connector(story) {
         return Some(format!("`{name}` calls no connector"));
+    }
+    if descriptor.pace() != Pace::Gate && story.steps.iter().any(|step| step.moment.is_some()) {
+        return Some(format!(
+            "`{name}` is run or asked, so that nothing can be done in the middle of its poll"
+        ));
     }
     if !descriptor.is_told_state_file() && waits_for_state_file(story) {
         return Some(format!(
@@ -407,6 +412,15 @@ mod tests {
         check("connector/nobody-listens@h100-oci", lines, reason);
         check("connector/killed-between-two-calls@dgx-h100", lines, reason);
         check("port/cable-pulled@h100-oci", lines, None);
+    }
+
+    #[test]
+    fn in_a_run_there_is_no_moment_at_which_something_is_done() {
+        let drill = "device/ports-folder-empty-for-a-poll@dgx-a100:two-port";
+        check(drill, |own| own.speaks = observe::Protocol::Lines, None);
+        let reason = "`m` is run or asked, so that nothing can be done in the middle of its poll";
+        let runs = |own: &mut Descriptor| own.speaks = observe::Protocol::ExitCode;
+        check(drill, runs, Some(reason));
     }
 
     /// The connector refuses in the polls from 5 s to 11 s.
