@@ -172,8 +172,11 @@ mod tests {
 
     use super::*;
 
+    /// Labels and value.
+    type Sample<'s> = (&'s [(&'s str, &'s str)], f64);
+
     #[track_caller]
-    fn check(got: &str, samples: Option<&[(&[(&str, &str)], f64)]>) {
+    fn check(got: &str, samples: Option<&[Sample<'_>]>) {
         let text = format!(
             "  FAILED:\n    expr: \"ALERTS\", time: 1m10s,\n        exp: nil\n        got: {got}\n"
         );

@@ -22,6 +22,9 @@ pub(crate) const FIRING: &str = "ALERTS{alertstate=\"firing\"}";
 /// The label of the expression in front of a case, with its number.
 const CASE: &str = "nicdrill_case";
 
+/// What distinguishes cases in a file: the grid's interval, the input series, and when is asked.
+type Question = (u64, Vec<(String, String)>, Vec<u64>);
+
 /// One evaluation of the rules.
 #[derive(Clone, Copy, Debug)]
 pub struct TestCase<'h> {
@@ -57,7 +60,7 @@ impl TestFile {
     ) -> Self {
         let rules = rules.of_interval(interval_ns, every);
         let words = rules.words();
-        let mut numbers: BTreeMap<(u64, Vec<(String, String)>, Vec<u64>), usize> = BTreeMap::new();
+        let mut numbers: BTreeMap<Question, usize> = BTreeMap::new();
         let mut tests: Vec<Value> = Vec::new();
         let places = cases.iter().map(|case| {
             let (step_ms, input) = case.history.input(case.instants, &words);
