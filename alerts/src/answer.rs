@@ -172,10 +172,11 @@ mod tests {
 
     use super::*;
 
-    type Told<'t> = (&'t [(&'t str, &'t str)], f64);
+    /// Labels and value.
+    type Sample<'s> = (&'s [(&'s str, &'s str)], f64);
 
     #[track_caller]
-    fn check(got: &str, samples: Option<&[Told<'_>]>) {
+    fn check(got: &str, samples: Option<&[Sample<'_>]>) {
         let text = format!(
             "  FAILED:\n    expr: \"ALERTS\", time: 1m10s,\n        exp: nil\n        got: {got}\n"
         );

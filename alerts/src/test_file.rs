@@ -22,6 +22,9 @@ pub(crate) const FIRING: &str = "ALERTS{alertstate=\"firing\"}";
 /// The label of the expression in front of a case, with its number.
 const CASE: &str = "nicdrill_case";
 
+/// What distinguishes cases in a file: the grid's interval, the input series, and when is asked.
+type Question = (u64, Vec<(String, String)>, Vec<u64>);
+
 /// One evaluation of the rules.
 #[derive(Clone, Copy, Debug)]
 pub struct TestCase<'h> {
@@ -45,10 +48,6 @@ pub struct TestFile {
     count: usize,
 }
 
-/// What makes two cases equal: the interval of the samples in milliseconds, the input series, and the times in
-/// milliseconds at which the alerts are asked for.
-type Case = (u64, Vec<(String, String)>, Vec<u64>);
-
 impl TestFile {
     /// The files for some cases whose instants all have the interval `interval_ns`. `every` is the interval of groups
     /// that state none, `name` the path of the rule file as the test file names it.
@@ -61,7 +60,7 @@ impl TestFile {
     ) -> Self {
         let rules = rules.of_interval(interval_ns, every);
         let words = rules.words();
-        let mut numbers: BTreeMap<Case, usize> = BTreeMap::new();
+        let mut numbers: BTreeMap<Question, usize> = BTreeMap::new();
         let mut tests: Vec<Value> = Vec::new();
         let places = cases.iter().map(|case| {
             let (step_ms, input) = case.history.input(case.instants, &words);

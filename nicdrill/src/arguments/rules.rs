@@ -27,7 +27,7 @@ pub(crate) struct RulesCheckArguments {
     #[arg(value_name = "FILE|example")]
     pub(crate) rules: String,
     /// Families, scenarios, drills, or scenario files or folders [default: the families port, device, card, counter,
-    /// link, read, restart and standing]
+    /// link, read and restart]
     #[arg(value_name = "PATH|NAME")]
     pub(crate) what: Vec<String>,
     /// The descriptor that says how they are scraped and evaluated, and what the alerts mean [default: the example's]

@@ -91,7 +91,7 @@ fn checked(rules: &str, (tick, steps, until): (&str, &str, &str)) -> Ran {
 #[case::a_flap_between_scrapes(
     "NicLinkDowned",
     ("1s", "  - { at: 61s, do: [ { flap: victim, times: 1, down: 3s, up: 30s } ] }", "3m"),
-    "counter.link_downed of"
+    "polling of"
 )]
 #[case::one_rate_that_cannot_be_read(
     "NicCollectorFailed",
