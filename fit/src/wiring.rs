@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use observe::{Descriptor, Drains, PollUnit, Reads, Recording};
+use observe::{Descriptor, Drains, Pace, PollUnit, Reads, Recording};
 use proto::{Check, CheckKind};
 
 use crate::{drill::Drill, evidence::Evidence, heard::heard};
@@ -46,7 +46,8 @@ pub fn wiring(descriptor: &Descriptor, drills: &WiringDrills<'_>) -> Wiring {
         lines: Vec::new(),
     };
     checks(drills, &mut found);
-    let is_plain = descriptor.loops.is_empty() && !descriptor.concurrent;
+    let polls = descriptor.pace() == Pace::Gate;
+    let is_plain = polls && descriptor.loops.is_empty() && !descriptor.concurrent;
     if is_plain {
         listings(drills.rest, drills.every_check, &mut found);
     }

@@ -237,6 +237,7 @@ mod tests {
             socket: "/s",
             config: "/c",
             files: "/f",
+            textfile_dir: "/t",
             node: "n-1",
             metrics_port: 1,
             checks: &ChecksRun::State.names(),

@@ -73,6 +73,8 @@ pub(super) struct Run {
     pub(super) output: String,
     /// Whether it was killed because it took too long.
     pub(super) overran: bool,
+    /// Whether it does not end although it was killed, because it waits in the kernel.
+    pub(super) stuck: bool,
 }
 
 /// A page that was asked for and has not come yet.

@@ -272,6 +272,7 @@ impl<'a> Player<'a> {
         for node in self.node_runtimes.keys().cloned().collect::<Vec<_>>() {
             self.hear_slurm(&node);
             self.collect(&node)?;
+            self.scrape_nobody(&node);
         }
         Ok(())
     }

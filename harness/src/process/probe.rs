@@ -283,6 +283,11 @@ fn says_something(tick: &MonitorTick, descriptor: &Descriptor) -> bool {
     };
     // Alerts are pending for longer than a probe lasts: a page is enough.
     let page = |scrape: &observe::Scrape| scrape.series().is_some_and(|page| !page.is_empty());
+    let codes = descriptor.exit_code.as_ref();
+    if codes.is_some_and(|codes| codes.drained_by.is_some()) {
+        // Of a node that somebody else has drained there is nothing to say.
+        return tick.polls > 0;
+    }
     match descriptor.pace() {
         _ if descriptor.speaks == Protocol::PrometheusRules => tick.scrapes.iter().any(page),
         Pace::Gate if descriptor.speaks != Protocol::Textfile => !tick.calls.is_empty(),

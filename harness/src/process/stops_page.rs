@@ -1,6 +1,6 @@
 //! `docs/stops.md` lists what is printed of a monitor that cannot be drilled, and nothing else.
 
-use observe::{Broken, Exit};
+use observe::{Broken, Exit, Protocol};
 use reports::ExitCode;
 use tonic::Status;
 
@@ -86,17 +86,22 @@ fn causes() -> Vec<ProbeCause> {
         let cause = cause.to_owned();
         ProbeCause::Broken(Broken::Stage { cause })
     };
+    let said_nothing = |by| ProbeCause::SaidNothing { polls: 13, by };
     let all = vec![
         hung("its first listing of `{root}/sys/class/infiniband`"),
         hung("its next listing of `{root}/sys/class/infiniband`"),
+        hung("the end of its run"),
+        hung("it to listen at port 2112 of 127.0.0.1"),
+        hung("its answer to a scrape"),
         ended(Exit::Code(1)),
         ended(Exit::Signal(9)),
         ProbeCause::Broken(Broken::StuckInKernel { tick: 2 }),
         ProbeCause::NeverCalled { polls: 13 },
-        ProbeCause::SaidNothing {
-            polls: 13,
-            by: observe::Protocol::Lines,
-        },
+        said_nothing(Protocol::Lines),
+        said_nothing(Protocol::ExitCode),
+        said_nothing(Protocol::Textfile),
+        said_nothing(Protocol::Scrape),
+        said_nothing(Protocol::HttpJson),
         stage("`monitor` cannot be started: No such file or directory (os error 2)"),
         stage("interrupted"),
     ];

@@ -13,6 +13,7 @@
 mod connector;
 mod lockstep;
 mod looping;
+mod programs;
 mod staging;
 mod toy;
 
@@ -128,6 +129,62 @@ const TESTS: &[(&str, fn())] = &[
     (
         "a_monitor_that_does_not_end_is_hung",
         looping::a_monitor_that_does_not_end_is_hung,
+    ),
+    (
+        "every_run_says_how_the_node_is",
+        programs::every_run_says_how_the_node_is,
+    ),
+    (
+        "a_run_is_due_at_its_interval_and_phase",
+        programs::a_run_is_due_at_its_interval_and_phase,
+    ),
+    (
+        "a_run_at_boot_comes_again_with_each_start",
+        programs::a_run_at_boot_comes_again_with_each_start,
+    ),
+    (
+        "a_run_that_is_held_goes_on_over_ticks",
+        programs::a_run_that_is_held_goes_on_over_ticks,
+    ),
+    (
+        "a_run_that_takes_too_long_is_killed_in_simulated_time",
+        programs::a_run_that_takes_too_long_is_killed_in_simulated_time,
+    ),
+    (
+        "a_run_that_is_stuck_in_the_kernel_is_waited_for",
+        programs::a_run_that_is_stuck_in_the_kernel_is_waited_for,
+    ),
+    (
+        "what_is_asked_of_slurm_counts_and_not_the_code",
+        programs::what_is_asked_of_slurm_counts_and_not_the_code,
+    ),
+    (
+        "a_drain_of_somebody_else_is_seen_and_left",
+        programs::a_drain_of_somebody_else_is_seen_and_left,
+    ),
+    (
+        "a_program_that_ends_writes_for_the_collector",
+        programs::a_program_that_ends_writes_for_the_collector,
+    ),
+    (
+        "the_last_value_of_a_dead_writer_stays",
+        programs::the_last_value_of_a_dead_writer_stays,
+    ),
+    (
+        "a_torn_file_and_one_with_time_stamps_are_not_shown",
+        programs::a_torn_file_and_one_with_time_stamps_are_not_shown,
+    ),
+    (
+        "a_page_is_asked_for_at_its_interval",
+        programs::a_page_is_asked_for_at_its_interval,
+    ),
+    (
+        "a_scrape_that_is_held_ends_late_or_by_its_timeout",
+        programs::a_scrape_that_is_held_ends_late_or_by_its_timeout,
+    ),
+    (
+        "a_page_in_json_is_asked_for",
+        programs::a_page_in_json_is_asked_for,
     ),
     (
         "a_wrapper_stands_before_the_monitor",

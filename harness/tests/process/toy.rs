@@ -6,11 +6,14 @@
 //! threads, of which one reads states and lists once, and the other reads counters and lists twice; in
 //! `counters-first` the other one starts first; `states-of-both` reads states in both, and names no check; in `paced` the thread
 //! that reads counters sleeps for a second after each poll; `last-poll` ends after SIGTERM with its next poll; `last-word` ends a while after SIGTERM, with
-//! a call; `stubborn` does not end after SIGTERM; `mute` never calls; `hang` never polls; `exit` ends at once.
+//! a call; `stubborn` does not end after SIGTERM; `mute` never calls; `hang` never polls; `exit` ends at once; `page` serves
+//! the state of the first port at `/metrics` and `/json` of a port that it gets in place of the socket.
 
 use std::{
     collections::BTreeMap,
     fs,
+    io::{BufRead as _, BufReader, Write as _},
+    net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
     process::ExitCode,
     sync::{
@@ -85,9 +88,45 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
             signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&told)).unwrap();
             return Toy::new(mode, class, socket).until(&told);
         }
+        "page" => return serve(&class, socket),
         _ => {}
     }
     Toy::new(mode, class, socket).forever()
+}
+
+/// Answers each request in a thread of its own.
+fn serve(class: &Path, port: &str) -> ExitCode {
+    let port: u16 = port.parse().unwrap();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+    for stream in listener.incoming() {
+        let (mut stream, class) = (stream.unwrap(), class.to_owned());
+        thread::spawn(move || {
+            let mut lines = BufReader::new(&stream).lines();
+            // A connection without a request asks whether anybody listens.
+            let Some(Ok(request)) = lines.next() else {
+                return;
+            };
+            while lines
+                .next()
+                .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
+            {}
+            let state = fs::read_to_string(class.join("mlx5_0/ports/1/state")).unwrap_or_default();
+            let state = state.trim();
+            let page = if request.starts_with("GET /json ") {
+                format!(r#"{{"ports":[{{"device":"mlx5_0","port":1,"state":"{state}"}}]}}"#)
+            } else {
+                let up = u8::from(state == "4: ACTIVE");
+                format!("up{{device=\"mlx5_0\",port=\"1\"}} {up}\n")
+            };
+            // Whoever asked may have given up.
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{page}",
+                page.len()
+            );
+        });
+    }
+    ExitCode::SUCCESS
 }
 
 struct Toy {

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use observe::{Broken, Delivery, Observation, Protocol, Scrape, ScrapeOutcome};
+use observe::{Broken, Delivery, Observation, Pace, Protocol, Scrape, ScrapeOutcome};
 use platforms::NodeName;
 
 use super::{
@@ -171,6 +171,15 @@ impl Player<'_> {
             Err(error) => ScrapeOutcome::Failed(error.to_string()),
         };
         self.note(node, begun, outcome);
+    }
+
+    /// Notes that a scrape which is due found nobody, because no monitor runs.
+    pub(super) fn scrape_nobody(&mut self, node: &NodeName) {
+        let is_alone = self.node_runtimes[node].instances.is_empty();
+        if is_alone && self.descriptor.pace() == Pace::Asked && self.is_due() {
+            let nobody = ScrapeOutcome::Failed("no monitor runs".to_owned());
+            self.note(node, self.now_ns(), nobody);
+        }
     }
 
     fn timed_out(&mut self, node: &NodeName, monitor: MonitorId, begun: u64) {

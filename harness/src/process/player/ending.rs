@@ -22,8 +22,9 @@ const WRAP_GRACE: Duration = Duration::from_secs(3);
 impl Player<'_> {
     /// Ends a monitor and waits until it has ended.
     pub(super) fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Play<()> {
-        self.node_runtime(node).runs.remove(&monitor);
-        let Some(instance) = self.node_runtime(node).instances.get_mut(&monitor) else {
+        let node_runtime = self.node_runtime(node);
+        let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
+            node_runtime.runs.remove(&monitor);
             return Ok(());
         };
         instance.ending = true;

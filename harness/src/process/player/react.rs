@@ -27,7 +27,7 @@ impl Player<'_> {
             RuntimeEvent::Moment { hold, pid, moment } => self.moment(&node, hold, pid, moment)?,
             RuntimeEvent::Answered => {}
             // One that was killed because it took too long may take its time to end.
-            RuntimeEvent::Stuck if self.has_overrun(&node) => {}
+            RuntimeEvent::Stuck if self.is_overrun_stuck(&node) => {}
             RuntimeEvent::Stuck => return Err(Broken::StuckInKernel { tick: self.tick() }),
             RuntimeEvent::Killed { hold } => {
                 let node_runtime = self.node_runtime(&node);
@@ -181,9 +181,16 @@ impl Player<'_> {
         Ok(())
     }
 
-    fn has_overrun(&self, node: &NodeName) -> bool {
-        let mut runs = self.node_runtimes[node].runs.values();
-        runs.any(|runs| runs.run.as_ref().is_some_and(|run| run.overran))
+    /// Whether it is a run that was killed because it took too long, which is noted.
+    fn is_overrun_stuck(&mut self, node: &NodeName) -> bool {
+        let runs = self.node_runtime(node).runs.values_mut();
+        let mut killed = runs
+            .filter_map(|runs| runs.run.as_mut())
+            .filter(|run| run.overran);
+        killed.next().is_some_and(|run| {
+            run.stuck = true;
+            true
+        })
     }
 
     /// Handles a monitor's end. Unless the player or the story ended it, the drill is broken.
@@ -204,7 +211,12 @@ impl Player<'_> {
         let tick = self.tick();
         let expected = ending || self.director.expects_exit(node);
         let node_runtime = self.node_runtime(node);
-        node_runtime.instances.remove(&monitor);
+        let instance = node_runtime.instances.remove(&monitor);
+        if node_runtime.runs.remove(&monitor).is_some() {
+            // What the run has left behind is waited for at the end of the drill.
+            let space = instance.and_then(|instance| instance.program.space());
+            node_runtime.spaces.extend(space);
+        }
         if polling {
             node_runtime.polled = true;
             node_runtime.note_reads();

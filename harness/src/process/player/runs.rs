@@ -56,6 +56,7 @@ impl Player<'_> {
                 begun_ns: now,
                 output: String::new(),
                 overran: false,
+                stuck: false,
             });
         }
         Ok(())

@@ -14,7 +14,11 @@ use observe::Broken;
 use simfs_fuse::Server;
 
 use crate::process::{
-    ProcessArm, inbox::NodeEvent, loops::Loops, node_runtime::MonitorInstance, quiet,
+    ProcessArm,
+    inbox::NodeEvent,
+    loops::Loops,
+    node_runtime::{MonitorInstance, Run},
+    quiet,
 };
 
 /// The interval at which a wait checks whether the run is to end.
@@ -190,6 +194,12 @@ impl Player<'_> {
     /// Whether a run waits for a read that the story holds, so that ticks go on.
     fn holds_a_run(&self, node: &NodeName) -> bool {
         let hangs = &self.node_runtimes[node].hangs;
+        // One that is being killed ends now, unless it waits in the kernel.
+        let mut runs = self.node_runtimes[node].runs.values();
+        let is_killed = |run: &Run| run.overran && !run.stuck;
+        if runs.any(|runs| runs.run.as_ref().is_some_and(is_killed)) {
+            return false;
+        }
         let ends = hangs.values().any(|hang| hang.until.is_some());
         self.has_runs() && (ends || (!hangs.is_empty() && !self.descriptor.has_own_timeout()))
     }

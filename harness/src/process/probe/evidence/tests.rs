@@ -72,7 +72,7 @@ const MISCOUNTED: &str = "its reads repeat after every 2 listings of `{root}/sys
 const NEVER: ProbeCause = ProbeCause::NeverCalled { polls: 13 };
 const MUTE: ProbeCause = ProbeCause::SaidNothing {
     polls: 13,
-    by: observe::Protocol::Lines,
+    by: Protocol::Lines,
 };
 
 /// A trace of a monitor, and the hint that comes first.
