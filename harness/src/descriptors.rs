@@ -277,7 +277,6 @@ mod tests {
             socket: "/s",
             config: "/c",
             files: "/f",
-            textfile_dir: "/t",
             node: "n-1",
             metrics_port: 1,
             textfile_dir: "/t",

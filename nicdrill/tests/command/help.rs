@@ -76,7 +76,8 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
     let (commands, _) = commands.split_once("Options:").unwrap();
     let built = [
         "accept", "compare", "do", "fit", "help", "init", "link", "list", "lnet", "monitor",
-        "mount", "platform", "proto", "record", "replay", "run", "schema", "shell", "show", "zoo",
+        "mount", "platform", "proto", "record", "replay", "rules", "run", "schema", "shell",
+        "show", "zoo",
     ];
     assert_eq!(listed(commands), BTreeSet::from(built));
 }
