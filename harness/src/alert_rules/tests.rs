@@ -1,3 +1,5 @@
+//! Rule files that are refused.
+
 use super::*;
 
 #[track_caller]

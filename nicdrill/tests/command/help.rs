@@ -76,7 +76,7 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
     let (commands, _) = commands.split_once("Options:").unwrap();
     let built = [
         "accept", "fit", "help", "init", "link", "list", "lnet", "monitor", "mount", "platform",
-        "proto", "record", "replay", "run", "schema", "show", "zoo",
+        "proto", "record", "replay", "rules", "run", "schema", "show", "zoo",
     ];
     assert_eq!(listed(commands), BTreeSet::from(built));
 }

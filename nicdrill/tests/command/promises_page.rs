@@ -81,7 +81,7 @@ fn the_examples_of_the_page_are_descriptors() {
     let whole: Vec<&str> = texts
         .filter(|text| text.contains("descriptor_version"))
         .collect();
-    assert_eq!(whole.len(), 8);
+    assert_eq!(whole.len(), 9);
     for text in whole {
         let read = harness::descriptors::read("example.yaml", text);
         assert!(read.is_ok(), "{read:?}\n{text}");
