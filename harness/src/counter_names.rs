@@ -47,12 +47,14 @@ pub(crate) fn unknown<'k>(
         .chain(unknown)
         .find(|(_, name)| !of_drivers.contains(name.as_str()) && !is_configured(name))?;
     let known: BTreeSet<&str> = documents.iter().copied().chain(of_drivers).collect();
-    let known: Vec<String> = known
-        .into_iter()
+    let known: Vec<&str> = known.into_iter().collect();
+    // The names are compared without the word that all of them begin with.
+    let near = near::names(name, &known).into_iter();
+    let near: Vec<String> = near
         .map(|name| Kind::Counter(name.to_owned()).to_string())
         .collect();
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let near = near::did_you_mean(&near::names(&kind.to_string(), &known));
+    let near: Vec<&str> = near.iter().map(String::as_str).collect();
+    let near = near::did_you_mean(&near);
     let near = near.map_or_else(String::new, |near| format!("{near} "));
     let all: Vec<String> = documents.iter().map(|name| format!("`{name}`")).collect();
     Some((

@@ -313,7 +313,7 @@ mod tests {
         let promises = "write `promises: { like: reference, rows: { gone_device: { after: 2 polls } }, wire: { baselines: { devices: false } } }`";
         assert!(debounced.contains(promises), "{debounced}");
         let both = refused("differences: { disappearance_polls: 3, baseline_device: false }");
-        assert!(both.contains("d.yaml:4:41: unknown key"), "{both}");
+        assert!(both.contains("d.yaml:4:40: unknown key"), "{both}");
         let misspelt = refused("diferences: {}");
         assert!(!misspelt.contains("differences"), "{misspelt}");
         let row = refused("promises: { rows: { down: { when: every_poll } } }");

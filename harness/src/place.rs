@@ -39,7 +39,7 @@ mod tests {
     #[case("down", 5, 1)]
     #[case("lines 0 a", 2, 7)]
     #[case("lines 1", 3, 5)]
-    #[case("lines 1 c up", 4, 18)]
+    #[case("lines 1 c up", 4, 19)]
     #[case::the_last_that_is_there("lines 1 c left right", 4, 5)]
     #[case::nothing_is_there("up", 0, 0)]
     fn keys_lead_to_a_place(#[case] keys: &str, #[case] line: u32, #[case] column: u32) {

@@ -316,7 +316,7 @@ fn a_kind_without_a_row_is_not_judged(#[case] how: Otherwise) {
 #[case::too_short_for_it("rows: { gone_device: { after: 12 polls } }", Otherwise::Silent, &[])]
 #[case::silent("rows: { gone_device: silent }", Otherwise::Silent, &[])]
 #[case::without_devices("wire: { baselines: { devices: false } }", Otherwise::NoDevicesAtFirst, &[])]
-#[case::forgotten("{}", Otherwise::ClearsNothing, &[Missing, Missing, Outstanding, FindingKind::LeftStanding, FindingKind::LeftStanding])]
+#[case::forgotten("{}", Otherwise::ClearsNothing, &[Missing, Missing, Outstanding, LeftStanding, LeftStanding])]
 fn a_device_is_reported_as_its_row_says(
     #[case] promises: &str,
     #[case] how: Otherwise,
