@@ -462,8 +462,10 @@ mod tests {
             }
         };
         check(drill, with(Some("2s"), "16s"), None);
-        check(drill, with(Some("2s"), "15s"), Some("TOLD2"));
-        check(drill, with(None, "135s"), Some("TOLD17"));
+        let told = "`m` may wait 16 s of real time, because the connector refuses in 8 polls; `real_time` allows 15 s";
+        check(drill, with(Some("2s"), "15s"), Some(told));
+        let told = "`m` may wait 136 s of real time, because the connector refuses in 8 polls; `real_time` allows 135 s";
+        check(drill, with(None, "135s"), Some(told));
     }
 
     #[test]

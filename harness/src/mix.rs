@@ -60,7 +60,7 @@ mod tests {
         check(
             "per_1000_nodes_and_month: { rebot: 2 }",
             "2:29",
-            &["unknown kind `rebot`"],
+            &["unknown word `rebot`"],
         );
         check("title: a", "2:1", &["per_1000_nodes_and_month"]);
         check("per_1000_nodes_and_month: {}", "2:1", &["nothing happens"]);

@@ -9,6 +9,7 @@
 //! [`Observation`].
 
 mod answers;
+mod call;
 mod descriptor;
 mod differences;
 mod exit_code;
@@ -42,6 +43,7 @@ mod toml_tables;
 mod value_range;
 
 pub use answers::{Answers, Series, series};
+pub use call::{Call, Delivery};
 pub use descriptor::{ClockKind, Descriptor, Drains, PollUnit, Vocabulary, shipped_descriptors};
 pub use differences::Differences;
 pub use exit_code::{ExitCodes, RunEnd};
@@ -59,7 +61,7 @@ pub use prometheus::{AlertRow, AlertRows, Meaning, Prometheus};
 pub use promises::Promises;
 pub use protocol::{Adapter, Breach, BreachField, Contract, Protocol};
 pub use real_time::RealTime;
-pub use recording::{Broken, Call, Delivery, Exit, MonitorTick, Reads, Recording, Tick};
+pub use recording::{Broken, Exit, MonitorTick, Reads, Recording, Tick};
 pub use schedule::{Occasion, Schedule};
 pub use scrape::{Scrape, ScrapeOutcome, ScrapePage};
 pub use series_rules::{SeriesRule, SeriesRules};

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
-use crate::{Answers, Observation, Protocol, Scrape};
+use crate::{Answers, Call, Protocol, Scrape};
 
 /// The recording of one drill in one arm.
 #[derive(Clone, Debug, Default)]
@@ -107,41 +107,6 @@ impl From<Vec<Arc<str>>> for Reads {
     fn from(lines: Vec<Arc<str>>) -> Self {
         Self(lines.into())
     }
-}
-
-/// A received call, before it is answered.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Delivery {
-    /// Its observations, in order.
-    pub observations: Vec<Observation>,
-    /// Fields of the call as a whole, as name and value.
-    pub fields: Vec<(String, String)>,
-}
-
-impl Delivery {
-    /// The call, once it is answered.
-    #[must_use]
-    pub fn answered(self, accepted: bool, answer: String) -> Call {
-        Call {
-            observations: self.observations,
-            fields: self.fields,
-            accepted,
-            answer,
-        }
-    }
-}
-
-/// A call that reached the connector.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Call {
-    /// Its observations, in order.
-    pub observations: Vec<Observation>,
-    /// Fields of the call as a whole, as name and value.
-    pub fields: Vec<(String, String)>,
-    /// Whether it was accepted (whether or not the reply arrived).
-    pub accepted: bool,
-    /// The answer as text: `accepted`, `UNAVAILABLE`, `no reply`, …
-    pub answer: String,
 }
 
 /// A monitor's end.

@@ -26,11 +26,13 @@ pub(super) fn page(text: &str) -> String {
     let mut heads: Vec<&str> = Vec::new();
     let mut is_blank = true;
     for line in text.lines().filter(|line| !line.starts_with("<!--")) {
+        if line.starts_with("|---") {
+            continue;
+        }
         let Some(row) = line.strip_prefix("| ") else {
             heads.clear();
-            let is_rule = line.starts_with("|---");
             // A table without its first lines, and marks that are left out, leave blank lines behind.
-            if is_rule || (line.is_empty() && is_blank) {
+            if line.is_empty() && is_blank {
                 continue;
             }
             is_blank = line.is_empty();

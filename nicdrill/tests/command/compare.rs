@@ -116,7 +116,7 @@ fn what_cannot_be_compared_is_refused_with_a_hint() {
     check(
         &["compare", "reference", "--mix", "m.yaml"],
         2,
-        "m.yaml:2:29: unknown kind `slw`",
+        "m.yaml:2:29: unknown word `slw`",
     );
     check(
         &["compare", "reference", "--needs", "none.yaml"],
