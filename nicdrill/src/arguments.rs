@@ -76,8 +76,7 @@ pub(crate) enum Command {
     #[cfg(feature = "zoo")]
     #[command(disable_help_flag = true, hide = true)]
     WrongMonitor(Rest),
-    /// Explain a command or a topic: scenario, platform, faults, descriptor, promises, lines, needs,
-    /// exit-codes
+    /// Explain a command, or a topic such as scenario, faults, descriptor, promises
     Help {
         /// A command, or one of: scenario, platform, faults, exit-codes
         topic: Option<String>,
