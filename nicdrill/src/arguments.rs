@@ -78,7 +78,7 @@ pub(crate) enum Command {
     WrongMonitor(Rest),
     /// Explain a command, or a topic such as scenario, faults, descriptor, promises
     Help {
-        /// A command, or one of: scenario, platform, faults, exit-codes
+        /// A command, or one of: scenario, platform, faults, descriptor, promises, lines, needs, exit-codes
         topic: Option<String>,
     },
     /// The JSON Schema of a file, for an editor: scenario, descriptor, needs, mix, known …

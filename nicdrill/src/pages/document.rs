@@ -36,7 +36,11 @@ pub(super) fn page(text: &str) -> String {
                 continue;
             }
             is_blank = line.is_empty();
-            writeln!(page, "{}", line.trim_start_matches('#').trim_start()).expect(WRITES);
+            let line = match line.trim_start_matches('#') {
+                heading if heading.len() < line.len() => heading.trim_start(),
+                line => line,
+            };
+            writeln!(page, "{line}").expect(WRITES);
             continue;
         };
         is_blank = false;
@@ -68,7 +72,7 @@ mod tests {
     use super::*;
 
     const DOCUMENT: &str = "# All\n\ntext\n\n## One\n\nBefore.\n\n<!-- a -->\n\n| key | meaning | default |\n|---|---|---|\n\
-        | `a` | what `a` is | 1 |\n\n<!-- /a -->\n\nAfter.\n\n## Two\n\nx\n";
+        | `a` | what `a` is | 1 |\n\n<!-- /a -->\n\nAfter.\n\n## Two\n\nx:\n  y\n";
 
     #[test]
     fn a_table_is_a_list_and_marks_are_left_out() {
@@ -76,6 +80,6 @@ mod tests {
             page(section(DOCUMENT, "One")),
             "One\n\nBefore.\n\n  a\n      what `a` is\n      default: 1\n\nAfter.\n\n"
         );
-        assert_eq!(page(section(DOCUMENT, "Two")), "Two\n\nx\n");
+        assert_eq!(page(section(DOCUMENT, "Two")), "Two\n\nx:\n  y\n");
     }
 }
