@@ -27,6 +27,7 @@ use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 use director::rule_of;
 use fabric::SingleNode;
 use typed::Typed;
+pub use typed::verbs;
 
 use crate::process::{Stage, host_shell};
 

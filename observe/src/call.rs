@@ -11,6 +11,15 @@ pub struct Delivery {
     pub fields: Vec<(String, String)>,
 }
 
+impl From<Vec<Observation>> for Delivery {
+    fn from(observations: Vec<Observation>) -> Self {
+        Self {
+            observations,
+            fields: Vec::new(),
+        }
+    }
+}
+
 impl Delivery {
     /// The call, once it is answered.
     #[must_use]

@@ -17,7 +17,7 @@ use serde::{
 };
 
 use crate::{
-    Delivery, Exit, Observation, Severity, Subject, UNNAMED, VerdictWord,
+    Delivery, Exit, Observation, Severity, Subject, VerdictWord, observation,
     pattern::{self, Pattern},
     slurm::Actions,
 };
@@ -79,10 +79,7 @@ impl ExitCodes {
         match severity {
             Severity::Unknown => observations.push(Observation {
                 text: last_line(output).unwrap_or_else(|| end.to_string()),
-                fields: unnamed
-                    .map(|word| (UNNAMED.to_owned(), word))
-                    .into_iter()
-                    .collect(),
+                fields: observation::unnamed(unnamed),
                 ..Observation::default()
             }),
             Severity::Healthy => {
@@ -114,10 +111,7 @@ impl ExitCodes {
                 observations.extend(named.into_iter().map(fault));
             }
         }
-        Delivery {
-            observations,
-            fields: Vec::new(),
-        }
+        observations.into()
     }
 
     /// The subject in a text, such as the reason of a drain; the node if it names none.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Delivery, Observation, Severity, Subject, UNNAMED, VerdictWord};
+use crate::{Delivery, Observation, Severity, Subject, VerdictWord, observation};
 
 /// With `speaks: http-json`: the page, and where it says what. Pointers are JSON Pointers (RFC 6901), such as
 /// `/status/ports`.
@@ -51,31 +51,19 @@ impl HttpJson {
         let mut observations: Vec<Observation> = items.iter().map(|item| self.item(item)).collect();
         // A node that is well takes back what was said of its ports before, not what is said of them now.
         observations.sort_by_key(|observation| observation.subject != Subject::Node);
-        Ok(Delivery {
-            observations,
-            fields: Vec::new(),
-        })
+        Ok(observations.into())
     }
 
     fn item(&self, item: &Value) -> Observation {
         let at = |pointer: &Option<String>| word(item.pointer(pointer.as_ref()?)?);
-        let subject = match (at(&self.device), at(&self.port), at(&self.card)) {
-            (Some(device), Some(port), _) => Subject::Port { device, port },
-            (Some(device), None, _) => Subject::Device(device),
-            (None, _, Some(card)) => Subject::Card(card),
-            (None, _, None) => Subject::Node,
-        };
         let verdict = item.pointer(&self.verdict).and_then(word);
         let stated = verdict.as_ref().and_then(|word| self.verdicts.get(word));
         let unnamed = verdict.clone().filter(|_| stated.is_none());
         Observation {
-            subject,
+            subject: Subject::named(at(&self.device), at(&self.port), at(&self.card)),
             severity: stated.map_or(Severity::Unknown, |stated| (*stated).into()),
             text: at(&self.text).or(verdict).unwrap_or_default(),
-            fields: unnamed
-                .map(|word| (UNNAMED.to_owned(), word))
-                .into_iter()
-                .collect(),
+            fields: observation::unnamed(unnamed),
             ..Observation::default()
         }
     }

@@ -9,15 +9,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Delivery, Observation, Problem, Severity,
+    Delivery, Observation, Problem, Severity, observation,
     pattern::{self, Pattern},
 };
 
 /// The groups that a pattern may have.
 const GROUPS: [&str; 6] = ["device", "port", "card", "verdict", "code", "text"];
-
-/// The field of an observation with the word of its line that `verdicts` does not name.
-pub const UNNAMED: &str = "word";
 
 /// How the lines of a monitor are read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -72,16 +69,10 @@ impl Lines {
             severity: severity.map_or(Severity::Unknown, Severity::from),
             codes: group("code").into_iter().collect(),
             text: group("text").unwrap_or_else(|| line.to_owned()),
-            fields: unnamed
-                .map(|word| (UNNAMED.to_owned(), word))
-                .into_iter()
-                .collect(),
+            fields: observation::unnamed(unnamed),
             ..Observation::default()
         };
-        Some(Delivery {
-            observations: vec![observation],
-            fields: Vec::new(),
-        })
+        Some(vec![observation].into())
     }
 
     /// What is wrong with the rules.

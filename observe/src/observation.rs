@@ -52,7 +52,27 @@ pub enum Subject {
     Other(String),
 }
 
+/// The field of an observation with the word of its monitor that the descriptor does not name.
+pub const UNNAMED: &str = "word";
+
+/// The fields of an observation with this unnamed word, if there is one.
+pub(crate) fn unnamed(word: Option<String>) -> Vec<(String, String)> {
+    let field = word.map(|word| (UNNAMED.to_owned(), word));
+    field.into_iter().collect()
+}
+
 impl Subject {
+    /// What these names are about: a port of a device, a device, a card, or the node. A port of no device is not told.
+    #[must_use]
+    pub fn named(device: Option<String>, port: Option<String>, card: Option<String>) -> Self {
+        match (device, port, card) {
+            (Some(device), Some(port), _) => Self::Port { device, port },
+            (Some(device), None, _) => Self::Device(device),
+            (None, _, Some(card)) => Self::Card(card),
+            (None, _, None) => Self::Node,
+        }
+    }
+
     /// The device or card.
     #[must_use]
     pub fn nic(&self) -> Option<&str> {

@@ -84,10 +84,5 @@ impl Pattern {
 /// The subject that the groups of a match name: a port of a device, a device, a card, or the node.
 pub(crate) fn subject(found: &Captures<'_>) -> Subject {
     let group = |name: &str| found.name(name).map(|group| group.as_str().to_owned());
-    match (group("device"), group("port"), group("card")) {
-        (Some(device), Some(port), _) => Subject::Port { device, port },
-        (Some(device), None, _) => Subject::Device(device),
-        (None, _, Some(card)) => Subject::Card(card),
-        (None, _, None) => Subject::Node,
-    }
+    Subject::named(group("device"), group("port"), group("card"))
 }

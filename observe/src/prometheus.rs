@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Schedule, Severity, Span, Subject, VerdictWord};
+use crate::{Schedule, Severity, Span, Subject, VerdictWord, scrape::metrics_path};
 
 /// The row for alerts that have none of their own.
 const ANY: &str = "*";
@@ -51,10 +51,6 @@ pub struct Prometheus {
     /// The external labels of the server, which templates of rules can use.
     #[serde(default)]
     pub external_labels: BTreeMap<String, String>,
-}
-
-fn metrics_path() -> String {
-    "/metrics".to_owned()
 }
 
 fn minute() -> Span {
@@ -168,15 +164,9 @@ impl AlertRows {
     pub fn meaning(&self, alert: &str, labels: &BTreeMap<String, String>) -> Option<Meaning> {
         let row = self.0.get(alert).or_else(|| self.0.get(ANY))?;
         let label = |name: &Option<String>| labels.get(name.as_ref()?).cloned();
-        let subject = match (label(&row.device), label(&row.port), label(&row.card)) {
-            (Some(device), Some(port), _) => Subject::Port { device, port },
-            (Some(device), None, _) => Subject::Device(device),
-            (None, _, Some(card)) => Subject::Card(card),
-            (None, _, None) => Subject::Node,
-        };
         let word = label(&row.by).and_then(|value| row.verdicts.get(&value).copied());
         Some(Meaning {
-            subject,
+            subject: Subject::named(label(&row.device), label(&row.port), label(&row.card)),
             severity: row.says.or(word).map_or(Severity::Unknown, Severity::from),
             codes: row.code.iter().cloned().collect(),
         })

@@ -47,6 +47,13 @@ impl Protocol {
         }
     }
 
+    /// Its word in a descriptor.
+    #[must_use]
+    pub fn word(self) -> String {
+        let word = serde_json::to_value(self).expect("a protocol is a word");
+        word.as_str().unwrap_or_default().to_owned()
+    }
+
     /// Whether a monitor calls somebody who can refuse, or be away.
     #[must_use]
     pub fn has_connector(self) -> bool {

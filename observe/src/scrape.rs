@@ -20,7 +20,8 @@ pub struct ScrapePage {
     pub metrics: SeriesRules,
 }
 
-fn metrics_path() -> String {
+/// The page of a program that states none (Prometheus, "Configuration", `metrics_path`).
+pub(crate) fn metrics_path() -> String {
     "/metrics".to_owned()
 }
 

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Delivery, Observation, Series, Severity, Subject, UNNAMED, VerdictWord, value_range::ValueRange,
+    Delivery, Observation, Series, Severity, Subject, VerdictWord, observation,
+    value_range::ValueRange,
 };
 
 /// The rules of a monitor, in any order.
@@ -46,10 +47,7 @@ impl SeriesRules {
         let mut observations: Vec<Observation> = pairs.collect();
         // A node that is well takes back what was said of its ports before, not what is said of them now.
         observations.sort_by_key(|observation| observation.subject != Subject::Node);
-        Delivery {
-            observations,
-            fields: Vec::new(),
-        }
+        observations.into()
     }
 
     /// What is wrong with the rules, and a hint.
@@ -73,12 +71,7 @@ impl SeriesRule {
 
     fn observed(&self, series: &Series) -> Observation {
         let label = |name: &Option<String>| series.labels.get(name.as_ref()?).cloned();
-        let subject = match (label(&self.device), label(&self.port), label(&self.card)) {
-            (Some(device), Some(port), _) => Subject::Port { device, port },
-            (Some(device), None, _) => Subject::Device(device),
-            (None, _, Some(card)) => Subject::Card(card),
-            (None, _, None) => Subject::Node,
-        };
+        let subject = Subject::named(label(&self.device), label(&self.port), label(&self.card));
         let stated = self
             .values
             .iter()
@@ -96,10 +89,7 @@ impl SeriesRule {
             severity,
             codes,
             text: series.line(),
-            fields: word
-                .map(|word| (UNNAMED.to_owned(), word))
-                .into_iter()
-                .collect(),
+            fields: observation::unnamed(word),
             ..Observation::default()
         }
     }

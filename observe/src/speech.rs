@@ -3,7 +3,9 @@
 //!
 //! Start at [`Descriptor::pace`].
 
-use crate::{Descriptor, Protocol, TextfileProgram};
+use crate::{
+    Descriptor, ExitCodes, HttpJson, Prometheus, Protocol, Schedule, SeriesRules, TextfileProgram,
+};
 
 /// How a monitor comes to say something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,10 +74,7 @@ impl Descriptor {
             ),
         ];
         for (protocol, key, is_there) in parts {
-            let word = match protocol {
-                Protocol::PrometheusRules => "prometheus-rules".to_owned(),
-                _ => key.replace('_', "-"),
-            };
+            let word = protocol.word();
             match (self.speaks == protocol, is_there) {
                 (true, false) => {
                     return Some((
@@ -94,41 +93,41 @@ impl Descriptor {
                 _ => {}
             }
         }
-        let keyed =
-            |key, problem: Option<(String, String)>| problem.map(|(what, hint)| (key, what, hint));
-        let scrape = self.scrape.as_ref().and_then(|it| it.metrics.problem());
-        let textfile = self.textfile.as_ref().and_then(|it| it.metrics.problem());
-        let exit_code = self.exit_code.as_ref().and_then(|it| it.problem());
-        keyed("exit_code", exit_code)
-            .or_else(|| keyed("scrape", scrape))
-            .or_else(|| keyed("textfile", textfile))
-            .or_else(|| {
-                keyed(
-                    "http_json",
-                    self.http_json.as_ref().and_then(|it| it.problem()),
-                )
-            })
-            .or_else(|| {
-                keyed(
-                    "prometheus",
-                    self.prometheus.as_ref().and_then(|it| it.problem()),
-                )
-            })
-            .or_else(|| keyed("alerts", self.alerts_problem()))
-            .or_else(|| {
-                let (what, hint) = self.schedule.problem()?;
-                Some(("schedule", what.to_owned(), hint.to_owned()))
-            })
-            .or_else(|| {
-                let is_idle = self.pace() == Pace::Gate && self.speaks != Protocol::Textfile;
-                (is_idle && self.schedule != crate::Schedule::default()).then(|| {
-                    (
-                        "schedule",
-                        "`schedule` is for a program that is run or asked".to_owned(),
-                        "leave it out: this monitor polls by itself".to_owned(),
-                    )
-                })
-            })
+        let scrape = self.scrape.as_ref().map(|it| &it.metrics);
+        let textfile = self.textfile.as_ref().map(|it| &it.metrics);
+        let parts = [
+            (
+                "exit_code",
+                self.exit_code.as_ref().and_then(ExitCodes::problem),
+            ),
+            ("scrape", scrape.and_then(SeriesRules::problem)),
+            ("textfile", textfile.and_then(SeriesRules::problem)),
+            (
+                "http_json",
+                self.http_json.as_ref().and_then(HttpJson::problem),
+            ),
+            (
+                "prometheus",
+                self.prometheus.as_ref().and_then(Prometheus::problem),
+            ),
+            ("alerts", self.alerts_problem()),
+            ("schedule", self.schedule_problem()),
+        ];
+        parts.into_iter().find_map(|(key, problem)| {
+            let (what, hint) = problem?;
+            Some((key, what, hint))
+        })
+    }
+
+    fn schedule_problem(&self) -> Option<(String, String)> {
+        let is_idle = self.pace() == Pace::Gate && self.speaks != Protocol::Textfile;
+        let unused = (
+            "`schedule` is for a program that is run or asked",
+            "leave it out: this monitor polls by itself",
+        );
+        let unused = (is_idle && self.schedule != Schedule::default()).then_some(unused);
+        let (what, hint) = self.schedule.problem().or(unused)?;
+        Some((what.to_owned(), hint.to_owned()))
     }
 
     fn alerts_problem(&self) -> Option<(String, String)> {
@@ -142,13 +141,11 @@ impl Descriptor {
                 "`alerts` is for a monitor that speaks by alert rules".to_owned(),
                 "write `speaks: prometheus-rules`, or leave `alerts` out".to_owned(),
             )),
-            _ if self.prometheus.is_some() && self.schedule != crate::Schedule::default() => {
-                Some((
-                    "`schedule` stands beside `prometheus`, which says when the exporter is scraped"
-                        .to_owned(),
-                    "leave it out: `scrape_interval` and `scrape_phase` are its times".to_owned(),
-                ))
-            }
+            _ if self.prometheus.is_some() && self.schedule != Schedule::default() => Some((
+                "`schedule` stands beside `prometheus`, which says when the exporter is scraped"
+                    .to_owned(),
+                "leave it out: `scrape_interval` and `scrape_phase` are its times".to_owned(),
+            )),
             _ => self.alerts.problem(),
         }
     }

@@ -72,25 +72,13 @@ impl Control {
         let serve = move || {
             for stream in listener.incoming() {
                 let Ok(stream) = stream else { continue };
-                let (asked, answer) = match read(&stream) {
-                    Ok(request) => {
-                        let (sender, answer) = channel();
-                        let answered = sender;
-                        (
-                            Asked {
-                                request,
-                                answer: answered,
-                            },
-                            answer,
-                        )
-                    }
-                    Err(_) => continue,
-                };
-                if !to(asked) {
+                let Ok(request) = read(&stream) else { continue };
+                let (answer, answered) = channel();
+                if !to(Asked { request, answer }) {
                     return;
                 }
                 // One that cannot be told has gone.
-                let _ = tell(stream, &answer);
+                let _ = tell(stream, &answered);
             }
         };
         thread::Builder::new()

@@ -90,7 +90,8 @@ impl Typed {
 }
 
 /// The verbs that are built.
-pub(super) fn verbs() -> Vec<Word> {
+#[must_use]
+pub fn verbs() -> Vec<Word> {
     let words = vocabulary().into_iter();
     words
         .filter(|word| word.kind == WordKind::StepAction && word.built)

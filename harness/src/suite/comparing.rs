@@ -94,12 +94,12 @@ fn left_out_of(
         of.iter().map(|drill| drill.scenario.clone()).collect()
     };
     let own = scenarios(own);
+    let others: BTreeSet<&DrillName> = each.iter().flatten().collect();
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     for scenario in each.iter().flat_map(scenarios).collect::<BTreeSet<_>>() {
         if own.contains(&scenario) {
             continue;
         }
-        let others: BTreeSet<&DrillName> = each.iter().flatten().collect();
         let mut pairs = selected.not_applicable.iter();
         let pair =
             pairs.find(|pair| pair.drill.scenario == scenario && others.contains(&pair.drill));

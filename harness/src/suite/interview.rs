@@ -12,14 +12,17 @@ use memory::Played;
 use observe::Descriptor;
 use scenarios::Story;
 
-use super::{jobs, run::Players};
+use super::{Starting, jobs};
+use crate::process::Stage;
 
 /// How an interview is played.
 pub struct Interviewing<'r> {
     /// Number of drills at once; the number of allowed CPUs if `None`.
     pub jobs: Option<usize>,
-    /// Creates players.
-    pub players: &'r Players<'r>,
+    /// How monitors are started.
+    pub starting: &'r Starting,
+    /// Where they run.
+    pub stage: &'r Stage,
     /// Becomes true when it is to end early.
     pub interrupted: &'r AtomicBool,
 }
@@ -60,7 +63,7 @@ pub(super) fn each_played<T: Send>(
         jobs,
         number,
         |job, turn| {
-            let mut player = (how.players)(job)?;
+            let mut player = how.starting.player(how.stage, job)?;
             player.takes(turn);
             Ok(player)
         },

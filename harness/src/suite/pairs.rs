@@ -78,6 +78,21 @@ pub struct Selected {
     pub because: BTreeMap<DrillName, String>,
 }
 
+impl Selected {
+    /// These drills, each to be played as processes.
+    #[must_use]
+    pub fn of_processes(drills: impl IntoIterator<Item = DrillName>) -> Self {
+        let planned = drills.into_iter().map(|drill| PlannedDrill {
+            drill,
+            arms: vec![ArmName::Process],
+        });
+        Self {
+            drills: planned.collect(),
+            ..Self::default()
+        }
+    }
+}
+
 /// The story of a drill; `None` if its scenario or platform is not in the library.
 ///
 /// # Errors

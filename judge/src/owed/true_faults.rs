@@ -32,14 +32,21 @@ const COMES_UP: u64 = 3;
 impl<'a> Translator<'_, 'a> {
     /// Adds what follows from the truth alone.
     pub(super) fn true_faults(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
-        self.recoveries(owed);
         let further = self.beyond_scope();
-        if !self.rows.differ() && further.is_empty() {
+        let differs = self.rows.differ() || !further.is_empty();
+        let tells_all = self.rows.wire().recoveries == Some(Recoveries::All);
+        if !differs && !tells_all {
+            return;
+        }
+        let all = intervals(self.context, self.readings, self.recording);
+        if tells_all {
+            self.recoveries(&all, owed);
+        }
+        if !differs {
             return;
         }
         let is_further =
             |it: &Interval, pci: &PciAddress| further.contains(&(it.node.clone(), *pci));
-        let all = intervals(self.context, self.readings, self.recording);
         for (at, interval) in all.iter().enumerate() {
             match &interval.whom {
                 Whom::Port(pci, port) => {
@@ -67,11 +74,7 @@ impl<'a> Translator<'_, 'a> {
     }
 
     /// A monitor that tells that every port is healthy again, reported or not, may say so at the end of each fault.
-    fn recoveries(&self, owed: &mut Vec<Demand<'a>>) {
-        if self.rows.wire().recoveries != Some(Recoveries::All) {
-            return;
-        }
-        let all = intervals(self.context, self.readings, self.recording);
+    fn recoveries(&self, all: &[Interval], owed: &mut Vec<Demand<'a>>) {
         for interval in all
             .iter()
             .filter(|it| it.is_of_reading() && it.to < u64::MAX)

@@ -17,10 +17,8 @@ use harness::{
     suite::{Ask, Common, Compared, Filter, Interviewing, Selected, Starting, choose_common, hear},
 };
 use judge::{HeardBy, compared};
-use observe::{Descriptor, Protocol, shipped_descriptors};
-use reports::{
-    ArmName, Comparison, DrillName, ExitCode, PlannedDrill, ProbeOutcome, comparison_page,
-};
+use observe::{Descriptor, shipped_descriptors};
+use reports::{Comparison, ExitCode, ProbeOutcome, comparison_page};
 
 use super::{
     Stop, mix, needs,
@@ -91,12 +89,6 @@ fn is_monitor(word: &str) -> bool {
         .any(|line| line.starts_with("descriptor_version"))
 }
 
-/// The word of a protocol in a descriptor.
-fn word(protocol: Protocol) -> String {
-    let word = serde_json::to_value(protocol).expect("a protocol is a word");
-    word.as_str().unwrap_or_default().to_owned()
-}
-
 /// One of the monitors.
 struct Side {
     name: String,
@@ -134,7 +126,6 @@ fn read(
         descriptors.collect::<Result<_, _>>().map_err(Stop::input)?;
     let mut sides = Vec::new();
     for (asked, descriptor) in monitors.iter().zip(&descriptors) {
-        let library = Library::read(&scenarios, &own).map_err(Stop::input)?;
         let name = &descriptor.name;
         let is_alone = descriptors
             .iter()
@@ -147,7 +138,7 @@ fn read(
             } else {
                 (*asked).clone()
             },
-            library: library.watched_by(descriptor),
+            library: library.clone().watched_by(descriptor),
             descriptor: descriptor.clone(),
         });
     }
@@ -189,7 +180,7 @@ fn played(arguments: &CompareArguments, asked: &Asked<'_>, here: &Here) -> Resul
     for (side, left_out) in asked.monitors.iter().zip(&asked.common.left_out) {
         let mut of = HeardBy {
             name: side.name.clone(),
-            speaks: word(side.descriptor.speaks),
+            speaks: side.descriptor.speaks.word(),
             left_out: left_out.clone(),
             ..HeardBy::default()
         };
@@ -238,29 +229,22 @@ fn one(
         ..Starting::default()
     };
     let drills = &asked.common.drills;
-    let probed = starting.probe(stage, &side.library, &side.descriptor, &planned(drills));
+    let probed = starting.probe(
+        stage,
+        &side.library,
+        &side.descriptor,
+        &Selected::of_processes(drills.iter().cloned()),
+    );
     if let ProbeOutcome::Failed { reason, exit_code } = probed.outcome {
         return Err((reason, exit_code));
     }
     let interrupted = here.interrupted();
-    let players = |job| starting.player(stage, job);
     let how = Interviewing {
         jobs: arguments.jobs,
-        players: &players,
+        starting: &starting,
+        stage,
         interrupted: &interrupted,
     };
     let needs = &asked.needs.needs;
     hear(side.compared(), drills, needs, &how, |_| step()).map_err(not_set)
-}
-
-/// The drills as a selection, for the probe.
-fn planned(drills: &[DrillName]) -> Selected {
-    let planned = |drill: &DrillName| PlannedDrill {
-        drill: drill.clone(),
-        arms: vec![ArmName::Process],
-    };
-    Selected {
-        drills: drills.iter().map(planned).collect(),
-        ..Selected::default()
-    }
 }

@@ -6,9 +6,11 @@ use std::{
     thread,
 };
 
-use harness::sandbox::control::{self, Request, SANDBOX};
+use harness::sandbox::{
+    control::{self, Request, SANDBOX},
+    verbs,
+};
 use reports::ExitCode;
-use scenarios::{Word, WordKind, vocabulary};
 
 use super::{Stop, duration::duration};
 use crate::{
@@ -96,19 +98,14 @@ fn no_sandbox(what: &str) -> Stop {
 
 /// The words that may follow, one on each line.
 fn completed(arguments: &DoArguments) -> String {
-    let verbs = || {
-        let all = vocabulary().into_iter();
-        all.filter(|word| word.kind == WordKind::StepAction && word.built)
-    };
     let mut words: Vec<String> = Vec::new();
     match arguments.words.split_first() {
         None => {
-            words.extend(verbs().map(|word: Word| word.word.to_owned()));
+            words.extend(verbs().iter().map(|word| word.word.to_owned()));
             words.extend(OWN.map(str::to_owned));
         }
         Some((verb, _)) => {
-            let known = verbs().find(|word| word.word == verb);
-            if let Some(word) = known {
+            if let Some(word) = verbs().iter().find(|word| word.word == verb) {
                 words.extend(word.keys.iter().map(|key| key.word.to_owned()));
                 words.extend(word.choices.iter().map(|(choice, _)| (*choice).to_owned()));
             }

@@ -14,7 +14,7 @@ use harness::{
 };
 use memory::Played;
 use observe::{Descriptor, Drains, shipped_descriptors};
-use reports::{ArmName, DrillName, ExitCode, PlannedDrill, ProbeOutcome};
+use reports::{DrillName, ExitCode, ProbeOutcome};
 use scenarios::{Story, Unfit};
 
 use super::{
@@ -151,16 +151,16 @@ fn asked(
         pin: true,
         ..Starting::default()
     };
-    let probed = starting.probe(stage, &asking.library, descriptor, &planned(asking));
+    let probed = starting.probe(stage, &asking.library, descriptor, &selected(asking));
     if let ProbeOutcome::Failed { reason, exit_code } = probed.outcome {
         log(&format!("STOP  {}: {reason}", descriptor.name));
         return Ok(exit_code);
     }
     let interrupted = here.interrupted();
-    let players = |job| starting.player(stage, job);
     let how = Interviewing {
         jobs: arguments.jobs,
-        players: &players,
+        starting: &starting,
+        stage,
         interrupted: &interrupted,
     };
     let stopped = |reason: String| Stop::with(ExitCode::StageNotSet, reason);
@@ -208,18 +208,12 @@ fn asked(
 }
 
 /// The drills as a selection, for the probe.
-fn planned(asking: &Asking) -> Selected {
-    let planned = |story: &Story| PlannedDrill {
-        drill: DrillName {
-            scenario: story.name.clone(),
-            world: story.world.clone(),
-        },
-        arms: vec![ArmName::Process],
+fn selected(asking: &Asking) -> Selected {
+    let name = |story: &Story| DrillName {
+        scenario: story.name.clone(),
+        world: story.world.clone(),
     };
-    Selected {
-        drills: asking.stories.iter().map(planned).collect(),
-        ..Selected::default()
-    }
+    Selected::of_processes(asking.stories.iter().map(name))
 }
 
 fn drill<'d>((story, played): (&&'d Story, &'d Played)) -> Drill<'d> {

@@ -6,7 +6,7 @@ use std::{
     os::unix::fs::FileTypeExt as _,
     sync::mpsc::{self, RecvTimeoutError},
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use harness::sandbox::{Sandbox, control::Request};
@@ -16,15 +16,15 @@ use signal_hook::{
     iterator::Signals,
 };
 
-use super::{Stop, shell::answer};
+use super::{
+    Stop,
+    shell::{BEAT, answer},
+};
 use crate::{
     arguments::{Color, MountArguments},
     pages::platform_pages,
     terminal::{Terminal, log},
 };
-
-/// The interval at which time advances without commands. Chosen: a tenth of a poll.
-const BEAT: Duration = Duration::from_millis(100);
 
 /// What is printed where a command can be typed.
 const PROMPT: &str = "> ";

@@ -117,14 +117,17 @@ fn stories(
     Ok(stories)
 }
 
-/// Plays stories, with a word of progress.
+fn stopped(reason: String) -> Stop {
+    Stop::with(ExitCode::StageNotSet, reason)
+}
+
+/// Plays stories.
 fn play(
     stories: &[Story],
     descriptor: &Descriptor,
     here: &Here,
     jobs: Option<usize>,
 ) -> Result<Vec<Played>, Stop> {
-    let stopped = |reason: String| Stop::with(ExitCode::StageNotSet, reason);
     let stage = here
         .stage
         .as_ref()
@@ -134,10 +137,10 @@ fn play(
         ..Starting::default()
     };
     let interrupted = here.interrupted();
-    let players = |job| starting.player(stage, job);
     let how = Interviewing {
         jobs,
-        players: &players,
+        starting: &starting,
+        stage,
         interrupted: &interrupted,
     };
     let all: Vec<&Story> = stories.iter().collect();
@@ -155,7 +158,6 @@ fn check(arguments: &RulesCheckArguments) -> Result<process::ExitCode, Stop> {
         Standing::Here(here) => here,
     };
     let played = play(&stories, &descriptor, &here, arguments.jobs)?;
-    let stopped = |reason: String| Stop::with(ExitCode::StageNotSet, reason);
     let (rules, prometheus) = alert_rules::rules_of(&descriptor).map_err(stopped)?;
     let scraped: Vec<Scraped> = stories
         .iter()
@@ -277,7 +279,6 @@ fn export(arguments: &RulesExportArguments) -> Result<process::ExitCode, Stop> {
         .unwrap_or(&at)
         .display()
         .to_string();
-    let stopped = |reason: String| Stop::with(ExitCode::StageNotSet, reason);
     let (_, prometheus) = alert_rules::rules_of(&descriptor).map_err(stopped)?;
     let scraped = Scraped::of(&played.recording, prometheus, story.tick.as_ns());
     let head = format!(

@@ -22,7 +22,7 @@ use super::{
 use crate::{arguments::ShellArguments, pages::platform_pages, terminal::log};
 
 /// The interval at which time advances without commands. Chosen: a tenth of a poll.
-const BEAT: Duration = Duration::from_millis(100);
+pub(super) const BEAT: Duration = Duration::from_millis(100);
 
 /// The shell where the user's environment names none.
 const SHELL: &str = "/bin/sh";

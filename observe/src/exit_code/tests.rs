@@ -3,6 +3,7 @@
 use rstest::rstest;
 
 use super::*;
+use crate::UNNAMED;
 
 /// A description as a value of TOML.
 fn codes(text: &str) -> Result<ExitCodes, String> {

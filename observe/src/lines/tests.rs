@@ -4,6 +4,7 @@ use rstest::rstest;
 
 use super::*;
 use crate::Subject;
+use crate::UNNAMED;
 
 const RULES: &str = r"[
     { pattern = '^(?P<device>mlx5_[0-9]+)(/(?P<port>[0-9]+))? (?P<verdict>[A-Z]+)(: (?P<text>.*))?', verdicts = WORDS },

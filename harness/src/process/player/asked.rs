@@ -5,7 +5,6 @@
 
 use std::{
     io,
-    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
@@ -246,22 +245,9 @@ fn why(scrape: &Scrape) -> String {
 
 /// The statement that nothing is known of the node.
 fn nothing_known(text: String) -> Delivery {
-    Delivery {
-        observations: vec![Observation {
-            text,
-            ..Observation::default()
-        }],
-        fields: Vec::new(),
-    }
-}
-
-impl Player<'_> {
-    /// Ends the drill if the run is to end.
-    fn interrupted(&self) -> Play<()> {
-        if self.arm.interrupted.load(Ordering::Relaxed) {
-            let cause = "interrupted".to_owned();
-            return Err(Broken::Stage { cause });
-        }
-        Ok(())
-    }
+    let unknown = Observation {
+        text,
+        ..Observation::default()
+    };
+    vec![unknown].into()
 }

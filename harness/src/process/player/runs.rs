@@ -145,10 +145,7 @@ impl Player<'_> {
         for call in calls {
             let line = format!("scontrol {}", call.join(" "));
             if let Some(observation) = slurm::observed(&call, &name, codes) {
-                let said = Delivery {
-                    observations: vec![observation],
-                    fields: Vec::new(),
-                };
+                let said = Delivery::from(vec![observation]);
                 node_runtime
                     .tick
                     .calls

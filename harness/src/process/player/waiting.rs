@@ -163,11 +163,7 @@ impl Player<'_> {
             if instance.held.is_some() || self.holds_a_run(node) {
                 return Ok(Waited::Held);
             }
-            if self.arm.interrupted.load(Ordering::Relaxed) {
-                return Err(Broken::Stage {
-                    cause: "interrupted".to_owned(),
-                });
-            }
+            self.interrupted()?;
             match self.next(LOOK) {
                 Some(event) => {
                     self.react(event)?;
@@ -189,6 +185,15 @@ impl Player<'_> {
                 None => self.idle(node, monitor, what)?,
             }
         }
+    }
+
+    /// Ends the drill if the run is to end.
+    pub(super) fn interrupted(&self) -> Play<()> {
+        if self.arm.interrupted.load(Ordering::Relaxed) {
+            let cause = "interrupted".to_owned();
+            return Err(Broken::Stage { cause });
+        }
+        Ok(())
     }
 
     /// Whether a run waits for a read that the story holds, so that ticks go on.
