@@ -72,12 +72,6 @@ impl Judged {
         self.judged + self.not_judged.values().sum::<u64>()
     }
 
-    /// Whether an expectation, or a part of one, was not judged.
-    #[must_use]
-    pub fn is_partial(&self) -> bool {
-        !self.not_judged.is_empty() || !self.parts.is_empty()
-    }
-
     /// The share of expectations that were judged in percent, rounded down; 100 if there were none.
     #[must_use]
     pub fn percent(&self) -> u64 {

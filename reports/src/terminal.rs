@@ -197,7 +197,7 @@ pub fn summary_line(run: &RunReport, style: Style, is_told: bool) -> String {
     }
     let mut judged = judged_line(&run.summary.judged, &run.plan.judged_by);
     let by_laws = matches!(run.plan.judged_by, JudgedBy::Laws { .. });
-    if run.summary.judged.is_partial() && !by_laws && !is_told {
+    if !run.summary.judged.not_judged.is_empty() && !by_laws && !is_told {
         judged += "; `--not-judged` tells why not all";
     }
     let judged = match run.plan.judged_by {
