@@ -4,6 +4,7 @@
 //! which writes files. One drill is played and judged by [`crate::play`].
 
 mod artifacts;
+mod checking;
 mod comparing;
 mod cover;
 mod coverage;
@@ -20,6 +21,7 @@ mod repeat;
 mod run;
 mod shard;
 
+pub use checking::{CheckedLine, CheckedScenario, Checking, check_lines};
 pub use comparing::{Common, Compared, choose_common, hear};
 pub use coverage::{Covering, coverage};
 pub use estimate::{Estimate, estimate};

@@ -150,7 +150,7 @@ impl<'a> JudgeContext<'a> {
     }
 
     /// The NIC and the port that events about a subject name in a tick.
-    fn entities(
+    pub(crate) fn entities(
         &self,
         about: &About,
         node: &NodeName,

@@ -17,6 +17,7 @@ use reports::{Cause, CauseKind, Finding, FindingKind, Judged, Read, StoryLine};
 use scenarios::{Expectation, Story, What};
 
 mod alarms;
+mod altered;
 mod assign;
 mod causes;
 mod clock;
@@ -49,6 +50,7 @@ mod stood;
 mod strays;
 mod trace;
 
+pub use altered::{Altered, Bite, altered};
 pub use compare::{Difference, compare};
 pub use compared::{HeardBy, compared};
 pub use consequences::{Consequences, Fault, Standing, TickMade, cabling};

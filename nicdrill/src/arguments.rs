@@ -7,11 +7,13 @@ mod compare;
 mod fit;
 mod rules;
 mod sandbox_arguments;
+mod suite;
 
 pub(crate) use compare::CompareArguments;
 pub(crate) use fit::FitArguments;
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand, RulesExportArguments};
 pub(crate) use sandbox_arguments::{DoArguments, ShellArguments};
+pub(crate) use suite::{SuiteCheckArguments, SuiteCommand};
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -97,6 +99,11 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Drill Prometheus' alert rules: check what they notice, export tests for promtool
     Rules(RulesArguments),
+    /// Work with scenarios: check that each of their expectations can fail
+    Suite {
+        #[command(subcommand)]
+        command: SuiteCommand,
+    },
     /// Accept the findings of the last run: writes entries to `known.toml`, after asking
     Accept(AcceptArguments),
     /// Record what happens to a node's NICs as a scenario that can be replayed

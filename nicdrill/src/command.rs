@@ -29,6 +29,7 @@ mod shell;
 mod show;
 mod stage;
 mod stored;
+mod suite;
 #[cfg(feature = "zoo")]
 mod wrong_monitor;
 #[cfg(feature = "zoo")]
@@ -53,6 +54,7 @@ pub(crate) use run::run;
 pub(crate) use schema::schema;
 pub(crate) use shell::shell;
 pub(crate) use show::show;
+pub(crate) use suite::suite;
 #[cfg(feature = "zoo")]
 pub(crate) use wrong_monitor::wrong_monitor;
 #[cfg(feature = "zoo")]

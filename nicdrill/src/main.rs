@@ -53,6 +53,7 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         Command::Shell(arguments) => return command::shell(&arguments),
         Command::Fit(arguments) => return command::fit(&arguments),
         Command::Rules(arguments) => return command::rules(&arguments),
+        Command::Suite { command } => return command::suite(&command),
         #[cfg(feature = "zoo")]
         Command::Zoo(arguments) => return command::zoo(&arguments),
         Command::List(arguments) => command::list(&arguments),

@@ -9,7 +9,9 @@ mod link;
 mod lnet;
 pub(crate) mod platform_check;
 pub(crate) mod platform_pages;
+mod suite_check;
 
 pub(crate) use drill::drill_page;
 pub(crate) use link::link_page;
 pub(crate) use lnet::{LnetAsked, lnet_page};
+pub(crate) use suite_check::suite_check_page;

@@ -1,0 +1,255 @@
+//! Whether the lines of scenarios assert something: each expectation is made false, and the drill must be red for it.
+//!
+//! A line needs one drill in which each of its alterations is noticed; the drills of a scenario are played in their
+//! order until that is so. Start at [`check_lines`].
+
+use std::{
+    num::NonZeroUsize,
+    ops::ControlFlow,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use judge::{Altered, Bite, altered};
+use observe::Descriptor;
+use reports::{ArmName, DrillName, PlannedDrill, StoryLine};
+
+use super::{jobs, pairs::Selected, run::Players, story};
+use crate::{MemoryPlayer, Player, SharedTrees, read_files::Library};
+
+/// A line with an expectation, and what came of making it false.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedLine {
+    /// The line.
+    pub line: StoryLine,
+    /// Its kind in words, such as `event`.
+    pub kind: &'static str,
+    /// Its alterations, in order, each with the best that came of it in any drill.
+    pub alterations: Vec<(&'static str, Bite)>,
+}
+
+impl CheckedLine {
+    /// The alterations that no drill noticed.
+    pub fn unnoticed(&self) -> impl Iterator<Item = &'static str> {
+        let green = |(_, bite): &&(&'static str, Bite)| *bite == Bite::Green;
+        self.alterations.iter().filter(green).map(|(name, _)| *name)
+    }
+
+    /// Whether nothing more can come of another drill.
+    fn is_settled(&self) -> bool {
+        let settled = |(_, bite): &(_, Bite)| *bite == Bite::Red;
+        self.alterations.iter().all(settled)
+    }
+
+    /// Takes what came of an alteration in one drill: the better of the two stays.
+    fn take(&mut self, alteration: &'static str, bite: Bite) {
+        let known = self.alterations.iter_mut();
+        match known.into_iter().find(|(name, _)| *name == alteration) {
+            Some((_, known)) => *known = known.clone().min(bite),
+            None => self.alterations.push((alteration, bite)),
+        }
+    }
+}
+
+/// The lines of a scenario.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckedScenario {
+    /// The scenario.
+    pub scenario: String,
+    /// Its lines, in the order of the first drill.
+    pub lines: Vec<CheckedLine>,
+    /// How many of its drills were played.
+    pub played: usize,
+    /// Drills that are red as they are, and show nothing; and those that could not be played, with the reason.
+    pub not_shown: Vec<(DrillName, String)>,
+}
+
+impl CheckedScenario {
+    /// Takes what came of one drill. Of a line that stands for several expectations, one that went unnoticed is what
+    /// came of all.
+    fn take(&mut self, all: Vec<Altered>) {
+        let mut in_drill: Vec<CheckedLine> = Vec::new();
+        for Altered {
+            line,
+            kind,
+            alteration,
+            bite,
+        } in all
+        {
+            let lines = in_drill.iter_mut();
+            let known = lines
+                .into_iter()
+                .find(|known| known.line.place == line.place);
+            let Some(known) = known else {
+                in_drill.push(CheckedLine {
+                    line,
+                    kind,
+                    alterations: vec![(alteration, bite)],
+                });
+                continue;
+            };
+            let alterations = known.alterations.iter_mut();
+            match alterations
+                .into_iter()
+                .find(|(name, _)| *name == alteration)
+            {
+                Some((_, came)) if *came == Bite::Green || bite == Bite::Green => {
+                    *came = Bite::Green;
+                }
+                Some((_, came)) => *came = came.clone().min(bite),
+                None => known.alterations.push((alteration, bite)),
+            }
+        }
+        for line in in_drill {
+            let lines = self.lines.iter_mut();
+            match lines
+                .into_iter()
+                .find(|known| known.line.place == line.line.place)
+            {
+                Some(known) => {
+                    for (alteration, bite) in line.alterations {
+                        known.take(alteration, bite);
+                    }
+                }
+                None => self.lines.push(line),
+            }
+        }
+    }
+}
+
+/// How lines are checked.
+pub struct Checking<'r> {
+    /// Number of scenarios at once; the number of allowed CPUs if `None`.
+    pub jobs: Option<usize>,
+    /// The players of the process arm, or why there are none.
+    pub process: Result<&'r Players<'r>, String>,
+    /// The trees that drills start with, shared.
+    pub trees: SharedTrees,
+    /// Becomes true when it is to end early.
+    pub interrupted: &'r AtomicBool,
+}
+
+/// Checks the lines of every selected scenario; `heard` is told each scenario when it and all before it are checked.
+///
+/// # Errors
+/// The cause, if a scenario's drill fell, or it was interrupted.
+pub fn check_lines(
+    library: &Library,
+    descriptor: &Descriptor,
+    selected: &Selected,
+    how: &Checking<'_>,
+    mut heard: impl FnMut(&CheckedScenario),
+) -> Result<Vec<CheckedScenario>, String> {
+    let scenarios = by_scenario(&selected.drills);
+    let allowed = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let mut all = Vec::new();
+    let mut failed = None;
+    jobs::in_order(
+        how.jobs.unwrap_or_else(allowed),
+        scenarios.len(),
+        |job, turn| {
+            let memory = MemoryPlayer {
+                wrong: None,
+                trees: how.trees.clone(),
+            };
+            let process = match &how.process {
+                Ok(players) => players(job).map(|mut player| {
+                    player.takes(turn);
+                    player
+                }),
+                Err(reason) => Err(reason.clone()),
+            };
+            Checker {
+                library,
+                descriptor,
+                memory,
+                process,
+            }
+        },
+        |checker, place| checker.scenario(&scenarios[place]),
+        |_, done| {
+            match done {
+                Ok(checked) => {
+                    heard(&checked);
+                    all.push(checked);
+                }
+                Err(panic) => failed = Some(panic.0),
+            }
+            if how.interrupted.load(Ordering::Relaxed) {
+                failed = Some("it was interrupted".to_owned());
+            }
+            match failed {
+                None => ControlFlow::Continue(()),
+                Some(_) => ControlFlow::Break(()),
+            }
+        },
+    );
+    failed.map_or(Ok(all), Err)
+}
+
+/// The drills of each scenario, in the order of their first ones.
+fn by_scenario(drills: &[PlannedDrill]) -> Vec<Vec<&PlannedDrill>> {
+    let mut scenarios: Vec<Vec<&PlannedDrill>> = Vec::new();
+    for planned in drills {
+        let same = |others: &&mut Vec<&PlannedDrill>| {
+            let first = others.first();
+            first.is_some_and(|other| other.drill.scenario == planned.drill.scenario)
+        };
+        match scenarios.iter_mut().find(same) {
+            Some(others) => others.push(planned),
+            None => scenarios.push(vec![planned]),
+        }
+    }
+    scenarios
+}
+
+/// A worker with its players.
+struct Checker<'r> {
+    library: &'r Library,
+    descriptor: &'r Descriptor,
+    memory: MemoryPlayer,
+    process: Result<Box<dyn Player>, String>,
+}
+
+impl Checker<'_> {
+    fn scenario(&mut self, drills: &[&PlannedDrill]) -> CheckedScenario {
+        let mut checked = CheckedScenario::default();
+        // In memory first: it is the faster arm.
+        for arm in [ArmName::Memory, ArmName::Process] {
+            for planned in drills.iter().filter(|planned| planned.arms.contains(&arm)) {
+                checked.scenario.clone_from(&planned.drill.scenario);
+                let is_settled = checked.lines.iter().all(CheckedLine::is_settled);
+                if checked.played > 0 && is_settled {
+                    return checked;
+                }
+                match self.drill(planned, arm) {
+                    Ok(all) => {
+                        checked.played += 1;
+                        checked.take(all);
+                    }
+                    Err(reason) => checked.not_shown.push((planned.drill.clone(), reason)),
+                }
+            }
+        }
+        checked
+    }
+
+    /// Plays a drill and alters its lines; or why it shows nothing.
+    fn drill(&mut self, planned: &PlannedDrill, arm: ArmName) -> Result<Vec<Altered>, String> {
+        let story = match story(self.library, &planned.drill) {
+            Some(Ok(story)) => story,
+            Some(Err(unfit)) => return Err(unfit.to_string()),
+            None => return Err("the scenario or platform is gone".to_owned()),
+        };
+        let player: &mut dyn Player = match (arm, &mut self.process) {
+            (ArmName::Memory, _) => &mut self.memory,
+            (ArmName::Process, Ok(player)) => player.as_mut(),
+            (ArmName::Process, Err(reason)) => return Err(reason.clone()),
+        };
+        let played = player.play(&story, self.descriptor);
+        altered(&story, &played.truth, &played.recording, self.descriptor).map_err(|judgement| {
+            let findings = judgement.findings.len();
+            format!("it is red as it is, with {findings} findings in the {arm} arm")
+        })
+    }
+}

@@ -1,0 +1,237 @@
+//! Whether the lines of a scenario assert something: each expectation is made false in every way that its kind has,
+//! and the judge must say so, about this line.
+//!
+//! A drill is played once. What is expected of it does not change what happens in it, so that the altered
+//! expectation is judged by the same recording; silence is made false in the recording, by what it forbids. Start at
+//! [`altered`].
+
+use director::Truth;
+use observe::{Descriptor, Recording};
+use reports::StoryLine;
+use scenarios::{Expectation, Story, What};
+
+use crate::{Judgement, fits::JudgeContext, judge, line_of};
+
+mod cluster;
+mod event;
+mod monitor;
+mod silence;
+mod world;
+
+/// An alteration of an expectation, and whether the judge noticed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Altered {
+    /// The line with the expectation.
+    pub line: StoryLine,
+    /// The kind of the expectation in words, such as `event`.
+    pub kind: &'static str,
+    /// The alteration in words, such as `another severity`.
+    pub alteration: &'static str,
+    /// What came of it.
+    pub bite: Bite,
+}
+
+/// Whether the judge noticed that an expectation was false.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Bite {
+    /// The drill is red, about this line.
+    Red,
+    /// The line makes no difference here, for a reason that follows from how it is written.
+    Equivalent(&'static str),
+    /// The line is not judged for this monitor, for this reason.
+    NotJudged(String),
+    /// The drill stays green.
+    Green,
+}
+
+/// An expectation made false.
+enum Change {
+    /// The line says this instead.
+    Line(Box<Expectation>),
+    /// The line claims less, or is missing: what it no longer claims is red by itself.
+    Less(Option<Box<Expectation>>),
+    /// The line stands twice.
+    Twice,
+    /// The recording is this one.
+    Recording(Box<Recording>),
+    /// It cannot be made false in this way.
+    Equivalent(&'static str),
+}
+
+/// An expectation with the drill that it was judged by.
+struct Subject<'a> {
+    expectation: &'a Expectation,
+    context: JudgeContext<'a>,
+    recording: &'a Recording,
+}
+
+impl Subject<'_> {
+    /// The line with something else.
+    fn line(&self, what: What) -> Change {
+        Change::Line(Box::new(Expectation {
+            what,
+            ..self.expectation.clone()
+        }))
+    }
+
+    /// The last tick of the drill.
+    fn last(&self) -> u64 {
+        (self.recording.ticks.len() as u64).saturating_sub(1)
+    }
+}
+
+/// Alters every expectation of a story in every way that its kind has, and judges each alteration by the recording.
+///
+/// # Errors
+/// The judgement of the story as it is, if that is not green: what was red before shows nothing.
+pub fn altered(
+    story: &Story,
+    truth: &Truth,
+    recording: &Recording,
+    descriptor: &Descriptor,
+) -> Result<Vec<Altered>, Box<Judgement>> {
+    let judged = |story: &Story, recording: &Recording| judge(story, truth, recording, descriptor);
+    let as_it_is = judged(story, recording);
+    if !as_it_is.findings.is_empty() {
+        return Err(Box::new(as_it_is));
+    }
+    let mut all = Vec::new();
+    let mut changed = story.clone();
+    for (at, expectation) in story.expectations.iter().enumerate() {
+        let line = line_of(expectation);
+        let subject = Subject {
+            expectation,
+            context: JudgeContext {
+                story,
+                truth,
+                descriptor,
+            },
+            recording,
+        };
+        let left_out = as_it_is.judged.left_out.iter();
+        let reason = left_out
+            .filter(|left_out| left_out.line == line)
+            .map(|left_out| left_out.reason.clone())
+            .next();
+        for (alteration, change) in changes(&subject) {
+            let mut claims_less = false;
+            let (expectations, recording) = match change {
+                Change::Equivalent(reason) => {
+                    all.push(Altered {
+                        line: line.clone(),
+                        kind: kind(&expectation.what),
+                        alteration,
+                        bite: Bite::Equivalent(reason),
+                    });
+                    continue;
+                }
+                Change::Line(other) => (replaced(story, at, &[*other]), None),
+                Change::Less(other) => {
+                    claims_less = true;
+                    let others: Vec<Expectation> = other.into_iter().map(|it| *it).collect();
+                    (replaced(story, at, &others), None)
+                }
+                Change::Twice => {
+                    let twice = [expectation.clone(), expectation.clone()];
+                    (replaced(story, at, &twice), None)
+                }
+                Change::Recording(other) => (alone(story, at), Some(other)),
+            };
+            changed.expectations = expectations;
+            let judgement = judged(&changed, recording.as_deref().unwrap_or(subject.recording));
+            let is_red = judgement
+                .findings
+                .iter()
+                .any(|finding| claims_less || finding.line.as_ref() == Some(&line));
+            let bite = match &reason {
+                _ if is_red => Bite::Red,
+                Some(reason) => Bite::NotJudged(reason.clone()),
+                None => Bite::Green,
+            };
+            all.push(Altered {
+                line: line.clone(),
+                kind: kind(&expectation.what),
+                alteration,
+                bite,
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// The expectations with others in the place of one.
+fn replaced(story: &Story, at: usize, others: &[Expectation]) -> Vec<Expectation> {
+    let all = &story.expectations;
+    [&all[..at], others, &all[at + 1..]].concat()
+}
+
+/// The expectations without the other ones for silence, which would be named instead of this one.
+fn alone(story: &Story, at: usize) -> Vec<Expectation> {
+    let of_silence = |what: &What| matches!(what, What::Nothing { .. });
+    let all = story.expectations.iter().enumerate();
+    all.filter(|(other, expectation)| *other == at || !of_silence(&expectation.what))
+        .map(|(_, expectation)| expectation.clone())
+        .collect()
+}
+
+/// How an expectation can be made false, by its kind.
+fn changes(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
+    match &subject.expectation.what {
+        What::Say { .. } => event::say(subject),
+        What::FollowEdges { .. } => event::edges(subject),
+        What::Baseline { .. } => event::baseline(subject),
+        What::Nothing { about, reported } => silence::nothing(subject, about, *reported),
+        What::Link { slot, here, there } => world::link(subject, slot, here, there),
+        What::Lnet(is) => world::lnet(subject, is),
+        What::Workload(is) => world::workload(subject, is),
+        What::Verdict {
+            workload,
+            verdict,
+            lead,
+        } => world::verdict(subject, workload, *verdict, *lead),
+        What::Condition(is) => cluster::condition(subject, is),
+        What::Cordoned(stands) => cluster::cordoned(subject, *stands),
+        What::Uncordoned(is) => cluster::uncordoned(subject, *is),
+        What::Rule(is) => cluster::rule(subject, is),
+        What::RulesSilent => cluster::rules_silent(subject),
+        What::Exit { .. }
+        | What::Log { .. }
+        | What::NoLog { .. }
+        | What::Polls(_)
+        | What::Calls { .. }
+        | What::StateFile(_)
+        | What::Reads { .. }
+        | What::Metric { .. }
+        | What::Healthz { .. }
+        | What::StuckInKernel => monitor::changes(subject),
+    }
+}
+
+/// The kind of an expectation, in words.
+fn kind(what: &What) -> &'static str {
+    match what {
+        What::Say { .. } => "event",
+        What::FollowEdges { .. } => "edges",
+        What::Baseline { .. } => "first poll",
+        What::Nothing { .. } => "silence",
+        What::Exit { .. } => "exit",
+        What::Log { .. } => "log line",
+        What::NoLog { .. } => "no log line",
+        What::Polls(_) => "polls",
+        What::Calls { .. } => "calls",
+        What::StateFile(_) => "state file",
+        What::Reads { .. } => "reads",
+        What::Metric { .. } => "metric",
+        What::Healthz { .. } => "healthz",
+        What::Link { .. } => "link",
+        What::Lnet(_) => "LNet interface",
+        What::Workload(_) => "workload",
+        What::Verdict { .. } => "verdict",
+        What::Condition(_) => "condition",
+        What::Cordoned(_) => "cordoned",
+        What::Uncordoned(_) => "released",
+        What::Rule(_) => "rule",
+        What::RulesSilent => "no rule",
+        What::StuckInKernel => "stuck in the kernel",
+    }
+}

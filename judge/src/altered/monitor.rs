@@ -1,0 +1,153 @@
+//! Expectations about a monitor's exits, log, state file, reads and answers made false.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use observe::{MonitorTick, Recording};
+use scenarios::{MetricIs, StateFileIs, Times, What};
+
+use super::{Change, Subject};
+
+/// A text that no log line has and no JSON member equals.
+const OTHER: &str = "\"\\u0001\"";
+
+pub(super) fn changes(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
+    match &subject.expectation.what {
+        What::Exit { code } => {
+            vec![("another code", subject.line(What::Exit { code: code + 1 }))]
+        }
+        What::Log { contains } => vec![(
+            "another text",
+            subject.line(What::Log {
+                contains: format!("{contains}{OTHER}"),
+            }),
+        )],
+        What::NoLog { contains } => vec![("it is logged", logged(subject, contains))],
+        What::Polls(count) => vec![("another count", subject.line(What::Polls(count + 1)))],
+        What::Calls { count } => vec![(
+            "another count",
+            subject.line(What::Calls { count: count + 1 }),
+        )],
+        What::StateFile(is) => vec![state_file(subject, is)],
+        What::Reads { file, times } => vec![(
+            "another count",
+            match other_times(*times) {
+                Some(times) => subject.line(What::Reads {
+                    file: file.clone(),
+                    times,
+                }),
+                None => Change::Equivalent("it allows any number"),
+            },
+        )],
+        What::Metric { name, labels, is } => vec![metric(subject, name, labels, *is)],
+        What::Healthz { status } => vec![(
+            "another status",
+            subject.line(What::Healthz { status: status + 1 }),
+        )],
+        What::StuckInKernel => vec![("dropped", Change::Less(None))],
+        _ => Vec::new(),
+    }
+}
+
+/// A count that these bounds exclude.
+fn other_times(times: Times) -> Option<Times> {
+    let exactly = |count| Times {
+        at_least: count,
+        at_most: count,
+    };
+    let more = times.at_most.checked_add(1);
+    more.or_else(|| times.at_least.checked_sub(1)).map(exactly)
+}
+
+fn logged(subject: &Subject<'_>, contains: &str) -> Change {
+    let line = contains.replace('…', " ");
+    in_window(subject, subject.expectation.window.from, |monitor| {
+        monitor.log.push(line.clone());
+    })
+}
+
+fn state_file(subject: &Subject<'_>, is: &StateFileIs) -> (&'static str, Change) {
+    let window = subject.expectation.window;
+    let end = window.to.min(subject.last());
+    match is {
+        StateFileIs::Unchanged if window.from >= end => (
+            "another file",
+            Change::Equivalent("it compares an instant with itself"),
+        ),
+        StateFileIs::Unchanged => (
+            "another file",
+            in_window(subject, end, |monitor| {
+                monitor.state_file = Some(Arc::from(*b"\x01"))
+            }),
+        ),
+        StateFileIs::Absent => (
+            "a file",
+            in_window(subject, end, |monitor| {
+                monitor.state_file = Some(Arc::from(*b"{}"))
+            }),
+        ),
+        StateFileIs::Valid => (
+            "an invalid file",
+            in_window(subject, end, |monitor| {
+                monitor.state_file = Some(Arc::from(*b"\x01"))
+            }),
+        ),
+        StateFileIs::Holds { member, .. } => (
+            "another value",
+            subject.line(What::StateFile(StateFileIs::Holds {
+                member: member.clone(),
+                equals: OTHER.to_owned(),
+            })),
+        ),
+    }
+}
+
+fn metric(
+    subject: &Subject<'_>,
+    name: &str,
+    labels: &BTreeMap<String, String>,
+    is: MetricIs,
+) -> (&'static str, Change) {
+    let other = match is {
+        MetricIs::Absent => MetricIs::Within {
+            least: 0,
+            most: u64::MAX,
+        },
+        MetricIs::Within {
+            least: 0,
+            most: u64::MAX,
+        } => MetricIs::Absent,
+        MetricIs::Within {
+            least,
+            most: u64::MAX,
+        } => MetricIs::Within {
+            least: 0,
+            most: least - 1,
+        },
+        MetricIs::Within { most, .. } => MetricIs::Within {
+            least: most + 1,
+            most: u64::MAX,
+        },
+    };
+    let what = What::Metric {
+        name: name.to_owned(),
+        labels: labels.clone(),
+        is: other,
+    };
+    ("another value", subject.line(what))
+}
+
+/// The recording with this done to the monitors that the line is about, in a tick.
+fn in_window(subject: &Subject<'_>, tick: u64, done: impl Fn(&mut MonitorTick)) -> Change {
+    let mut recording: Recording = subject.recording.clone();
+    let at = usize::try_from(tick).ok();
+    let Some(at) = at.and_then(|at| recording.ticks.get_mut(at)) else {
+        return Change::Equivalent("its time is after the end of the drill");
+    };
+    let of = subject.expectation.node.as_ref();
+    for (name, monitor) in Arc::make_mut(&mut at.monitors) {
+        if of.is_none_or(|of| of.as_str() == &**name) {
+            done(Arc::make_mut(monitor));
+        }
+    }
+    Change::Recording(Box::new(recording))
+}

@@ -1,0 +1,224 @@
+//! Expectations about links and workloads made false, part by part.
+
+use std::ops::RangeInclusive;
+
+use fabric::opa::{OfflineDisabledReason, Pair};
+use platforms::SlotRef;
+use scenarios::{EndIs, LnetIs, PairIs, Verdict, What, WorkloadIs};
+use simfs::SimTime;
+use workloads::{Cause, WorkloadOutcome};
+
+use super::{Change, Subject};
+
+pub(super) fn link(
+    subject: &Subject<'_>,
+    slot: &SlotRef,
+    here: &EndIs,
+    there: &EndIs,
+) -> Vec<(&'static str, Change)> {
+    let line = |here: EndIs, there: EndIs| {
+        subject.line(What::Link {
+            slot: slot.clone(),
+            here,
+            there,
+        })
+    };
+    let here_changed = ends(here).into_iter().map(|(name, end)| {
+        let name = match name {
+            End::Pair => "another pair here",
+            End::Offline => "another offline reason here",
+            End::Log => "another log here",
+        };
+        (name, line(end, there.clone()))
+    });
+    let there_changed = ends(there).into_iter().map(|(name, end)| {
+        let name = match name {
+            End::Pair => "another pair there",
+            End::Offline => "another offline reason there",
+            End::Log => "another log there",
+        };
+        (name, line(here.clone(), end))
+    });
+    here_changed.chain(there_changed).collect()
+}
+
+/// A part of an end.
+enum End {
+    Pair,
+    Offline,
+    Log,
+}
+
+/// An end with each of its stated parts made false.
+fn ends(end: &EndIs) -> Vec<(End, EndIs)> {
+    let pair = end.pair.map(|pair| match pair {
+        PairIs::Unavailable => PairIs::Shown(Pair::CLEAR),
+        PairIs::Shown(_) => PairIs::Unavailable,
+    });
+    let offline = end.offline.map(|offline| {
+        let none = OfflineDisabledReason::NONE;
+        if offline == none {
+            OfflineDisabledReason::by_code(1).unwrap_or(none)
+        } else {
+            none
+        }
+    });
+    let log = end.log.as_ref().map(|log| {
+        let mut longer = log.clone();
+        longer.push(Pair::CLEAR);
+        longer
+    });
+    [
+        pair.map(|pair| {
+            (
+                End::Pair,
+                EndIs {
+                    pair: Some(pair),
+                    ..end.clone()
+                },
+            )
+        }),
+        offline.map(|of| {
+            (
+                End::Offline,
+                EndIs {
+                    offline: Some(of),
+                    ..end.clone()
+                },
+            )
+        }),
+        log.map(|log| {
+            (
+                End::Log,
+                EndIs {
+                    log: Some(log),
+                    ..end.clone()
+                },
+            )
+        }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+pub(super) fn lnet(subject: &Subject<'_>, is: &LnetIs) -> Vec<(&'static str, Change)> {
+    let mut changes = Vec::new();
+    let mut part = |name, is: LnetIs| changes.push((name, subject.line(What::Lnet(is))));
+    if let Some(up) = is.up {
+        let up = Some(!up);
+        part("another status", LnetIs { up, ..is.clone() });
+    }
+    if let Some(fatal) = is.fatal {
+        let fatal = Some(!fatal);
+        part(
+            "another fatal flag",
+            LnetIs {
+                fatal,
+                ..is.clone()
+            },
+        );
+    }
+    if let Some(health) = is.health.as_ref().and_then(other) {
+        let health = Some(health);
+        part(
+            "another health",
+            LnetIs {
+                health,
+                ..is.clone()
+            },
+        );
+    }
+    changes
+}
+
+pub(super) fn workload(subject: &Subject<'_>, is: &WorkloadIs) -> Vec<(&'static str, Change)> {
+    let mut changes = Vec::new();
+    let mut part = |name, is: WorkloadIs| changes.push((name, subject.line(What::Workload(is))));
+    if let Some(outcome) = is.outcome {
+        let outcome = WorkloadOutcome::ALL.into_iter().find(|of| *of != outcome);
+        part(
+            "another outcome",
+            WorkloadIs {
+                outcome,
+                ..is.clone()
+            },
+        );
+    }
+    if let Some(cause) = is.cause {
+        let cause = Cause::ALL.into_iter().find(|of| *of != cause);
+        part(
+            "another cause",
+            WorkloadIs {
+                cause,
+                ..is.clone()
+            },
+        );
+    }
+    if let Some((_, to)) = is.failed {
+        let later = to + SimTime::from_ms(1);
+        let failed = Some((later, later));
+        part(
+            "another instant",
+            WorkloadIs {
+                failed,
+                ..is.clone()
+            },
+        );
+    }
+    if let Some(errors) = is.errors.as_ref().and_then(other) {
+        let errors = Some(errors);
+        part(
+            "other errors",
+            WorkloadIs {
+                errors,
+                ..is.clone()
+            },
+        );
+    }
+    if let Some(retries) = is.retries.as_ref().and_then(other) {
+        let retries = Some(retries);
+        part(
+            "other retries",
+            WorkloadIs {
+                retries,
+                ..is.clone()
+            },
+        );
+    }
+    if let Some(done) = is.done.as_ref().and_then(other) {
+        let done = Some(done);
+        part("another amount", WorkloadIs { done, ..is.clone() });
+    }
+    changes
+}
+
+/// The numbers above a range, or below it if there are none above; `None` for a range of all numbers.
+fn other(range: &RangeInclusive<u64>) -> Option<RangeInclusive<u64>> {
+    let above = range.end().checked_add(1).map(|more| more..=u64::MAX);
+    above.or_else(|| range.start().checked_sub(1).map(|less| 0..=less))
+}
+
+pub(super) fn verdict(
+    subject: &Subject<'_>,
+    workload: &str,
+    verdict: Verdict,
+    lead: Option<(i64, i64)>,
+) -> Vec<(&'static str, Change)> {
+    let line = |verdict, lead| {
+        subject.line(What::Verdict {
+            workload: workload.to_owned(),
+            verdict,
+            lead,
+        })
+    };
+    let others = Verdict::ALL.into_iter().filter(|other| *other != verdict);
+    let mut changes: Vec<_> = others
+        .map(|other| ("another verdict", line(other, lead)))
+        .collect();
+    if let Some((_, to)) = lead {
+        let later = to.saturating_add(1);
+        changes.push(("another lead", line(verdict, Some((later, later)))));
+    }
+    changes
+}

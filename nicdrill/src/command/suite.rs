@@ -1,0 +1,123 @@
+//! `nicdrill suite check`: which lines of scenarios assert nothing.
+
+use std::process;
+
+use harness::{
+    SharedTrees,
+    suite::{CheckedScenario, Checking, Selected, Starting, check_lines},
+};
+use reports::{ArmName, ExitCode};
+
+use super::{
+    Stop,
+    select::{Choice, choose},
+    stage::{self, Here, Standing},
+};
+use crate::{
+    arguments::{SuiteCheckArguments, SuiteCommand},
+    pages::suite_check_page,
+    terminal::{Terminal, log},
+};
+
+/// Runs a command on a suite.
+pub(crate) fn suite(command: &SuiteCommand) -> Result<process::ExitCode, Stop> {
+    match command {
+        SuiteCommand::Check(arguments) => check(arguments),
+    }
+}
+
+/// Alters the lines of the selected scenarios, and lists what nothing notices.
+fn check(arguments: &SuiteCheckArguments) -> Result<process::ExitCode, Stop> {
+    if arguments.jobs == Some(0) {
+        return Err(Stop::usage("`--jobs` is at least 1"));
+    }
+    if arguments.every == 0 {
+        return Err(Stop::usage("`--every` is at least 1"));
+    }
+    let mut choice = choose(&arguments.select, 0)?;
+    sample(&mut choice.selected, arguments.every, arguments.seed);
+    let drills = &choice.selected.drills;
+    if drills.is_empty() {
+        log("nothing was selected");
+        log("hint: `nicdrill list` prints why");
+        return Ok(ExitCode::NothingJudged.into());
+    }
+    let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&ArmName::Process);
+    match stage::set(drills.iter().any(as_process)) {
+        Standing::Outside(code) => Ok(code.into()),
+        Standing::Here(here) => checked(arguments, &choice, &here).map(Into::into),
+    }
+}
+
+/// Keeps the drills of every n-th scenario, beginning with the one of this number, modulo `every`.
+fn sample(selected: &mut Selected, every: usize, seed: u64) {
+    let mut scenarios: Vec<String> = Vec::new();
+    for planned in &selected.drills {
+        if !scenarios.contains(&planned.drill.scenario) {
+            scenarios.push(planned.drill.scenario.clone());
+        }
+    }
+    let first = usize::try_from(seed % every as u64).unwrap_or_default();
+    let kept: Vec<String> = scenarios.into_iter().skip(first).step_by(every).collect();
+    selected
+        .drills
+        .retain(|planned| kept.contains(&planned.drill.scenario));
+}
+
+fn checked(
+    arguments: &SuiteCheckArguments,
+    choice: &Choice,
+    here: &Here,
+) -> Result<ExitCode, Stop> {
+    let starting = Starting {
+        pin: true,
+        ..Starting::default()
+    };
+    let stage = here.stage.as_ref();
+    let players = |job| match stage {
+        Ok(stage) => starting.player(stage, job),
+        Err(reason) => Err(reason.clone()),
+    };
+    let interrupted = here.interrupted();
+    let how = Checking {
+        jobs: arguments.jobs,
+        process: Ok(&players),
+        trees: SharedTrees::default(),
+        interrupted: &interrupted,
+    };
+    let Choice {
+        library,
+        descriptor,
+        selected,
+        ..
+    } = choice;
+    let mut terminal = Terminal::new(arguments.color);
+    let mut scenarios: Vec<&str> = Vec::new();
+    for planned in &selected.drills {
+        if !scenarios.contains(&planned.drill.scenario.as_str()) {
+            scenarios.push(&planned.drill.scenario);
+        }
+    }
+    terminal.begin(scenarios.len());
+    let checked = check_lines(library, descriptor, selected, &how, |_| terminal.step());
+    terminal.end();
+    let checked: Vec<CheckedScenario> =
+        checked.map_err(|reason| Stop::with(ExitCode::StageNotSet, reason))?;
+    terminal.out(&suite_check_page(&checked, arguments.verbose));
+    let unnoticed = checked.iter().flat_map(|of| &of.lines);
+    let is_unnoticed = unnoticed
+        .into_iter()
+        .any(|line| line.unnoticed().next().is_some());
+    let is_red = checked
+        .iter()
+        .any(|of| !of.not_shown.is_empty() && of.played == 0);
+    let code = match (is_unnoticed, is_red) {
+        (true, _) => ExitCode::JudgedWrongly,
+        (false, true) => ExitCode::StageNotSet,
+        (false, false) => ExitCode::Success,
+    };
+    if code != ExitCode::Success {
+        log(&format!("exit code {code}: {}", code.meaning()));
+    }
+    Ok(code)
+}

@@ -1,0 +1,117 @@
+//! The page of `nicdrill suite check`.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use harness::suite::{CheckedLine, CheckedScenario};
+use judge::Bite;
+
+const WRITES: &str = "writing to a string cannot fail";
+
+/// Counts of one kind of line.
+#[derive(Default)]
+struct Row {
+    lines: usize,
+    alterations: usize,
+    red: usize,
+    equivalent: usize,
+    not_judged: usize,
+    unnoticed: usize,
+}
+
+impl Row {
+    fn add(&mut self, line: &CheckedLine) {
+        self.lines += 1;
+        for (_, bite) in &line.alterations {
+            self.alterations += 1;
+            *match bite {
+                Bite::Red => &mut self.red,
+                Bite::Equivalent(_) => &mut self.equivalent,
+                Bite::NotJudged(_) => &mut self.not_judged,
+                Bite::Green => &mut self.unnoticed,
+            } += 1;
+        }
+    }
+}
+
+/// A table by kinds of lines, what makes no difference and why, and the lines of which something went unnoticed; with
+/// `verbose` each line.
+pub(crate) fn suite_check_page(checked: &[CheckedScenario], verbose: bool) -> String {
+    let mut page = String::new();
+    let mut line = |words: std::fmt::Arguments<'_>| writeln!(page, "{words}").expect(WRITES);
+    let lines = || checked.iter().flat_map(|of| &of.lines);
+    if verbose {
+        for of in lines() {
+            line(format_args!("{}  {}", of.line.place, of.line.text));
+            for (alteration, bite) in &of.alterations {
+                line(format_args!("    {alteration}: {}", came(bite)));
+            }
+        }
+    }
+    for of in lines() {
+        let unnoticed: Vec<&str> = of.unnoticed().collect();
+        if !unnoticed.is_empty() {
+            line(format_args!("{}  {}", of.line.place, of.line.text));
+            line(format_args!(
+                "    green although altered: {}",
+                unnoticed.join(", ")
+            ));
+        }
+    }
+    for of in checked {
+        for (drill, reason) in &of.not_shown {
+            line(format_args!("{drill}  shows nothing: {reason}"));
+        }
+    }
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, bite) in lines().flat_map(|of| &of.alterations) {
+        match bite {
+            Bite::Equivalent(reason) => *reasons.entry(reason).or_default() += 1,
+            Bite::NotJudged(reason) => *reasons.entry(reason).or_default() += 1,
+            Bite::Red | Bite::Green => {}
+        }
+    }
+    if !reasons.is_empty() {
+        line(format_args!(
+            "alterations that make no difference, and why:"
+        ));
+        for (reason, count) in reasons {
+            line(format_args!("{count:>7}  {reason}"));
+        }
+    }
+    let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
+    for of in lines() {
+        rows.entry(of.kind).or_default().add(of);
+        rows.entry("~all").or_default().add(of);
+    }
+    line(format_args!(
+        "{:<20}{:>7}{:>13}{:>7}{:>12}{:>12}{:>11}",
+        "expectation", "lines", "alterations", "red", "equivalent", "not judged", "unnoticed"
+    ));
+    for (kind, row) in rows {
+        line(format_args!(
+            "{:<20}{:>7}{:>13}{:>7}{:>12}{:>12}{:>11}",
+            kind.trim_start_matches('~'),
+            row.lines,
+            row.alterations,
+            row.red,
+            row.equivalent,
+            row.not_judged,
+            row.unnoticed
+        ));
+    }
+    let played: usize = checked.iter().map(|of| of.played).sum();
+    line(format_args!(
+        "{} scenarios, {played} drills played",
+        checked.len()
+    ));
+    page
+}
+
+fn came(bite: &Bite) -> &str {
+    match bite {
+        Bite::Red => "red",
+        Bite::Equivalent(reason) => reason,
+        Bite::NotJudged(reason) => reason,
+        Bite::Green => "GREEN",
+    }
+}
