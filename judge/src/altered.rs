@@ -7,13 +7,14 @@
 
 use director::Truth;
 use observe::{Descriptor, Recording};
-use reports::StoryLine;
+use reports::{Finding, FindingKind, StoryLine};
 use scenarios::{Expectation, Story, What};
 
 use crate::{Judgement, fits::JudgeContext, judge, line_of};
 
 mod cluster;
 mod event;
+mod excuse;
 mod monitor;
 mod silence;
 mod world;
@@ -36,7 +37,7 @@ pub struct Altered {
 pub enum Bite {
     /// The drill is red, about this line.
     Red,
-    /// The line makes no difference here, for a reason that follows from how it is written.
+    /// The drill stays green, because the altered line is as true as the line itself, for this reason.
     Equivalent(&'static str),
     /// The line is not judged for this monitor, for this reason.
     NotJudged(String),
@@ -113,50 +114,72 @@ pub fn altered(
             .filter(|left_out| left_out.line == line)
             .map(|left_out| left_out.reason.clone())
             .next();
-        for (alteration, change) in changes(&subject) {
-            let mut claims_less = false;
-            let (expectations, recording) = match change {
-                Change::Equivalent(reason) => {
-                    all.push(Altered {
-                        line: line.clone(),
-                        kind: kind(&expectation.what),
-                        alteration,
-                        bite: Bite::Equivalent(reason),
-                    });
-                    continue;
+        let changes = changes(&subject);
+        if changes.is_empty() {
+            all.push(Altered {
+                line: line.clone(),
+                kind: kind(&expectation.what),
+                alteration: "made false",
+                bite: Bite::Equivalent("it holds whatever happens"),
+            });
+        }
+        for (alteration, change) in changes {
+            let came = match change {
+                Change::Equivalent(reason) => Bite::Equivalent(reason),
+                change => {
+                    let (expectations, other) = applied(change, story, at);
+                    changed.expectations = expectations;
+                    let judgement = judged(&changed, other.as_deref().unwrap_or(recording));
+                    if judgement
+                        .findings
+                        .iter()
+                        .any(|of| is_about(of, &subject, &line))
+                    {
+                        Bite::Red
+                    } else if let Some(reason) = &reason {
+                        Bite::NotJudged(reason.clone())
+                    } else {
+                        excuse::of(&subject, &changed).map_or(Bite::Green, Bite::Equivalent)
+                    }
                 }
-                Change::Line(other) => (replaced(story, at, &[*other]), None),
-                Change::Less(other) => {
-                    claims_less = true;
-                    let others: Vec<Expectation> = other.into_iter().map(|it| *it).collect();
-                    (replaced(story, at, &others), None)
-                }
-                Change::Twice => {
-                    let twice = [expectation.clone(), expectation.clone()];
-                    (replaced(story, at, &twice), None)
-                }
-                Change::Recording(other) => (alone(story, at), Some(other)),
-            };
-            changed.expectations = expectations;
-            let judgement = judged(&changed, recording.as_deref().unwrap_or(subject.recording));
-            let is_red = judgement
-                .findings
-                .iter()
-                .any(|finding| claims_less || finding.line.as_ref() == Some(&line));
-            let bite = match &reason {
-                _ if is_red => Bite::Red,
-                Some(reason) => Bite::NotJudged(reason.clone()),
-                None => Bite::Green,
             };
             all.push(Altered {
                 line: line.clone(),
                 kind: kind(&expectation.what),
                 alteration,
-                bite,
+                bite: came,
             });
         }
     }
     Ok(all)
+}
+
+/// The expectations with a change of one, and the recording that they are judged by, if another.
+fn applied(change: Change, story: &Story, at: usize) -> (Vec<Expectation>, Option<Box<Recording>>) {
+    let own = &story.expectations[at];
+    match change {
+        Change::Line(other) => (replaced(story, at, &[*other]), None),
+        Change::Less(other) => {
+            let others: Vec<Expectation> = other.into_iter().map(|it| *it).collect();
+            (replaced(story, at, &others), None)
+        }
+        Change::Twice => (replaced(story, at, &[own.clone(), own.clone()]), None),
+        Change::Recording(other) => (alone(story, at), Some(other)),
+        Change::Equivalent(_) => (story.expectations.clone(), None),
+    }
+}
+
+/// Whether a finding is about the line: it names it, or, where the line is about events, an event came that no line
+/// expects any more.
+fn is_about(finding: &Finding, subject: &Subject<'_>, line: &StoryLine) -> bool {
+    let of_events = matches!(
+        subject.expectation.what,
+        What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. }
+    );
+    let is_stuck = matches!(subject.expectation.what, What::StuckInKernel);
+    finding.line.as_ref() == Some(line)
+        || of_events && finding.kind == FindingKind::Unexpected
+        || is_stuck
 }
 
 /// The expectations with others in the place of one.

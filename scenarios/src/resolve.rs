@@ -20,7 +20,7 @@ use crate::resolve::expectation_resolver::ExpectationResolver;
 use crate::resolved_world::ResolvedWorld;
 use crate::scenario::Scenario;
 use crate::step::StepSpec;
-use crate::story::{Expectation, Step, Story, What, Window};
+use crate::story::{Expectation, Step, Story, USUAL_FIRST_POLL, What, Window};
 use crate::workload::WorkloadSpec;
 
 /// Number of polls that a story without `until` continues after its last line.
@@ -142,7 +142,7 @@ fn usual_baseline(scenario: &Scenario, expectations: &[Expectation]) -> Option<E
     let usual = scenario.given.is_empty() && !speaks && !does;
     usual.then(|| Expectation {
         place: scenario.source().place(scenario.timeline),
-        text: "this_poll: baseline (of every story that says nothing of its first poll)".to_owned(),
+        text: USUAL_FIRST_POLL.to_owned(),
         node: None,
         window: first,
         what: What::Baseline {

@@ -23,7 +23,9 @@ pub use action::{
     RuleEffect, RuleLasting, Signal, StateFileAction, StepAction,
 };
 pub use event_pattern::{About, EventPattern, Times, Tone};
-pub use expectation::{EndIs, Expectation, MetricIs, PairIs, StateFileIs, What, Window};
+pub use expectation::{
+    EndIs, Expectation, MetricIs, PairIs, StateFileIs, USUAL_FIRST_POLL, What, Window,
+};
 pub use moment::{CallMoment, FileMoment, FileOp, FileRef, Moment};
 pub use plan::{Plan, WorkloadAction};
 pub use workload_facts::{LnetIs, Verdict, WorkloadIs};

@@ -309,6 +309,13 @@ fn a_wrong_world_is_refused_at_its_place(#[case] marked: &str, #[case] says: &[&
 #[case::a_rule_about_no_switch("{ cut: victim }", "{ rule: FabricWideFault, switch: islnd-a }", &["unknown switch `islnd-a`", "did you mean `island-a`"])]
 #[case::a_condition_of_nobodys_node("{ cut: victim }", "{ condition: state, of: far }", &["no monitor runs on `vm2`", "`monitors`"])]
 #[case::nobody_sits_there("{ cut: victim }", "{ fatal: far }", &["no monitor runs on `vm2`", "`monitors`"])]
+#[case::a_link_of_another_node("{ cut: victim }", "{ node: vm1, link: far, here: [12, 12] }", &["this is on `vm2`, and the line is about `vm1`", "leave `node` out"])]
+#[case::an_event_of_another_node("{ cut: victim }", "{ node: vm2, fatal: victim }", &["this is on `vm1`, and the line is about `vm2`"])]
+#[case::silence_of_another_node("{ cut: victim }", "{ node: vm1, nothing: far }", &["this is on `vm2`, and the line is about `vm1`"])]
+#[case::edges_of_another_node("{ cut: victim }", "{ node: vm1, each: far, say: [ { fatal: it } ], times: 1 }", &["this is on `vm2`, and the line is about `vm1`"])]
+#[case::reads_of_another_node("{ cut: victim }", "{ node: vm1, reads: far/state, times: 1 }", &["this is on `vm2`, and the line is about `vm1`"])]
+#[case::a_condition_of_another_node("{ cut: victim }", "{ node: vm1, condition: state, of: far }", &["this is on `vm2`, and the line is about `vm1`"])]
+#[case::a_state_file_of_one_poll("{ cut: victim }", "{ this_poll: [ { state_file: unchanged } ] }", &["compared with itself", "`from: …, to: …`"])]
 fn a_wrong_line_in_a_world_is_refused(
     #[case] action: &str,
     #[case] expectation: &str,

@@ -4,6 +4,7 @@
 //! order until that is so. Start at [`check_lines`].
 
 use std::{
+    collections::BTreeSet,
     num::NonZeroUsize,
     ops::ControlFlow,
     sync::atomic::{AtomicBool, Ordering},
@@ -13,6 +14,7 @@ use std::{
 use judge::{Altered, Bite, altered};
 use observe::Descriptor;
 use reports::{ArmName, DrillName, PlannedDrill, StoryLine};
+use scenarios::USUAL_FIRST_POLL;
 
 use super::{jobs, pairs::Selected, run::Players, story};
 use crate::{MemoryPlayer, Player, SharedTrees, read_files::Library};
@@ -35,9 +37,20 @@ impl CheckedLine {
         self.alterations.iter().filter(green).map(|(name, _)| *name)
     }
 
+    /// Whether the line asserts nothing: no alteration was noticed in any drill, and none went unjudged. What its
+    /// author did not write does not count.
+    #[must_use]
+    pub fn asserts_nothing(&self) -> bool {
+        if self.line.text == USUAL_FIRST_POLL {
+            return false;
+        }
+        let says = |(_, bite): &(_, Bite)| matches!(bite, Bite::Red | Bite::NotJudged(_));
+        !self.alterations.iter().any(says)
+    }
+
     /// Whether nothing more can come of another drill.
     fn is_settled(&self) -> bool {
-        let settled = |(_, bite): &(_, Bite)| *bite == Bite::Red;
+        let settled = |(_, bite): &(_, Bite)| matches!(bite, Bite::Red | Bite::Equivalent(_));
         self.alterations.iter().all(settled)
     }
 
@@ -51,6 +64,15 @@ impl CheckedLine {
     }
 }
 
+/// Why a drill shows nothing about its lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotShown {
+    /// It is red as it is, in this arm.
+    Red(ArmName),
+    /// It could not be played, for this reason.
+    NotPlayed(String),
+}
+
 /// The lines of a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedScenario {
@@ -60,11 +82,17 @@ pub struct CheckedScenario {
     pub lines: Vec<CheckedLine>,
     /// How many of its drills were played.
     pub played: usize,
-    /// Drills that are red as they are, and show nothing; and those that could not be played, with the reason.
-    pub not_shown: Vec<(DrillName, String)>,
+    /// Its drills that show nothing.
+    pub not_shown: Vec<(DrillName, NotShown)>,
 }
 
 impl CheckedScenario {
+    /// Whether nothing more can come of another drill.
+    fn is_settled(&self, places: &BTreeSet<String>) -> bool {
+        let is_known = |place: &String| self.lines.iter().any(|of| of.line.place == *place);
+        places.iter().all(is_known) && self.lines.iter().all(CheckedLine::is_settled)
+    }
+
     /// Takes what came of one drill. Of a line that stands for several expectations, one that went unnoticed is what
     /// came of all.
     fn take(&mut self, all: Vec<Altered>) {
@@ -214,12 +242,12 @@ struct Checker<'r> {
 impl Checker<'_> {
     fn scenario(&mut self, drills: &[&PlannedDrill]) -> CheckedScenario {
         let mut checked = CheckedScenario::default();
+        let places = self.places(drills);
         // In memory first: it is the faster arm.
         for arm in [ArmName::Memory, ArmName::Process] {
             for planned in drills.iter().filter(|planned| planned.arms.contains(&arm)) {
                 checked.scenario.clone_from(&planned.drill.scenario);
-                let is_settled = checked.lines.iter().all(CheckedLine::is_settled);
-                if checked.played > 0 && is_settled {
+                if checked.played > 0 && checked.is_settled(&places) {
                     return checked;
                 }
                 match self.drill(planned, arm) {
@@ -234,22 +262,30 @@ impl Checker<'_> {
         checked
     }
 
+    /// The places of the lines that any of the drills has: what is about one link layer is not in all.
+    fn places(&self, drills: &[&PlannedDrill]) -> BTreeSet<String> {
+        let stories = drills
+            .iter()
+            .filter_map(|of| story(self.library, &of.drill));
+        let expected = stories.flatten().flat_map(|story| story.expectations);
+        expected.map(|of| of.place.to_string()).collect()
+    }
+
     /// Plays a drill and alters its lines; or why it shows nothing.
-    fn drill(&mut self, planned: &PlannedDrill, arm: ArmName) -> Result<Vec<Altered>, String> {
+    fn drill(&mut self, planned: &PlannedDrill, arm: ArmName) -> Result<Vec<Altered>, NotShown> {
+        let not_played = |reason: &str| Err(NotShown::NotPlayed(reason.to_owned()));
         let story = match story(self.library, &planned.drill) {
             Some(Ok(story)) => story,
-            Some(Err(unfit)) => return Err(unfit.to_string()),
-            None => return Err("the scenario or platform is gone".to_owned()),
+            Some(Err(unfit)) => return not_played(&unfit.to_string()),
+            None => return not_played("the scenario or platform is gone"),
         };
         let player: &mut dyn Player = match (arm, &mut self.process) {
             (ArmName::Memory, _) => &mut self.memory,
             (ArmName::Process, Ok(player)) => player.as_mut(),
-            (ArmName::Process, Err(reason)) => return Err(reason.clone()),
+            (ArmName::Process, Err(reason)) => return not_played(reason),
         };
         let played = player.play(&story, self.descriptor);
-        altered(&story, &played.truth, &played.recording, self.descriptor).map_err(|judgement| {
-            let findings = judgement.findings.len();
-            format!("it is red as it is, with {findings} findings in the {arm} arm")
-        })
+        altered(&story, &played.truth, &played.recording, self.descriptor)
+            .map_err(|_| NotShown::Red(arm))
     }
 }

@@ -71,7 +71,7 @@ fn state_file(subject: &Subject<'_>, is: &StateFileIs) -> (&'static str, Change)
     match is {
         StateFileIs::Unchanged if window.from >= end => (
             "another file",
-            Change::Equivalent("it compares an instant with itself"),
+            Change::Equivalent("its time is after the end of the drill"),
         ),
         StateFileIs::Unchanged => (
             "another file",

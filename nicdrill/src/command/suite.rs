@@ -4,7 +4,7 @@ use std::process;
 
 use harness::{
     SharedTrees,
-    suite::{CheckedScenario, Checking, Selected, Starting, check_lines},
+    suite::{CheckedLine, CheckedScenario, Checking, NotShown, Selected, Starting, check_lines},
 };
 use reports::{ArmName, ExitCode};
 
@@ -104,20 +104,21 @@ fn checked(
     let checked: Vec<CheckedScenario> =
         checked.map_err(|reason| Stop::with(ExitCode::StageNotSet, reason))?;
     terminal.out(&suite_check_page(&checked, arguments.verbose));
-    let unnoticed = checked.iter().flat_map(|of| &of.lines);
-    let is_unnoticed = unnoticed
-        .into_iter()
-        .any(|line| line.unnoticed().next().is_some());
-    let is_red = checked
+    let nothing_noticed =
+        |line: &CheckedLine| line.asserts_nothing() || line.unnoticed().next().is_some();
+    let is_red = |(_, of): &(_, NotShown)| matches!(of, NotShown::Red(_));
+    let (code, why) = if checked
         .iter()
-        .any(|of| !of.not_shown.is_empty() && of.played == 0);
-    let code = match (is_unnoticed, is_red) {
-        (true, _) => ExitCode::JudgedWrongly,
-        (false, true) => ExitCode::StageNotSet,
-        (false, false) => ExitCode::Success,
+        .any(|of| of.lines.iter().any(nothing_noticed))
+    {
+        (ExitCode::JudgedWrongly, "a line asserts nothing")
+    } else if checked.iter().any(|of| of.not_shown.iter().any(is_red)) {
+        (ExitCode::JudgedWrongly, "a drill is red as it is")
+    } else if checked.iter().any(|of| of.played == 0) {
+        (ExitCode::StageNotSet, "a scenario could not be played")
+    } else {
+        return Ok(ExitCode::Success);
     };
-    if code != ExitCode::Success {
-        log(&format!("exit code {code}: {}", code.meaning()));
-    }
+    log(&format!("exit code {code}: {why}"));
     Ok(code)
 }

@@ -1,8 +1,11 @@
 //! The page of `nicdrill suite check`.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
-use harness::suite::{CheckedLine, CheckedScenario};
+use harness::suite::{CheckedLine, CheckedScenario, NotShown};
 use judge::Bite;
 
 const WRITES: &str = "writing to a string cannot fail";
@@ -55,11 +58,24 @@ pub(crate) fn suite_check_page(checked: &[CheckedScenario], verbose: bool) -> St
                 "    green although altered: {}",
                 unnoticed.join(", ")
             ));
+        } else if of.asserts_nothing() {
+            line(format_args!("{}  {}", of.line.place, of.line.text));
+            let reasons = of.alterations.iter().map(|(_, bite)| came(bite));
+            let reasons: BTreeSet<&str> = reasons.collect();
+            let reasons: Vec<&str> = reasons.into_iter().collect();
+            line(format_args!("    asserts nothing: {}", reasons.join("; ")));
         }
     }
     for of in checked {
         for (drill, reason) in &of.not_shown {
-            line(format_args!("{drill}  shows nothing: {reason}"));
+            match reason {
+                NotShown::Red(arm) => line(format_args!(
+                    "{drill}  shows nothing: it is red as it is in the {arm} arm; `nicdrill run {drill}` says why"
+                )),
+                NotShown::NotPlayed(reason) => {
+                    line(format_args!("{drill}  shows nothing: {reason}"));
+                }
+            }
         }
     }
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();

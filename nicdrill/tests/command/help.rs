@@ -77,7 +77,7 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
     let built = [
         "accept", "compare", "do", "fit", "help", "init", "link", "list", "lnet", "monitor",
         "mount", "platform", "proto", "record", "replay", "rules", "run", "schema", "shell",
-        "show", "zoo",
+        "show", "suite", "zoo",
     ];
     assert_eq!(listed(commands), BTreeSet::from(built));
 }

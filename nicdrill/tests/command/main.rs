@@ -31,6 +31,7 @@ mod schema;
 mod scratch;
 mod store;
 mod store_server;
+mod suite_check;
 mod vendor;
 mod whole;
 mod words;

@@ -16,7 +16,7 @@ use crate::reader::Source;
 use crate::resolve::{known_node, known_workload};
 use crate::resolved_world::ResolvedWorld;
 use crate::step::{StepSpec, When};
-use crate::story::{Expectation, FileRef, What};
+use crate::story::{Expectation, FileRef, StateFileIs, What};
 use crate::workload::WorkloadSpec;
 
 /// Collects the resolved expectations of a story.
@@ -169,7 +169,7 @@ impl<'a> ExpectationResolver<'a> {
                 let about = match about {
                     None => Vec::new(),
                     Some(about) => {
-                        let subjects = self.subjects(about, &around);
+                        let subjects = self.subjects(about, &around)?;
                         if subjects.is_empty() {
                             return Ok(());
                         }
@@ -358,6 +358,16 @@ impl<'a> ExpectationResolver<'a> {
                 .wrong(line.place, "no poll is in this window")
                 .hint("a poll happens at each whole tick")
         })?;
+        if matches!(what, What::StateFile(StateFileIs::Unchanged)) && window.from == window.to {
+            return Err(self
+                .source
+                .wrong(
+                    line.place,
+                    "the state file at one poll is compared with itself",
+                )
+                .hint("write the polls between which it stays: `from: …, to: …`")
+                .into());
+        }
         for node in nodes {
             self.done.push(Expectation {
                 place: self.source.place(line.place),

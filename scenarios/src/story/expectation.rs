@@ -17,6 +17,10 @@ pub struct Window {
     pub to: u64,
 }
 
+/// The text of the expectation of a first poll that a story has although its author wrote none.
+pub const USUAL_FIRST_POLL: &str =
+    "this_poll: baseline (of every story that says nothing of its first poll)";
+
 /// One expectation.
 #[derive(Clone, Debug)]
 pub struct Expectation {

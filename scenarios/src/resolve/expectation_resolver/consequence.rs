@@ -75,7 +75,7 @@ impl ExpectationResolver<'_> {
         let Some(of) = of else {
             return self.push(line, around, is(None));
         };
-        for subject in self.subjects(of, around) {
+        for subject in self.subjects(of, around)? {
             let node = self.resolved.node_of_subject(&subject);
             let about = Some(self.resolved.about(&subject));
             self.push_of(line, around, is(about), node)?;

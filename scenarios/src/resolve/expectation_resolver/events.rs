@@ -16,7 +16,7 @@ impl ExpectationResolver<'_> {
         event: &EventSpec,
         around: &Around<'_>,
     ) -> Result<(), Unfit> {
-        let subjects = self.subjects(&event.of, around);
+        let subjects = self.subjects(&event.of, around)?;
         self.tallied(&subjects, event.tally)?;
         let default = Times {
             at_least: 1,

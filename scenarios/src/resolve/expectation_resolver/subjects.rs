@@ -10,20 +10,48 @@ use crate::story::FileRef;
 use crate::subject::{FileSpec, Subjects};
 
 impl ExpectationResolver<'_> {
-    pub(super) fn subjects(&self, of: &Subjects, around: &Around<'_>) -> Vec<Subject> {
+    /// The subjects that are meant, of the named nodes if some are.
+    ///
+    /// # Errors
+    /// Subjects exist, and none of them is on a named node: the line would assert nothing.
+    pub(super) fn subjects(
+        &self,
+        of: &Subjects,
+        around: &Around<'_>,
+    ) -> Result<Vec<Subject>, Unfit> {
         let mut subjects = self.resolved.find(of, around.it);
         subjects.retain(|subject| {
             around
                 .only
                 .is_none_or(|only| self.resolved.layer_of(subject) == Some(only))
         });
-        if !around.named.is_empty() {
-            subjects.retain(|subject| {
-                let node = self.resolved.node_of_subject(subject);
-                node.is_none_or(|node| around.named.iter().any(|(name, _)| name == node.as_str()))
-            });
+        if around.named.is_empty() {
+            return Ok(subjects);
         }
-        subjects
+        let is_named = |subject: &Subject| {
+            let node = self.resolved.node_of_subject(subject);
+            node.is_none_or(|node| around.named.iter().any(|(name, _)| name == node.as_str()))
+        };
+        if !subjects.is_empty() && !subjects.iter().any(is_named) {
+            let own: BTreeSet<String> = subjects
+                .iter()
+                .filter_map(|subject| self.resolved.node_of_subject(subject))
+                .map(|node| format!("`{node}`"))
+                .collect();
+            let own = own.into_iter().collect::<Vec<String>>().join(", ");
+            let named = around.named.iter().map(|(name, _)| format!("`{name}`"));
+            let named = named.collect::<Vec<String>>().join(", ");
+            return Err(self
+                .source
+                .wrong(
+                    of.place,
+                    format!("this is on {own}, and the line is about {named}"),
+                )
+                .hint("a line about a port is judged on the node of the port; leave `node` out, or name that node")
+                .into());
+        }
+        subjects.retain(is_named);
+        Ok(subjects)
     }
 
     /// The ports of an `each`.
@@ -33,7 +61,7 @@ impl ExpectationResolver<'_> {
         tally: Tally,
         around: &Around<'_>,
     ) -> Result<Vec<usize>, Unfit> {
-        let subjects = self.subjects(of, around);
+        let subjects = self.subjects(of, around)?;
         self.tallied(&subjects, tally)?;
         let mut ports = Vec::new();
         for subject in subjects {
@@ -90,7 +118,7 @@ impl ExpectationResolver<'_> {
             place,
             items: vec![of.clone()],
         };
-        self.subjects(&of, around)
+        self.subjects(&of, around)?
             .into_iter()
             .map(|subject| match subject {
                 Subject::Port(port) => Ok(FileRef::Port(self.resolved.slot(port), rest.clone())),
