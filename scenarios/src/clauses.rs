@@ -138,6 +138,25 @@ impl Clauses {
             .or_else(|| shares_most_words(id, ids()))
     }
 
+    /// Ids whose prefix no clause file has, but which is near to one that a file has: perhaps misspelt, and then
+    /// counted by nobody. Each as a warning with its place.
+    #[must_use]
+    pub fn perhaps_misspelt(&self, scenario: &Scenario) -> Vec<ScenarioError> {
+        let near =
+            |prefix: &str| nearest(prefix, self.files.iter().map(|file| file.prefix.as_str()));
+        let places = scenario.covers.iter().zip(&scenario.cover_places);
+        let foreign = places.filter(|(id, _)| !self.owns(id));
+        foreign
+            .filter_map(|(id, place)| {
+                let (prefix, rest) = id.split_once('/').unwrap_or((id, ""));
+                let known = near(prefix)?;
+                let what = format!("the prefix of `{id}` is nobody's, and counts for no coverage");
+                let hint = format!("did you mean `{known}/{rest}`? other prefixes are your own");
+                Some(scenario.source().wrong(*place, what).hint(hint))
+            })
+            .collect()
+    }
+
     /// Checks that every clause id in the scenario's `covers` exists, for prefixes of known clause files.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Errors of reading a scenario and of resolving it in a world.
 
-use platforms::yaml::YamlError;
+use platforms::yaml::{Place, YamlError};
 
 /// Why a scenario cannot be read or resolved. Each error has its place, the source line and a hint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -11,23 +11,58 @@ pub enum ScenarioError {
     /// The text uses a word of the language that this version does not implement.
     #[error(transparent)]
     NotBuilt(YamlError),
+    /// Several of them, in the order of the text.
+    #[error("{}", told(.0))]
+    Several(Vec<ScenarioError>),
+}
+
+/// Errors, each after the other.
+fn told(errors: &[ScenarioError]) -> String {
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    errors.join("\n")
 }
 
 impl ScenarioError {
-    /// The error with its place.
+    /// This error and others as one, in the order of the text and each once.
     #[must_use]
-    pub fn located(&self) -> &YamlError {
-        match self {
-            Self::Wrong(error) | Self::NotBuilt(error) => error,
+    pub(crate) fn and(self, others: impl IntoIterator<Item = Self>) -> Self {
+        let mut errors = self.each();
+        errors.extend(others.into_iter().flat_map(Self::each));
+        errors.sort_by_key(Self::place);
+        errors.dedup();
+        match <[Self; 1]>::try_from(errors) {
+            Ok([one]) => one,
+            Err(errors) => Self::Several(errors),
         }
     }
 
-    /// The same error with a hint.
+    /// The errors one by one.
+    pub(crate) fn each(self) -> Vec<Self> {
+        match self {
+            Self::Several(errors) => errors,
+            one => vec![one],
+        }
+    }
+
+    /// The place of the first of them; `None` for the whole text.
+    pub(crate) fn place(&self) -> Option<Place> {
+        match self {
+            Self::Wrong(error) | Self::NotBuilt(error) => error.place,
+            Self::Several(errors) => errors.first().and_then(Self::place),
+        }
+    }
+
+    /// The same error with a hint; of several, each.
     #[must_use]
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         match self {
             Self::Wrong(error) => Self::Wrong(error.hint(hint)),
             Self::NotBuilt(error) => Self::NotBuilt(error.hint(hint)),
+            Self::Several(errors) => {
+                let hint = hint.into();
+                let hinted = errors.into_iter().map(|error| error.hint(hint.clone()));
+                Self::Several(hinted.collect())
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::expect::{ExpectLine, ExpectationSpec};
 use crate::keys::{KeyRow, Keys, MapForm};
 use crate::kind::Parsed;
+use crate::mistakes::Mistakes;
 use crate::reader::Fields;
 use crate::row::{Line, Row, find};
 pub(crate) use event::{EACH, EXPECTATION};
@@ -77,20 +78,23 @@ fn parse_fields(context: &Context<'_>, node: &Node, fields: Fields<'_>) -> Parse
         (None, _) => find(source, &fields, "expectation", &expectations())?,
     };
     let known = row.line_form().and(&qualifiers());
-    fields.known(source, known.names().chain([EACH.entry().name]))?;
-    let beside = qualifiers().parse(context, &fields)?;
     let line = Line {
         context,
         value,
         fields,
     };
-    Ok(ExpectLine {
-        place: node.place,
-        text: node.to_string(),
-        nodes: beside.nodes,
-        only: beside.only,
-        window: beside.window,
-        what: row.parse(&line)?,
+    let names = known.names().chain([EACH.entry().name]);
+    fields.only(source, names, || {
+        let beside = qualifiers().parse(context, &fields);
+        let (beside, what) = Mistakes::in_both(beside, row.parse(&line))?;
+        Ok(ExpectLine {
+            place: node.place,
+            text: node.to_string(),
+            nodes: beside.nodes,
+            only: beside.only,
+            window: beside.window,
+            what,
+        })
     })
 }
 

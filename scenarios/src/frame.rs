@@ -113,7 +113,7 @@ fn about() -> impl Keys<Value = About> {
     )
 }
 
-const VERSION: Plain<()> = plain(
+pub(crate) const VERSION: Plain<()> = plain(
     "`1`",
     || json!({ "const": 1 }),
     |context, node| match context.source.number(node, 0, u64::MAX)? {

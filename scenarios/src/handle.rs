@@ -20,6 +20,8 @@ use crate::values::{DEVICE_NAME, NODE_NAME, Of, PCI, PORTS, RAIL, TRUTH};
 pub(crate) struct Handle {
     /// Its name.
     pub(crate) name: String,
+    /// Where it is declared.
+    pub(crate) place: Place,
     /// The properties that its ports must have.
     pub(crate) filter: Filter,
     /// How many of the matching ports it takes.
@@ -68,6 +70,7 @@ impl Handle {
     pub(crate) fn of_device(name: &str) -> Self {
         Self {
             name: name.to_owned(),
+            place: Place::default(),
             filter: Filter {
                 devices: Some(vec![DeviceName(name.to_owned())]),
                 ..Filter::default()
@@ -82,10 +85,13 @@ impl Handle {
     /// Parses one handle; the context's handles are those declared before it.
     pub(crate) fn parse(context: &Context<'_>, name: &str, node: &Node) -> Parsed<Self> {
         let fields = context.source.open_map(node, "a handle")?;
-        fields.known(&context.source, keys().form().names())?;
-        let (filter, pick, at, switch) = keys().parse(context, &fields)?;
+        let form = keys().form();
+        let (filter, pick, at, switch) = fields.only(&context.source, form.names(), || {
+            keys().parse(context, &fields)
+        })?;
         Ok(Self {
             name: name.to_owned(),
+            place: node.place,
             filter: Filter {
                 node: at.as_ref().map(|(name, _)| name.clone()),
                 cabled_to: switch.as_ref().map(|(name, _)| name.clone()),

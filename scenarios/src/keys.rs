@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::context::Context;
 use crate::kind::{Kind, Meanings, Parsed};
+use crate::mistakes::Mistakes;
 use crate::reader::Fields;
 
 /// Keys that are parsed together.
@@ -307,7 +308,10 @@ macro_rules! tuples {
             #[expect(non_snake_case, reason = "each name is its type's")]
             fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Self::Value> {
                 let ($($one,)*) = self;
-                Ok(($($one.parse(context, fields)?,)*))
+                let mut mistakes = Mistakes::default();
+                $(let $one = mistakes.note($one.parse(context, fields));)*
+                mistakes.none()?;
+                Ok(($($one.expect("there is no mistake"),)*))
             }
         }
     )*};

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::context::Context;
 use crate::error::ScenarioError;
+use crate::mistakes::Mistakes;
 
 /// The result of parsing.
 pub(crate) type Parsed<T> = Result<T, ScenarioError>;
@@ -336,10 +337,7 @@ impl<K: Kind> Kind for Many<K> {
 
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<Self::Value> {
         let nodes = context.source.one_or_more(node, self.0)?;
-        nodes
-            .iter()
-            .map(|node| self.1.parse(context, node))
-            .collect()
+        Mistakes::in_all(nodes.iter().map(|node| self.1.parse(context, node)))
     }
 }
 
@@ -363,10 +361,7 @@ impl<K: Kind> Kind for List<K> {
 
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<Self::Value> {
         let nodes = context.source.list(node, self.0)?;
-        nodes
-            .iter()
-            .map(|node| self.1.parse(context, node))
-            .collect()
+        Mistakes::in_all(nodes.iter().map(|node| self.1.parse(context, node)))
     }
 }
 

@@ -24,6 +24,7 @@ mod keys;
 mod kind;
 mod map;
 mod message;
+mod mistakes;
 mod order;
 mod pick;
 mod plot;

@@ -32,8 +32,10 @@ impl<F: Keys> Kind for MapOf<F> {
 
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<F::Value> {
         let fields = context.source.open_map(node, self.0)?;
-        fields.known(&context.source, self.1.form().names())?;
-        self.1.parse(context, &fields)
+        let form = self.1.form();
+        fields.only(&context.source, form.names(), || {
+            self.1.parse(context, &fields)
+        })
     }
 }
 

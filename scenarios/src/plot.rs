@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::handle::Handle;
 use crate::keys::{Keys, maybe, need};
 use crate::kind::{Checked, List, Parsed, Plain, plain};
+use crate::mistakes::Mistakes;
 use crate::reader::Source;
 use crate::step::{GIVEN, GivenSpec, STEP, StepSpec};
 
@@ -43,15 +44,13 @@ pub(crate) const HANDLES: Plain<Vec<Handle>> = plain(
 fn handles(context: &Context<'_>, node: &Node) -> Parsed<Vec<Handle>> {
     let source = context.source;
     let fields = source.open_map(node, "handles")?;
-    let mut handles = Vec::new();
     let mut declared = BTreeSet::new();
-    for (key, node) in fields.pairs {
-        refuse_taken_name(&source, &key.name, key.place)?;
-        let context = Context::new(source, &declared);
-        handles.push(Handle::parse(&context, &key.name, node)?);
+    Mistakes::in_all(fields.pairs.iter().map(|(key, node)| {
+        let handle = refuse_taken_name(&source, &key.name, key.place)
+            .and_then(|()| Handle::parse(&Context::new(source, &declared), &key.name, node));
         declared.insert(key.name.clone());
-    }
-    Ok(handles)
+        handle
+    }))
 }
 
 /// Rejects a handle's name that has another meaning or is malformed.

@@ -8,6 +8,7 @@ use simfs::{Errno, SimTime};
 
 use crate::duration;
 use crate::error::ScenarioError;
+use crate::mistakes::Mistakes;
 
 /// Keys and words that had another name, with the name that they have now.
 const RENAMED: [(&str, &str); 3] = [
@@ -246,17 +247,29 @@ impl<'n> Fields<'n> {
         allowed: impl IntoIterator<Item = &'b str>,
     ) -> Read<()> {
         let allowed: Vec<&str> = allowed.into_iter().collect();
-        match self
-            .pairs
-            .iter()
-            .find(|(key, _)| !allowed.contains(&key.name.as_str()))
-        {
-            None => Ok(()),
-            Some((key, _)) => {
-                let what = format!("key in {}", self.what);
-                Err(source.unknown(key.place, &what, &key.name, allowed))
+        let what = format!("key in {}", self.what);
+        Mistakes::in_all(self.pairs.iter().map(|(key, _)| {
+            if allowed.contains(&key.name.as_str()) {
+                return Ok(());
             }
-        }
+            Err(source.unknown(key.place, &what, &key.name, allowed.iter().copied()))
+        }))
+        .map(|_| ())
+    }
+
+    /// What `parse` reads of this map, if no other keys than the allowed ones are in it. What it lacks is not told
+    /// beside an unknown key, which most likely is the lacking one misspelt.
+    pub(crate) fn only<'b, T>(
+        &self,
+        source: &Source<'_>,
+        allowed: impl IntoIterator<Item = &'b str>,
+        parse: impl FnOnce() -> Read<T>,
+    ) -> Read<T> {
+        let Err(unknown) = self.known(source, allowed) else {
+            return parse();
+        };
+        let beside = parse().err().into_iter().flat_map(ScenarioError::each);
+        Err(unknown.and(beside.filter(|error| error.place() != Some(self.place))))
     }
 
     /// The value of a key.

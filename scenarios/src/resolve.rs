@@ -13,6 +13,7 @@ use simfs::SimTime;
 
 use crate::cluster::ClusterPlan;
 use crate::error::{ScenarioError, Unfit};
+use crate::mistakes::Mistakes;
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::resolve::action_resolver::ActionResolver;
@@ -60,17 +61,31 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
         frame.cluster.rules,
         &polls,
     );
+    let mut mistakes = Mistakes::default();
     for spec in &scenario.steps {
-        for (name, place) in &spec.nodes {
-            known_node(&source, resolved, name, *place)?;
+        let named = spec.nodes.iter();
+        let named = named.map(|(name, place)| known_node(&source, resolved, name, *place));
+        if mistakes.note(Mistakes::in_all(named)).is_none() {
+            continue;
         }
-        if let Some(step) = step(&resolver, spec)? {
-            steps.push(step);
+        match step(&resolver, spec) {
+            Ok(step) => steps.extend(step),
+            Err(Unfit::Wrong(error)) => {
+                mistakes.note::<()>(Err(error));
+            }
+            Err(unfit) => return Err(unfit),
         }
         for line in &spec.expect {
-            expectations.line(line, spec)?;
+            match expectations.line(line, spec) {
+                Ok(()) => {}
+                Err(Unfit::Wrong(error)) => {
+                    mistakes.note::<()>(Err(error));
+                }
+                Err(unfit) => return Err(unfit),
+            }
         }
     }
+    mistakes.none()?;
     let mut expectations = expectations.finish();
     if let Some(baseline) = usual_baseline(scenario, &expectations) {
         expectations.insert(0, baseline);

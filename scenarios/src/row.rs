@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use crate::context::Context;
 use crate::keys::{KeyRow, Keys, MapForm};
 use crate::kind::{Kind, Meanings, Parsed};
+use crate::mistakes::Mistakes;
 use crate::reader::{Fields, Source};
 
 /// A word's name, meaning and example.
@@ -182,8 +183,9 @@ where
     }
 
     fn parse(&self, line: &Line<'_, '_>) -> Parsed<T> {
-        let value = self.kind.parse(line.context, line.value)?;
-        let keys = self.keys.parse(line.context, &line.fields)?;
+        let value = self.kind.parse(line.context, line.value);
+        let keys = self.keys.parse(line.context, &line.fields);
+        let (value, keys) = Mistakes::in_both(value, keys)?;
         (self.becomes)(line, value, keys)
     }
 }

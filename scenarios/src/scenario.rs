@@ -4,18 +4,20 @@
 
 use std::collections::BTreeSet;
 
-use platforms::yaml::{self, Node, Place};
-use platforms::{NodeName, Platform, Platforms};
+use platforms::yaml::{self, Node, Place, Value};
+use platforms::{DeviceName, NodeName, Platform, Platforms};
 
 use crate::cluster::Cable;
 use crate::context::Context;
 use crate::error::{ScenarioError, Unfit};
 use crate::expect::ExpectLine;
 use crate::fitness::Fit;
-use crate::frame::{Frame, frame, keys};
+use crate::frame::{Frame, VERSION, frame, keys};
 use crate::keys::Keys;
+use crate::kind::Kind;
+use crate::mistakes::Mistakes;
 use crate::plot::plot;
-use crate::reader::Source;
+use crate::reader::{Fields, Source};
 use crate::resolve;
 use crate::resolved_world::ResolvedWorld;
 use crate::step::{GivenSpec, StepSpec};
@@ -71,17 +73,23 @@ impl AtRest {
 /// Reads a scenario. `file` is the name that errors carry; its last two parts name the scenario.
 ///
 /// # Errors
-/// The first mistake in the text that can be found without a world, or a word that is not
-/// implemented, with its place.
+/// Every mistake in the text that can be found without a world, and every word that is not
+/// implemented, each with its place.
 pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
     let root: Node = yaml::read(file, text)?;
     let source = Source { file, text };
     let fields = source.open_map(&root, "a scenario")?;
-    fields.known(&source, keys().names())?;
     let nobody = BTreeSet::new();
-    let frame = frame().parse(&Context::new(source, &nobody), &fields)?;
-    let names: BTreeSet<String> = frame.handles.iter().map(|it| it.name.clone()).collect();
-    let (given, steps) = plot().parse(&Context::new(source, &names), &fields)?;
+    if let Some(version) = fields.get("scenario_version") {
+        // Of another version nothing else can be said.
+        VERSION.parse(&Context::new(source, &nobody), version)?;
+    }
+    let names = handle_names(&fields);
+    let (frame, (given, steps)) = fields.only(&source, keys().names(), || {
+        let frame = frame().parse(&Context::new(source, &nobody), &fields);
+        let plot = plot().parse(&Context::new(source, &names), &fields);
+        Mistakes::in_both(frame, plot)
+    })?;
     let last = steps.iter().map(StepSpec::last).max().unwrap_or_default();
     if let (Some(until), Some(node)) = (frame.until, fields.get("until"))
         && until < last
@@ -112,6 +120,14 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
     })
 }
 
+/// The names under `let`, whatever they are declared as.
+fn handle_names(fields: &Fields<'_>) -> BTreeSet<String> {
+    match fields.get("let").map(|node| &node.value) {
+        Some(Value::Map(pairs)) => pairs.iter().map(|(key, _)| key.name.clone()).collect(),
+        _ => BTreeSet::new(),
+    }
+}
+
 impl Scenario {
     /// `family/name`, from the file's place.
     #[must_use]
@@ -123,8 +139,11 @@ impl Scenario {
         let path = path.unwrap_or(&self.file);
         let mut parts = path.rsplit('/');
         match (parts.next(), parts.next()) {
-            (Some(name), Some(family)) if !family.is_empty() => format!("{family}/{name}"),
-            _ => path.to_owned(),
+            (Some(name), Some(family)) if !["", ".", ".."].contains(&family) => {
+                format!("{family}/{name}")
+            }
+            (Some(name), _) => name.to_owned(),
+            (None, _) => path.to_owned(),
         }
     }
 
@@ -187,6 +206,46 @@ impl Scenario {
             Err(Unfit::NotApplicable { reason }) => Fit::No { reason },
             Ok(_) | Err(Unfit::Wrong(_)) => Fit::Yes,
         }
+    }
+
+    /// Checks that each device that a handle names exists on a platform that the scenario applies to. A scenario for a
+    /// world is checked when it is resolved there.
+    ///
+    /// # Errors
+    /// Each device that no such platform has, with its place and the nearest name.
+    pub fn check_devices(&self, platforms: &Platforms) -> Result<(), ScenarioError> {
+        let handles = self.frame.handles.iter();
+        let named: Vec<(&DeviceName, Place)> = handles
+            .flat_map(|handle| {
+                let devices = handle.filter.devices.iter().flatten();
+                devices.map(|device| (device, handle.place))
+            })
+            .collect();
+        if named.is_empty() || self.world().is_some() {
+            return Ok(());
+        }
+        let node = NodeName::from("node-a");
+        let mut known = BTreeSet::new();
+        for (_, platform) in platforms.iter() {
+            let rest = AtRest::new(&node, platform).resolved;
+            if self.frame.fitness.of(&rest) == Fit::Yes {
+                known.extend(rest.ports.iter().map(|port| port.facts.device.to_string()));
+            }
+        }
+        let source = self.source();
+        Mistakes::in_all(named.into_iter().map(|(device, place)| {
+            if known.is_empty() || known.contains(device.as_str()) {
+                return Ok(());
+            }
+            let near = yaml::nearest(device.as_str(), known.iter().map(String::as_str));
+            let near = near
+                .map(|near| format!("did you mean `{near}`? "))
+                .unwrap_or_default();
+            let what = format!("no platform that this applies to has the device `{device}`");
+            let hint = format!("{near}`nicdrill platform show` lists the devices of a platform");
+            Err(source.wrong(place, what).hint(hint))
+        }))
+        .map(|_| ())
     }
 
     /// Resolves it on one node of this platform.

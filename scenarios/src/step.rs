@@ -31,8 +31,11 @@ pub(crate) const STEP: Plain<StepSpec> = plain(
     || json!({ "$ref": "#/$defs/step" }),
     |context, node| {
         let fields = context.source.open_map(node, "a step")?;
-        fields.known(&context.source, keys().form().names())?;
-        keys().parse(context, &fields)
+        let keys = keys();
+        let form = keys.form();
+        fields.only(&context.source, form.names(), || {
+            keys.parse(context, &fields)
+        })
     },
 );
 

@@ -325,7 +325,16 @@ pub(crate) const NAMES: Plain<NamesSpec> = plain(
                 value: Value::Text(key.name.clone()),
             };
             let named = context.subjects(&key_node)?.items.remove(0);
-            let name = DeviceName(source.text(node, "a device name")?);
+            let name = source.text(node, "a device name")?;
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+            if !name.chars().all(is_plain) {
+                return Err(source
+                    .wrong(node.place, format!("`{name}` is no device name"))
+                    .hint(
+                        "write the name itself, such as `mlx5_5`; `{…}` stands in messages only",
+                    ));
+            }
+            let name = DeviceName(name);
             names.insert(key.name.clone(), (key.place, named, name));
         }
         Ok(names)

@@ -18,6 +18,7 @@ use platforms::yaml::Node;
 use crate::context::Context;
 use crate::keys::{Keys, maybe};
 use crate::kind::Parsed;
+use crate::mistakes::Mistakes;
 use crate::row::{Line, Planned, Row, find};
 use crate::values::{LAYER, NODES};
 pub(crate) use file::WRITES;
@@ -68,18 +69,21 @@ pub(crate) fn parse(context: &Context<'_>, node: &Node) -> Parsed<VerbLine> {
     let fields = source.open_map(node, "an action")?;
     let (verb, value) = find(source, &fields, "verb", &verbs())?;
     let fields = fields.of(verb.entry().name);
-    fields.known(source, verb.line_form().and(&qualifiers()).names())?;
-    let (nodes, only) = qualifiers().parse(context, &fields)?;
+    let form = verb.line_form().and(&qualifiers());
     let line = Line {
         context,
         value,
         fields,
     };
-    Ok(VerbLine {
-        place: node.place,
-        text: node.to_string(),
-        nodes: nodes.unwrap_or_default(),
-        only,
-        spec: verb.parse(&line)?,
+    fields.only(source, form.names(), || {
+        let beside = qualifiers().parse(context, &fields);
+        let ((nodes, only), spec) = Mistakes::in_both(beside, verb.parse(&line))?;
+        Ok(VerbLine {
+            place: node.place,
+            text: node.to_string(),
+            nodes: nodes.unwrap_or_default(),
+            only,
+            spec,
+        })
     })
 }

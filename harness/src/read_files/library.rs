@@ -64,6 +64,8 @@ pub struct Library {
     pub own_platforms: Vec<String>,
     /// Whether the scenarios come from a user's files.
     pub own_scenarios: bool,
+    /// What may be a mistake in these files, each with its place.
+    pub warnings: Vec<ScenarioError>,
     /// Worlds at rest that were used so far, by name.
     at_rest: Arc<Mutex<BTreeMap<String, Arc<AtRest>>>>,
 }
@@ -124,6 +126,9 @@ impl Library {
             }
         }
         let (platforms, own_platforms) = read_platforms(platforms)?;
+        for scenario in &found {
+            scenario.scenario.check_devices(&platforms)?;
+        }
         worlds.sort_by(|one, other| one.name().cmp(other.name()));
         let names = || {
             worlds
@@ -148,7 +153,11 @@ impl Library {
             }
         }
         let own_scenarios = !scenarios.is_empty();
+        let perhaps = found
+            .iter()
+            .flat_map(|of| clauses.perhaps_misspelt(&of.scenario));
         Ok(Self {
+            warnings: perhaps.collect(),
             scenarios: found,
             clauses,
             worlds,

@@ -52,8 +52,11 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
     }
     if choice.selected.drills.is_empty() {
         if arguments.select.failed {
+            let failed = RunFolder::failed_before(&choice.out).map_err(Stop::input)?;
             log(if choice.out.join("probe").is_dir() {
                 "nothing was selected: the run before stopped before its first drill"
+            } else if failed.is_empty() {
+                "nothing was selected: nothing failed in the run before"
             } else {
                 "nothing was selected: no drill that failed in the run before is among those asked for"
             });

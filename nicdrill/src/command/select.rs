@@ -62,6 +62,9 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         .cloned()
         .collect();
     let library = Library::read(&scenarios, &all_platforms).map_err(Stop::input)?;
+    for warning in &library.warnings {
+        log(&format!("warning: {warning}"));
+    }
     let (monitor, descriptor) = monitor(arguments.monitor.as_deref(), &settings.monitor, &library)?;
     let is_assumed = monitor.is_none() && settings.monitor == MonitorSetting::Missing;
     let again = again(monitor.as_deref(), &own_scenarios, &own_platforms);

@@ -17,6 +17,7 @@ mod judged;
 mod known;
 mod leftovers;
 mod made_up_vendor;
+mod manners;
 mod meant;
 mod output_page;
 mod page;

@@ -238,7 +238,7 @@ impl LineResolver<'_> {
                 if let PortAction::Counter { name, change } = action {
                     ports
                         .iter()
-                        .try_for_each(|port| self.can_count(*port, name, change))?;
+                        .try_for_each(|port| self.can_count(*port, name, change, of.place))?;
                 }
                 let done = |port| action.clone().on(self.resolved.slot(port));
                 ports.into_iter().map(done).collect()

@@ -192,7 +192,7 @@ impl Show<'_> {
         if let [arm] = planned.arms.as_slice() {
             words.extend(["--arm".to_owned(), arm.to_string()]);
         }
-        words.join(" ")
+        pasted(&words)
     }
 
     /// The command that shows the drill in full, in the first arm in which it failed.
@@ -220,7 +220,7 @@ impl Show<'_> {
         {
             words.extend(["--arm".to_owned(), ArmName::Process.to_string()]);
         }
-        words.join(" ")
+        pasted(&words)
     }
 
     fn stage_failure(&self, planned: &PlannedDrill, cause: &str) -> Drilled {
@@ -277,4 +277,10 @@ pub(super) fn compare(
             drilled.report.outcome = Outcome::Failed;
         }
     }
+}
+
+/// Words as a shell reads them back.
+fn pasted(words: &[String]) -> String {
+    let quoted = shlex::try_join(words.iter().map(String::as_str));
+    quoted.unwrap_or_else(|_| words.join(" "))
 }

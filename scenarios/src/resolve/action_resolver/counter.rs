@@ -1,7 +1,9 @@
 //! Whether a port has a counter that can change.
 
+use std::collections::BTreeSet;
+
 use fabric::CounterChange;
-use platforms::CounterValue;
+use platforms::{CounterValue, Driver, yaml::Place};
 
 use super::ActionResolver;
 use crate::error::Unfit;
@@ -9,13 +11,16 @@ use crate::resolved_world::ResolvedNode;
 
 impl ActionResolver<'_> {
     /// Checks that a port can change this counter: its driver has it, and one that is to grow is not
-    /// at its maximum at rest. A counter that no driver has is left to the fabric, whose error lists
-    /// the counters.
+    /// at its maximum at rest.
+    ///
+    /// # Errors
+    /// [`Unfit::NotApplicable`] if it cannot; [`Unfit::Wrong`] for a counter that no driver has.
     pub(super) fn can_count(
         &self,
         port: usize,
         name: &str,
         change: &CounterChange,
+        place: Place,
     ) -> Result<(), Unfit> {
         let port = &self.resolved.ports[port];
         let ResolvedNode {
@@ -25,12 +30,20 @@ impl ActionResolver<'_> {
         let own = platform.driver(&port.facts.driver_file);
         let Some(file) = own.and_then(|driver| driver.counter(name)) else {
             let mut drivers = platform.drivers();
-            return match own {
-                Some(_) if drivers.any(|driver| driver.counter(name).is_some()) => {
-                    Err(Unfit::lacks(format!("`{device}` has no counter `{name}`")))
-                }
-                _ => Ok(()),
+            if drivers.any(|driver| driver.counter(name).is_some()) {
+                return Err(Unfit::lacks(format!("`{device}` has no counter `{name}`")));
+            }
+            let files = |driver: &Driver| {
+                let kinds = [&driver.counters, &driver.hw_counters, &driver.statistics];
+                let files = kinds.into_iter().flatten();
+                files.map(|file| file.name.clone()).collect::<Vec<_>>()
             };
+            let known: BTreeSet<String> = match own {
+                Some(own) => files(own).into_iter().collect(),
+                None => platform.drivers().flat_map(files).collect(),
+            };
+            let known = known.iter().map(String::as_str);
+            return Err(self.source.unknown(place, "counter", name, known).into());
         };
         let rdma = machine.functions.get(&port.facts.pci);
         let rdma = rdma.and_then(|function| function.rdma.as_ref());
