@@ -54,8 +54,8 @@ pub struct Rule {
 /// Why rules cannot be evaluated here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleProblem {
-    /// The text of the file at which it is: the name of a rule or group.
-    pub name: String,
+    /// The keys at which it is, the outermost first; an item of a list is its number, from 0.
+    pub keys: Vec<String>,
     /// The problem.
     pub what: String,
     /// The hint.
@@ -66,10 +66,7 @@ impl RuleFile {
     /// The first problem, if there is one. `every` is the interval of groups that state none.
     #[must_use]
     pub fn problem(&self, every: Span) -> Option<RuleProblem> {
-        let problem = |name: &str, what, hint| {
-            let name = name.to_owned();
-            Some(RuleProblem { name, what, hint })
-        };
+        let problem = |keys, what, hint| Some(RuleProblem { keys, what, hint });
         for group in &self.groups {
             if group
                 .interval_ns(every)
@@ -77,8 +74,9 @@ impl RuleFile {
             {
                 let interval = group.interval.as_deref().unwrap_or_default();
                 let what = format!("the group `{}` has the interval `{interval}`", group.name);
+                let keys = self.keys_of(group, None).into_iter();
                 return problem(
-                    &group.name,
+                    keys.chain(["interval".to_owned()]).collect(),
                     what,
                     "write a time such as `15s` or `1m`, a day at most",
                 );
@@ -90,7 +88,7 @@ impl RuleFile {
                         group.name
                     );
                     return problem(
-                        &group.name,
+                        self.keys_of(group, Some(rule)),
                         what,
                         "write either `alert:` or `record:` in each rule",
                     );
@@ -99,7 +97,8 @@ impl RuleFile {
         }
         if self.alerts().next().is_none() {
             let what = "the file has no alert".to_owned();
-            return problem("groups", what, "write a rule with `alert:` and `expr:`");
+            let keys = vec!["groups".to_owned()];
+            return problem(keys, what, "write a rule with `alert:` and `expr:`");
         }
         self.mixed(every)
     }
@@ -113,6 +112,7 @@ impl RuleFile {
             .collect();
         for (group, alert) in self.alerts() {
             let interval = group.interval_ns(every);
+            let keys = || self.keys_of(group, Some(alert));
             let mut seen = BTreeSet::new();
             let mut open = vec![alert];
             while let Some(rule) = open.pop() {
@@ -123,12 +123,13 @@ impl RuleFile {
                         continue;
                     }
                     if of.interval_ns(every) != interval {
+                        let keys = keys();
                         let alert = alert.alert.as_deref().unwrap_or_default();
                         let every = |group: &Group| {
                             group.interval.clone().unwrap_or_else(|| every.to_string())
                         };
                         return Some(RuleProblem {
-                            name: alert.to_owned(),
+                            keys,
                             what: format!(
                                 "the alert `{alert}` of the group `{}`, evaluated every {}, uses `{name}`, which the group `{}` records every {}",
                                 group.name,
@@ -144,6 +145,19 @@ impl RuleFile {
             }
         }
         None
+    }
+
+    /// The keys that lead to a group of this file, or to a rule of it.
+    fn keys_of(&self, group: &Group, rule: Option<&Rule>) -> Vec<String> {
+        let mut keys = vec!["groups".to_owned()];
+        let at = self.groups.iter().position(|it| std::ptr::eq(it, group));
+        keys.extend(at.map(|at| at.to_string()));
+        let of_rule =
+            rule.and_then(|rule| group.rules.iter().position(|it| std::ptr::eq(it, rule)));
+        if let Some(at) = of_rule {
+            keys.extend(["rules".to_owned(), at.to_string()]);
+        }
+        keys
     }
 
     /// All rules with their groups.
@@ -221,11 +235,11 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(groups: &str, name: &str, words: &[&str]) {
+    fn check(groups: &str, keys: &str, words: &[&str]) {
         let problem = file(&format!("{{\"groups\": [{groups}]}}"))
             .problem(Span::parse("15s").unwrap())
             .unwrap();
-        assert_eq!(problem.name, name);
+        assert_eq!(problem.keys.join(" "), keys);
         for word in words {
             assert!(problem.what.contains(word), "{}", problem.what);
         }
@@ -238,7 +252,7 @@ mod tests {
         let alert = r#"{"name":"g","rules":[{"alert":"A","expr":"a:b > 1"}]}"#;
         check(
             &format!("{RECORD},{alert}"),
-            "A",
+            "groups 1 rules 0",
             &[
                 "`A`",
                 "`g`, evaluated every 15 s",
@@ -248,7 +262,11 @@ mod tests {
         );
         let through =
             r#"{"name":"g","rules":[{"record":"c:d","expr":"a:b"},{"alert":"A","expr":"c:d"}]}"#;
-        check(&format!("{RECORD},{through}"), "A", &["`a:b`"]);
+        check(
+            &format!("{RECORD},{through}"),
+            "groups 1 rules 1",
+            &["`a:b`"],
+        );
         let quoted = r#"{"name":"g","rules":[{"alert":"A","expr":"a{x=\"a:b\"} > 1"}]}"#;
         let fine = file(&format!("{{\"groups\": [{RECORD},{quoted}]}}"));
         assert_eq!(fine.problem(Span::parse("15s").unwrap()), None);
@@ -259,12 +277,12 @@ mod tests {
         check(RECORD, "groups", &["no alert"]);
         check(
             r#"{"name":"g","rules":[{"expr":"a"}]}"#,
-            "g",
+            "groups 0 rules 0",
             &["no alert and no record"],
         );
         check(
             r#"{"name":"g","interval":"soon","rules":[{"alert":"A","expr":"a"}]}"#,
-            "g",
+            "groups 0 interval",
             &["`soon`"],
         );
     }

@@ -17,7 +17,9 @@ use alerts::{
     Firing, History, Instants, RuleFile, Statement, TestCase, TestFile, Unnamed, statements,
 };
 use observe::{Call, Descriptor, MonitorTick, Prometheus, Recording, Tick};
-use platforms::yaml::{self, Place, YamlError};
+use platforms::yaml::{self, YamlError};
+
+use crate::place;
 
 /// The program, of the Debian package `prometheus`.
 pub const PROMTOOL: &str = "promtool";
@@ -46,26 +48,9 @@ pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile,
     match rules.problem(prometheus.evaluation_interval) {
         None => Ok(rules),
         Some(problem) => {
-            Err(
-                YamlError::at(file, text, place_of(text, &problem.name), problem.what)
-                    .hint(problem.hint),
-            )
+            let place = place::of_keys(file, text, &problem.keys);
+            Err(YamlError::at(file, text, place, problem.what).hint(problem.hint))
         }
-    }
-}
-
-/// The first line that names a rule or group, or is the key itself.
-fn place_of(text: &str, name: &str) -> Place {
-    let is_it = |line: &str| {
-        let line = line.trim().trim_start_matches("- ");
-        let (key, value) = line.split_once(':').unwrap_or((line, ""));
-        let value = value.trim().trim_matches(['"', '\'']);
-        key == name || (["alert", "record", "name"].contains(&key) && value == name)
-    };
-    let at = text.lines().position(is_it);
-    Place {
-        line: at.map_or(0, |at| u32::try_from(at + 1).unwrap_or(u32::MAX)),
-        column: u32::from(at.is_some()),
     }
 }
 

@@ -20,7 +20,7 @@ use std::{
 
 use fabric::{ActionError, Kmsg, NodeAction};
 use platforms::{Machine, Platform};
-use scenarios::{RuleAction, RuleEffect, ScenarioError, StepAction, Unfit};
+use scenarios::{RuleAction, RuleEffect, StepAction, Unfit};
 use simfs::{Edit, Fs, MomentId, Op, RuleId, SimTime};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
@@ -44,9 +44,14 @@ pub enum SandboxError {
     /// The folder for the mount cannot be made.
     #[error("the folder for the mount cannot be made: {0}")]
     Folder(io::Error),
-    /// The line is not a valid command.
-    #[error(transparent)]
-    Line(#[from] ScenarioError),
+    /// A word of the line is wrong.
+    #[error("{what}{}", hint_of(.hint.as_deref()))]
+    Word {
+        /// The problem, with the word.
+        what: String,
+        /// What may be meant, or is allowed.
+        hint: Option<String>,
+    },
     /// The platform lacks something that the line names.
     #[error("{0}")]
     Lacks(String),
@@ -67,6 +72,10 @@ impl SandboxError {
             _ => return None,
         })
     }
+}
+
+fn hint_of(hint: Option<&str>) -> String {
+    hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"))
 }
 
 fn cause_of(error: &MountError) -> String {
@@ -240,8 +249,12 @@ impl Sandbox {
 
     /// What a command means, and the line of `do:` that it stands for.
     fn read(&self, text: &str) -> Result<(String, Vec<StepAction>), SandboxError> {
-        let lines = match Typed::read(text) {
-            Some(typed) => typed.lines(&self.devices()),
+        let typed = Typed::read(text);
+        let lines = match &typed {
+            Some(typed) => {
+                self.is_there(typed)?;
+                typed.lines(&self.devices())
+            }
             None => vec![text.to_owned()],
         };
         let mut first = None;
@@ -253,7 +266,29 @@ impl Sandbox {
         }
         Err(match first.expect("a command is at least one line") {
             Unfit::NotApplicable { reason } => SandboxError::Lacks(reason),
-            Unfit::Wrong(error) => SandboxError::Line(error),
+            Unfit::Wrong(error) => {
+                let (what, hint) = typed::told(text, typed.as_ref(), error.located());
+                SandboxError::Word { what, hint }
+            }
+        })
+    }
+
+    /// Refuses a port that its device does not have.
+    fn is_there(&self, typed: &Typed) -> Result<(), SandboxError> {
+        let names = self.names();
+        let Some(device) = typed.device_of_port() else {
+            return Ok(());
+        };
+        let subject = typed.subject();
+        if names.iter().any(|name| name == subject) || !self.devices().contains(device) {
+            return Ok(());
+        }
+        let begins = format!("{device}/");
+        let ports = names.iter().filter(|name| name.starts_with(&begins));
+        let ports: Vec<String> = ports.map(|port| format!("`{port}`")).collect();
+        Err(SandboxError::Word {
+            what: format!("unknown port `{subject}`"),
+            hint: Some(format!("`{device}` has {}", ports.join(", "))),
         })
     }
 

@@ -5,6 +5,7 @@
 //! cannot be known, because the fault or the drill ends first, is not judged either. Start at [`judge_needs`].
 
 mod alarms;
+mod drill;
 mod faults;
 mod noticed;
 mod verdicts;
@@ -16,11 +17,9 @@ use observe::{Descriptor, Needs, Recording};
 use reports::{Cause, CauseKind, CauseLayer, CauseSubject, Finding, FindingKind};
 use scenarios::Story;
 
-use crate::{
-    Judgement, Judging, episodes::Episodes, fits::JudgeContext, intervals::intervals, kinds::Whom,
-    normal, readings::Readings, reasons,
-};
-use faults::{Fault, Faults};
+use crate::{Judgement, Judging, fits::JudgeContext, kinds::Whom, normal, reasons};
+use drill::Drill;
+use faults::Fault;
 use verdicts::{Back, Heard, Over, Unwanted, Verdicts};
 
 /// Judges one recording of a story by needs. The arm of its failures is left open for the caller to fill in.
@@ -47,19 +46,11 @@ pub fn judge_needs(
     } else {
         judging.missed_moments();
     }
-    let readings = Readings::of(context, recording.healing_from);
-    let episodes = Episodes::of(story);
-    let all = intervals(&context, &readings, recording);
+    let drill = Drill::of(context, recording, needs);
+    let judged = drill.judged();
     for node in &story.monitors {
-        let of_node = all.iter().filter(|interval| interval.node == *node);
-        let faults = Faults::of(
-            of_node.cloned(),
-            needs,
-            &episodes,
-            &context,
-            (node, recording),
-        );
-        let verdicts = Verdicts::of(&context, recording, needs, (node, &faults, &episodes));
+        let faults = drill.faults(node, &judged);
+        let verdicts = drill.verdicts(node, &faults);
         let mut by_needs = ByNeeds {
             judging: &mut judging,
             verdicts: &verdicts,

@@ -68,7 +68,7 @@ pub(crate) fn scoped<'t>(story: &Story, truth: &'t Truth, scope: Option<&Scope>)
 }
 
 /// The names that a story pins for a monitor to which these are all that counts.
-fn pinned(story: &Story, scope: &Scope) -> Option<Vec<Regex>> {
+pub(crate) fn pinned(story: &Story, scope: &Scope) -> Option<Vec<Regex>> {
     if scope.pinned != Some(Pinned::All) {
         return None;
     }

@@ -16,7 +16,7 @@ fn check(text: &str, place: &str, words: &[&str]) {
 fn a_rule_file_that_cannot_be_evaluated_is_refused_with_its_place() {
     check(
         "groups:\n- name: slow\n  interval: 5m\n  rules:\n  - record: a:b\n    expr: a\n- name: fast\n  rules:\n  - alert: A\n    expr: a:b > 0\n",
-        "9:1",
+        "9:5",
         &[
             "`A`",
             "`a:b`",

@@ -102,6 +102,7 @@ fn causes() -> Vec<ProbeCause> {
         said_nothing(Protocol::Textfile),
         said_nothing(Protocol::Scrape),
         said_nothing(Protocol::HttpJson),
+        said_nothing(Protocol::PrometheusRules),
         stage("`monitor` cannot be started: No such file or directory (os error 2)"),
         stage("interrupted"),
     ];
@@ -117,7 +118,17 @@ fn causes() -> Vec<ProbeCause> {
                 | Broken::Stage { .. },
             )
             | ProbeCause::NeverCalled { .. }
-            | ProbeCause::SaidNothing { .. } => {}
+            | ProbeCause::SaidNothing {
+                by:
+                    Protocol::PlatformConnector
+                    | Protocol::Lines
+                    | Protocol::ExitCode
+                    | Protocol::Textfile
+                    | Protocol::Scrape
+                    | Protocol::HttpJson
+                    | Protocol::PrometheusRules,
+                ..
+            } => {}
         }
     }
     all

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use platforms::yaml::YamlError;
 use scenarios::{Word, WordKind, vocabulary};
 
 /// What stands before a subject where a verb is about devices.
@@ -62,6 +63,17 @@ impl Typed {
         })
     }
 
+    /// What it is about, as it was typed.
+    pub(super) fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// The device of what is typed as a port, `mlx5_3/1`.
+    pub(super) fn device_of_port(&self) -> Option<&str> {
+        let (device, number) = self.subject.split_once('/')?;
+        number.parse::<u8>().is_ok().then_some(device)
+    }
+
     /// The lines of `do:` that it may be, the likeliest first. A port is written `mlx5_3/1`.
     pub(super) fn lines(&self, devices: &BTreeSet<String>) -> Vec<String> {
         let port = |subject: &str| {
@@ -87,6 +99,38 @@ impl Typed {
         }
         format!("{{ {}: {subject}{keys} }}", self.verb)
     }
+}
+
+/// What is wrong with what was typed, with the word that is, and a hint: the place of an error in a line of `do:` means
+/// nothing to somebody who typed other words.
+pub(super) fn told(
+    text: &str,
+    typed: Option<&Typed>,
+    error: &YamlError,
+) -> (String, Option<String>) {
+    let hint = error.hint.clone();
+    if let Some(typed) = typed
+        && typed.subject.is_empty()
+        && typed.keys.is_empty()
+        && verbs().iter().any(|word| word.word == typed.verb)
+    {
+        let what = format!("`{}` needs what it acts on, such as a port", typed.verb);
+        return (what, hint);
+    }
+    let word = error.place.zip(error.line.as_ref()).map(|(place, line)| {
+        let before = usize::try_from(place.column.saturating_sub(1)).unwrap_or_default();
+        let rest = line.chars().skip(before);
+        rest.take_while(|at| !" ,:{}[]".contains(*at))
+            .collect::<String>()
+    });
+    let word = word.filter(|word| !word.is_empty() && text.contains(word.as_str()));
+    let word = word.unwrap_or_else(|| text.to_owned());
+    let what = if error.what.contains(&format!("`{word}`")) {
+        error.what.clone()
+    } else {
+        format!("`{word}`: {}", error.what)
+    };
+    (what, hint)
 }
 
 /// The verbs that are built.

@@ -12,6 +12,7 @@ mod lspci;
 mod lstopo;
 mod node_exporter;
 mod over_host;
+mod textfile;
 
 use std::{collections::BTreeMap, env, time::Duration};
 

@@ -89,28 +89,9 @@ impl OverHost {
             .expect("a temporary folder has a plain name")
     }
 
-    /// What a server answers to `GET /metrics`. It gets a socket that listens, as from systemd
-    /// (`sd_listen_fds(3)`), so there is no port to choose and nothing to wait for.
+    /// What a server answers to `GET /metrics`.
     pub(crate) fn scraped(&self, command: &str) -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = listener.local_addr().expect("it is bound");
-        let script = format!("exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec {command}");
-        let mut server = self
-            .command(&["sh", "-c", &script])
-            .stdin(OwnedFd::from(listener))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| panic!("{command}: {error}"));
-        let mut answer = String::new();
-        let asked = TcpStream::connect(address).and_then(|mut stream| {
-            stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n")?;
-            stream.read_to_string(&mut answer)
-        });
-        server.kill().expect("it is a child");
-        server.wait().expect("it is a child");
-        asked.unwrap_or_else(|error| panic!("{command}: {error}"));
-        answer
+        scraped_by(command, |script| self.command(&["sh", "-c", script]))
     }
 
     fn command(&self, command: &[&str]) -> Command {
@@ -129,6 +110,29 @@ impl OverHost {
             .args(command);
         unshare
     }
+}
+
+/// What a server answers to `GET /metrics`, which `shell` starts by a script. It gets a socket that listens, as from
+/// systemd (`sd_listen_fds(3)`), so there is no port to choose and nothing to wait for.
+pub(crate) fn scraped_by(command: &str, shell: impl FnOnce(&str) -> Command) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("it is bound");
+    let script = format!("exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec {command}");
+    let mut server = shell(&script)
+        .stdin(OwnedFd::from(listener))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command}: {error}"));
+    let mut answer = String::new();
+    let asked = TcpStream::connect(address).and_then(|mut stream| {
+        stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n")?;
+        stream.read_to_string(&mut answer)
+    });
+    server.kill().expect("it is a child");
+    server.wait().expect("it is a child");
+    asked.unwrap_or_else(|error| panic!("{command}: {error}"));
+    answer
 }
 
 /// Runs this test again in a user namespace and a mount namespace, in which its user may mount, unless the user is

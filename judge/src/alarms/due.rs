@@ -22,7 +22,7 @@ use crate::{
 
 /// How many polls an alarm may take to open or close where its row states nothing. Chosen: as scenarios allow where
 /// they state `within: 2 polls`.
-const GRACE: u64 = 2;
+const GRACE: Lasting = Lasting::Polls(2);
 
 /// A subject of alarms.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Unpromised {
         Self {
             from: interval.from,
             to: interval.to,
-            until: clock.after(interval.to, GRACE),
+            until: clock.by(interval.to, GRACE),
         }
     }
 }
@@ -178,8 +178,8 @@ fn piece(rows: &Rows<'_>, interval: &Interval, clock: &Clock) -> Option<Piece> {
         _ => None,
     };
     let lasts = |says: &Says| {
-        let after = rows.ticks(says.after.unwrap_or(Lasting::NOTHING));
-        (interval.to.saturating_sub(interval.from) > after).then_some(after)
+        let after = says.after.unwrap_or(Lasting::NOTHING);
+        clock.stood(interval.from, interval.to, after)
     };
     let own = says(&interval.kind).filter(|row| severity(row, interval).is_some());
     let is_card = interval.kind == Kind::Named(Named::Card);
@@ -191,17 +191,16 @@ fn piece(rows: &Rows<'_>, interval: &Interval, clock: &Clock) -> Option<Piece> {
         is_port && own.is_none() && lasts(row).is_some()
     });
     let row = own.or(later)?;
-    let after = lasts(&row)?;
-    let grace = |within: Option<Lasting>| within.map_or(GRACE, |within| rows.ticks(within));
-    let from = clock.after(interval.from, after);
+    let from = lasts(&row).filter(|from| *from != u64::MAX)?;
+    let grace = |within: Option<Lasting>| within.unwrap_or(GRACE);
     let over_by = match row.clears.unwrap_or(Clears::Healed(None)) {
-        Clears::Healed(within) => Some(clock.after(interval.to, grace(within))),
-        Clears::ByCheck => Some(clock.after(interval.to, GRACE)),
+        Clears::Healed(within) => Some(clock.by(interval.to, grace(within))),
+        Clears::ByCheck => Some(clock.by(interval.to, GRACE)),
         Clears::ByOperator | Clears::Never => None,
     };
     Some(Piece {
         from,
-        by: clock.after(from, grace(row.within)),
+        by: clock.by(from, grace(row.within)),
         to: interval.to,
         over_by,
         tone: severity(&row, interval).unwrap_or(Tone::Fatal),

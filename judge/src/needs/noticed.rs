@@ -13,16 +13,15 @@ use platforms::{NodeName, PciAddress};
 use scenarios::Story;
 
 use super::{
+    drill::Drill,
     faults::{Fault, Faults},
     verdicts::{Back, Heard, Verdicts},
 };
 use crate::{
     episodes::{Episodes, Happened, happened},
     fits::JudgeContext,
-    intervals::{intervals, true_intervals},
     kinds::Whom,
     normal,
-    readings::Readings,
 };
 
 /// What a monitor made of a drill.
@@ -128,10 +127,8 @@ pub fn noticed(
     };
     let named = normal::normal(recording, descriptor, story);
     let recording = &*named;
-    let readings = Readings::of(context, recording.healing_from);
-    let episodes = Episodes::of(story);
-    let polled = intervals(&context, &readings, recording);
-    let all = true_intervals(&context, &readings, recording);
+    let drill = Drill::of(context, recording, needs);
+    let (judged, all) = (drill.judged(), drill.all());
     let mut result = Noticed {
         ended: match &recording.broken {
             Some(Broken::Crashed { tick, .. }) => Some(Ended::Crashed(*tick)),
@@ -143,18 +140,12 @@ pub fn noticed(
         ..Noticed::default()
     };
     for node in &story.monitors {
-        let faults_of = |intervals: &[crate::intervals::Interval]| {
-            let of_node = intervals.iter().filter(|interval| interval.node == *node);
-            let of_node = of_node.cloned();
-            Faults::of(of_node, needs, &episodes, &context, (node, recording))
-        };
-        let (polled, all) = (faults_of(&polled), faults_of(&all));
-        let verdicts = Verdicts::of(&context, recording, needs, (node, &polled, &episodes));
+        let (judged, all) = (drill.faults(node, &judged), drill.faults(node, &all));
         let on_node = OnNode {
             story,
-            verdicts,
-            polled: &polled,
-            episodes: &episodes,
+            verdicts: drill.verdicts(node, &judged),
+            judged: &judged,
+            episodes: drill.episodes(),
             happened: happened(story, node),
         };
         let faults = all.iter().filter_map(|fault| on_node.fault(node, fault));
@@ -171,8 +162,8 @@ pub fn noticed(
 struct OnNode<'n> {
     story: &'n Story,
     verdicts: Verdicts<'n>,
-    /// The faults as the monitor's polls could read them.
-    polled: &'n Faults,
+    /// The faults that are judged.
+    judged: &'n Faults,
     episodes: &'n Episodes,
     happened: Vec<Happened>,
 }
@@ -183,8 +174,8 @@ impl OnNode<'_> {
         if fault.is_at_rest || self.verdicts.is_configured(fault) {
             return None;
         }
-        // The fault as the polls read it: from the first of them that falls into it.
-        let read = self.polled.iter().find(|read| {
+        // The fault as it is judged: from the first poll that falls into it.
+        let read = self.judged.iter().find(|read| {
             (&read.whom, &read.kind) == (&fault.whom, &fault.kind)
                 && (fault.from..fault.to).contains(&read.from)
         });

@@ -1,7 +1,11 @@
 //! What is so of each fault and alarm of a node by needs: noticed or not, taken back or not, wanted or not. The judge
 //! makes findings of it, and a comparison counts it. Start at [`Verdicts`].
 
-use observe::{Needs, Recording, needs::Within, promises::Kind};
+use observe::{
+    Needs, Recording,
+    needs::Within,
+    promises::{Kind, Lasting},
+};
 use platforms::NodeName;
 use scenarios::Story;
 
@@ -167,7 +171,8 @@ impl<'n> Verdicts<'n> {
         };
         let stands = about().any(|alarm| alarm.from <= at && alarm.to > at);
         // The end of an alarm while the fault stood is no news of its end.
-        let stood = about().filter(|alarm| alarm.from <= over && alarm.to >= over);
+        let unread = self.clock.next_poll(over);
+        let stood = about().filter(|alarm| alarm.from <= unread && alarm.to >= over);
         let ended = stood.map(|alarm| alarm.to).max();
         match (stands, due > self.last) {
             (false, _) => Back::InTime(ended),
@@ -229,11 +234,11 @@ impl<'n> Verdicts<'n> {
             Some(within) => self.due(fault.heard_from(), within.0),
             None => u64::MAX,
         };
-        fault.begins <= alarm.from && alarm.from <= fault.to.max(due)
+        let unread = self.clock.next_poll(fault.to);
+        fault.begins <= alarm.from && alarm.from <= unread.max(due)
     }
 
     fn due(&self, from: u64, span: observe::Span) -> u64 {
-        let ticks = faults::ticks(span, self.story);
-        self.clock.after(from, ticks)
+        self.clock.by(from, Lasting::Time(span))
     }
 }

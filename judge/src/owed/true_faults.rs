@@ -19,7 +19,7 @@ use crate::{
     fits::state_check,
     intervals::{Interval, intervals},
     kinds::Whom,
-    scope::decides,
+    scope::{decides, pinned},
 };
 
 /// How many polls after its time a report that only the truth asks for may come. Chosen: as scenarios allow where
@@ -101,7 +101,8 @@ impl<'a> Translator<'_, 'a> {
     /// The functions that a scope of its own adds to those that the documents monitor.
     fn beyond_scope(&self) -> BTreeSet<(NodeName, PciAddress)> {
         let scope = self.context.descriptor.promises.scope.as_ref();
-        if !scope.is_some_and(decides) {
+        let pins = |scope| pinned(self.context.story, scope).is_some();
+        if !scope.is_some_and(|scope| decides(scope) || pins(scope)) {
             return BTreeSet::new();
         }
         let nodes = self.context.story.nodes.iter();

@@ -8,5 +8,6 @@ mod laws;
 mod links;
 mod needs;
 mod noticed;
+mod paced;
 mod promises;
 mod wire;

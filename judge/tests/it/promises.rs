@@ -403,6 +403,63 @@ fn a_scope_of_its_own_decides_whose_ports_are_monitored(
     assert_eq!(found, wanted, "{:#?}", judged.findings);
 }
 
+const PINNED: &str = "
+scenario: a device and a virtual function of another one are pinned, and both lose their link
+why: an example
+platforms: all
+config: 'nicInclusionRegexOverride = \"^mlx5_1$,^mlx5_18$\"'
+let: { one: { device: mlx5_1 }, guest: { vf: true, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: [ { healthy: one }, { healthy: device of one } ] } ]
+  - at: 10s
+    do: [ { assign_vf: device of guest } ]
+  - at: 20s
+    do: [ { disable: one }, { release_vf: device of guest } ]
+    expect: [ { this_poll: [ { fatal: one } ] } ]
+  - at: 25s
+    do: [ { mend: one } ]
+    expect: [ { healthy: one, within: 2 polls } ]
+until: 30s
+";
+
+/// To a monitor that pins whatever has the name, the virtual function is as good as the device.
+#[rstest]
+#[case::pinned("scope: { pinned: all }", true, &[])]
+#[case::and_not_told("scope: { pinned: all }", false, &[Missing])]
+#[case::as_documented("{}", true, &[Unexpected, Outstanding])]
+fn a_virtual_function_that_is_pinned_is_judged_by_promise(
+    #[case] promises: &str,
+    #[case] is_told: bool,
+    #[case] kinds: &[FindingKind],
+) {
+    static CASE: LazyLock<Case> = LazyLock::new(|| Case::played_on("h100-oci:vfs", PINNED));
+    let mut recording = CASE.recording.clone();
+    for mut call in calls(&mut recording).into_iter().filter(|_| is_told) {
+        let told = call.events.iter().filter(|event| event.is_fatal);
+        let told: Vec<HealthEvent> = told.map(of_guest).collect();
+        call.events.extend(told);
+    }
+    let judged = judge(&CASE.story, &CASE.truth, &recording, &promising(promises));
+    let found = judged.findings.iter().map(|finding| finding.kind);
+    // What a cluster makes of it is tested elsewhere.
+    let found: Vec<FindingKind> = found.filter(|kind| *kind != LeftStanding).collect();
+    assert_eq!(found, kinds, "{:#?}", judged.findings);
+}
+
+/// The same of the virtual function, a moment later.
+fn of_guest(event: &HealthEvent) -> HealthEvent {
+    let mut event = event.clone();
+    for entity in &mut event.entities_impacted {
+        entity.entity_value = entity.entity_value.replace("mlx5_1", "mlx5_18");
+    }
+    if let Some(stamp) = &mut event.generated_timestamp {
+        stamp.nanos += 1;
+    }
+    event.message = event.message.replace("mlx5_1", "mlx5_18");
+    event
+}
+
 /// A card that falls behind at run time is owed where cards are compared in every poll.
 #[test]
 fn a_card_is_owed_in_every_poll_by_promise() {

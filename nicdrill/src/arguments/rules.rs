@@ -54,6 +54,9 @@ pub(crate) struct RulesCheckArguments {
 pub(crate) struct RulesExportArguments {
     /// The drill: `family/scenario@platform`
     pub(crate) drill: String,
+    /// Scenario files or folders, instead of the shipped suite
+    #[arg(long, value_name = "PATH")]
+    pub(crate) scenarios: Vec<PathBuf>,
     /// The rule file, or `example`
     #[arg(long, value_name = "FILE|example", default_value = "example")]
     pub(crate) rules: String,

@@ -86,17 +86,11 @@ fn monitor(rules: &str, descriptor: Option<&str>) -> Result<Descriptor, Stop> {
 
 /// The stories that are asked for and can be played.
 fn stories(
-    what: &[String],
+    (paths, names): (&[PathBuf], Vec<String>),
     platforms: &[String],
     descriptor: &Descriptor,
 ) -> Result<Vec<Story>, Stop> {
-    let (paths, mut names): (Vec<String>, Vec<String>) =
-        what.iter().cloned().partition(|what| is_path(what));
-    let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
-    if paths.is_empty() && names.is_empty() {
-        names = FAMILIES.map(str::to_owned).into();
-    }
-    let library = Library::read(&paths, &[]).map_err(Stop::input)?;
+    let library = Library::read(paths, &[]).map_err(Stop::input)?;
     let library = library.watched_by(descriptor);
     let ask = Ask {
         names,
@@ -152,7 +146,13 @@ fn check(arguments: &RulesCheckArguments) -> Result<process::ExitCode, Stop> {
         return Err(Stop::usage("`--jobs` is at least 1"));
     }
     let descriptor = monitor(&arguments.rules, arguments.descriptor.as_deref())?;
-    let stories = stories(&arguments.what, &arguments.platform, &descriptor)?;
+    let what = arguments.what.iter().cloned();
+    let (paths, mut names): (Vec<String>, Vec<String>) = what.partition(|what| is_path(what));
+    let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
+    if paths.is_empty() && names.is_empty() {
+        names = FAMILIES.map(str::to_owned).into();
+    }
+    let stories = stories((&paths, names), &arguments.platform, &descriptor)?;
     let here = match stage::set(true) {
         Standing::Outside(code) => return Ok(code.into()),
         Standing::Here(here) => here,
@@ -240,8 +240,11 @@ fn export(arguments: &RulesExportArguments) -> Result<process::ExitCode, Stop> {
         return Err(Stop::usage(format!("`{}` names no drill", arguments.drill))
             .hint("a drill is `family/scenario@platform`; `nicdrill list` lists them"));
     };
-    let what = [arguments.drill.clone()];
-    let stories = stories(&what, &[world.to_owned()], &descriptor)?;
+    let what = (
+        arguments.scenarios.as_slice(),
+        vec![arguments.drill.clone()],
+    );
+    let stories = stories(what, &[world.to_owned()], &descriptor)?;
     let here = match stage::set(true) {
         Standing::Outside(code) => return Ok(code.into()),
         Standing::Here(here) => here,

@@ -141,12 +141,64 @@ fn late(ran: &Ran, fault: &str) -> Option<(u64, u64)> {
     Some((words[0].parse().unwrap(), words[3].parse().unwrap()))
 }
 
+/// The interface is down while the RDMA port is ACTIVE: no other rule reads an interface.
+#[test]
+fn the_rule_about_interfaces_is_needed() {
+    if !has_programs() {
+        return;
+    }
+    let fires = |rules: &str| {
+        let scratch = Scratch::new();
+        scratch.file("alerts.yaml", rules);
+        scratch.file(
+            "own/story.yaml",
+            "scenario: an interface is down\nwhy: for alert rules\nplatforms: [ h100-oci ]\ntick: 5s\n\
+             let: { victim: { role: compute, nth: 1 } }\ntimeline:\n  \
+             - { at: 0s, expect: [ { this_poll: baseline } ] }\n  \
+             - { at: 1m, do: [ { operstate: victim, to: lowerlayerdown } ] }\nuntil: 5m\n",
+        );
+        let drill = "own/story@h100-oci";
+        let ran = scratch.run(&[
+            "rules",
+            "export",
+            drill,
+            "--scenarios",
+            "own",
+            "--rules",
+            "alerts.yaml",
+            "--out",
+            "tests.yaml",
+        ]);
+        assert_eq!(ran.code, 0, "{ran}");
+        let text = scratch.text("tests.yaml");
+        let (_, fired) = text.split_once("promql_expr_test:").expect("it asks");
+        // Another port of the platform has no cable, of which alerts tell in both cases.
+        ["rdma0", "mlx5_0"].map(|name| fired.contains(&format!("device=\\\"{name}\\\"")))
+    };
+    assert_eq!(fires(RULES), [true, false]);
+    assert_eq!(fires(&without("NicInterfaceDown")), [false, false]);
+}
+
+/// The long stories are the suite's.
 #[rstest]
-#[case::a_cable("cut: victim", "polling of")]
-#[case::a_port("disable: victim", "disabled of")]
-#[case::a_device("remove: device of victim", "gone_device of")]
-#[case::a_rate("speed: victim, rate: 2X EDR", "slow of")]
+#[case::a_cable("port/cable-out-for-a-quarter-of-an-hour", "cut: victim", "polling of")]
+#[case::a_port(
+    "port/disabled-for-a-quarter-of-an-hour",
+    "disable: victim",
+    "disabled of"
+)]
+#[case::a_device(
+    "device/gone-for-a-quarter-of-an-hour",
+    "remove: device of victim",
+    "gone_device of"
+)]
+#[case::a_rate(
+    "port/slow-for-a-quarter-of-an-hour",
+    "speed: victim, rate: 2X EDR",
+    "slow of"
+)]
 fn an_alert_that_is_pending_nine_minutes_longer_comes_nine_minutes_later_or_never(
+    #[case] long: &str,
     #[case] action: &str,
     #[case] fault: &str,
 ) {
@@ -156,14 +208,17 @@ fn an_alert_that_is_pending_nine_minutes_longer_comes_nine_minutes_later_or_neve
     // The counter tells of the link at once, whatever the state rules wait for.
     let minute = without("NicLinkDowned");
     let ten = minute.replace("for: 1m", "for: 10m");
-    let step = format!("  - {{ at: 2m, do: [ {{ {action} }} ] }}");
-    let long = ("5s", step.as_str(), "20m");
-    let (soon, later) = (
-        late(&checked(&minute, long), fault),
-        late(&checked(&ten, long), fault),
-    );
+    let of_suite = |rules: &str| {
+        let scratch = Scratch::new();
+        scratch.file("alerts.yaml", rules);
+        let ran = scratch.run(&["rules", "check", "alerts.yaml", "-v", long]);
+        assert_eq!(ran.code, 0, "{ran}");
+        late(&ran, fault)
+    };
+    let (soon, later) = (of_suite(&minute), of_suite(&ten));
     let soon = soon.expect("it stands for long");
     assert_eq!(later, Some((soon.0 + 540, soon.1 + 540)));
+    let step = format!("  - {{ at: 2m, do: [ {{ {action} }} ] }}");
     let short = ("5s", step.as_str(), "7m");
     assert_eq!(late(&checked(&minute, short), fault), Some(soon));
     assert_eq!(late(&checked(&ten, short), fault), None);

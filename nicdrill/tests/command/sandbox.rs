@@ -70,6 +70,82 @@ fn what_was_done_is_saved_as_a_scenario_that_can_be_shown() {
     assert!(ran.out.contains("NIC=mlx5_0 NICPort=1"), "{ran}");
 }
 
+/// The place of an error in a line of the scenario language means nothing to somebody who typed other words.
+#[test]
+fn a_word_that_is_wrong_is_named() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let typed = [
+        (
+            "cutt mlx5_0/1",
+            "unknown verb `cutt`\nhint: did you mean `cut`?",
+        ),
+        (
+            "flap mlx5_0/1 times x",
+            "`x`: found a text, expected a whole number",
+        ),
+        (
+            "flap mlx5_0/1 down 5",
+            "duration `5` without a unit\nhint: write a number and a unit",
+        ),
+        (
+            "cut mlx5_99",
+            "unknown handle `mlx5_99`\nhint: did you mean `mlx5_9`?",
+        ),
+        (
+            "cut mlx5_0/9",
+            "unknown port `mlx5_0/9`\nhint: `mlx5_0` has `mlx5_0/1`",
+        ),
+        ("set mlx5_0/1 state UPP", "unknown state `UPP`"),
+        ("driver unlod", "`unlod`\nhint: did you mean `unload`?"),
+        ("cut", "`cut` needs what it acts on"),
+        ("cut: mlx5_77", "unknown handle `mlx5_77`"),
+    ];
+    let script: String = typed
+        .map(|(line, _)| format!("$NICDRILL do '{line}' 2>&1; echo ---\n"))
+        .concat();
+    let ran = shell(&scratch, &script);
+    let told: Vec<&str> = ran.out.split("---\n").collect();
+    for ((line, wanted), told) in typed.iter().zip(told) {
+        assert!(
+            told.starts_with("error: ") && told.contains(wanted),
+            "{line}: {told}"
+        );
+        assert!(!told.contains("deed:"), "{line}: {told}");
+    }
+}
+
+#[test]
+fn what_was_undone_is_not_saved() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let ran = shell(
+        &scratch,
+        "mkdir -p mine && $NICDRILL do cut mlx5_0/1 && $NICDRILL do remove mlx5_2 && $NICDRILL do undo && $NICDRILL do --save mine/one.yaml \
+         && $NICDRILL do undo && $NICDRILL do --save mine/none.yaml",
+    );
+    assert_eq!(ran.code, 0, "{ran}");
+    let (one, none) = (
+        scratch.text("mine/one.yaml"),
+        scratch.text("mine/none.yaml"),
+    );
+    assert!(
+        one.contains("{ cut: { name: mlx5_0, port: 1 } }") && !one.contains("remove"),
+        "{one}"
+    );
+    assert!(!none.contains("do:"), "{none}");
+    for (story, code) in [("one", 100), ("none", 0)] {
+        let file = format!("mine/{story}.yaml");
+        let drill = format!("mine/{story}@h100-oci");
+        let ran = scratch.run(&["show", "--scenarios", &file, &drill]);
+        assert_eq!(ran.code, code, "{ran}");
+    }
+}
+
 #[test]
 fn another_terminal_reaches_a_sandbox_by_its_name() {
     if !can_play_processes() {
@@ -107,6 +183,56 @@ fn another_terminal_reaches_a_sandbox_by_its_name() {
     let ran = scratch.run(&["do", "--sandbox", &name, "status"]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.err.contains("no such sandbox"), "{ran}");
+}
+
+/// `script` (util-linux) gives it a terminal.
+#[test]
+fn a_mount_has_a_prompt_on_a_terminal_and_none_without() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let lines = "printf 'cut mlx5_0/1\\ncutt mlx5_0/1\\n'";
+    let mount = format!("{NICDRILL} mount h100-oci tree");
+    let ran = scratch.shell(&format!("{lines} | script -qec '{mount}' /dev/null"));
+    assert_eq!(ran.code, 0, "{ran}");
+    let text = ran.out.replace('\r', "");
+    for told in [
+        "> ",
+        "Ctrl-D ends",
+        "done: cut mlx5_0/1\n> ",
+        "unknown verb `cutt`",
+    ] {
+        assert!(text.contains(told), "{told}: {ran}");
+    }
+    let ran = scratch.shell(&format!("{lines} | {mount}"));
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(
+        ran.out.contains("done: cut mlx5_0/1") && !ran.out.contains("> "),
+        "{ran}"
+    );
+}
+
+#[test]
+fn a_mount_goes_on_without_a_stdin_until_a_signal() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    for stdin in ["<&-", "</dev/null"] {
+        let ran = scratch.shell(&format!(
+            "rm -f log; {NICDRILL} mount h100-oci tree {stdin} >log 2>&1 & pid=$!
+             until grep -qs 'nothing comes from stdin' log; do :; done
+             cat tree/sys/class/infiniband/mlx5_0/ports/1/state
+             kill -TERM $pid; wait $pid; echo ended with $?"
+        ));
+        assert_eq!(
+            ran.out,
+            "4: ACTIVE\nended with 0\n",
+            "{stdin}: {ran}\n{}",
+            scratch.text("log")
+        );
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ const LISTING: &str = "list sys/class/infiniband: 12";
 /// TLS; if it is `silent`, it has reached it and called nothing; if it is `slow`, a poll takes 0.3 s; if it is `miscounted`, its
 /// descriptor says another number of listings than was seen.
 fn hints(
-    cause: &ProbeCause,
+    (cause, speaks): (&ProbeCause, Protocol),
     given: &str,
     output: &[&str],
     reads: &[&str],
@@ -31,6 +31,7 @@ fn hints(
         ..Sighting::default()
     };
     let mut descriptor = Descriptor::of_program("monitor");
+    descriptor.speaks = speaks;
     let bound = ("/sys/bus".to_owned(), "{root}/sys/bus".to_owned());
     descriptor.binds.extend([bound]);
     let spoken = match given.rsplit(' ').next() {
@@ -70,14 +71,16 @@ fn ended(code: i32) -> ProbeCause {
 const BOTH: &str = "/stage/0 /stage/0.socket";
 const MISCOUNTED: &str = "its reads repeat after every 2 listings of `{root}/sys/class/infiniband`, and its descriptor makes 1 a poll";
 const NEVER: ProbeCause = ProbeCause::NeverCalled { polls: 13 };
-const MUTE: ProbeCause = ProbeCause::SaidNothing {
-    polls: 13,
-    by: Protocol::Lines,
-};
+const MUTE: ProbeCause = mute(Protocol::Lines);
+
+const fn mute(by: Protocol) -> ProbeCause {
+    ProbeCause::SaidNothing { polls: 13, by }
+}
 
 /// A trace of a monitor, and the hint that comes first.
 struct Case {
     cause: ProbeCause,
+    speaks: Protocol,
     given: &'static str,
     output: &'static [&'static str],
     reads: &'static [&'static str],
@@ -85,8 +88,12 @@ struct Case {
     expected: &'static str,
 }
 
-fn cases() -> [Case; 24] {
+fn cases() -> [Case; 32] {
     let plain = |cause, expected| Case {
+        speaks: match cause {
+            ProbeCause::SaidNothing { by, .. } => by,
+            _ => Protocol::PlatformConnector,
+        },
         cause,
         given: BOTH,
         output: &[],
@@ -111,6 +118,38 @@ fn cases() -> [Case; 24] {
         Case {
             output: &["port 1 is fine"],
             ..plain(MUTE, "compare its last output with the patterns of `lines`")
+        },
+        plain(
+            mute(Protocol::ExitCode),
+            "every run ended with a code that `exit_code` takes for unknown",
+        ),
+        plain(
+            mute(Protocol::Textfile),
+            "does it write `*.prom` files into `{textfile_dir}`",
+        ),
+        plain(
+            mute(Protocol::Scrape),
+            "compare its page at `{metrics_port}` with its descriptor",
+        ),
+        plain(
+            mute(Protocol::HttpJson),
+            "compare its page at `{metrics_port}` with its descriptor",
+        ),
+        plain(
+            mute(Protocol::PrometheusRules),
+            "does it listen at `{metrics_port}`, and is the path of its page",
+        ),
+        Case {
+            speaks: Protocol::ExitCode,
+            ..plain(hung(0), "a run has to end")
+        },
+        Case {
+            speaks: Protocol::Scrape,
+            ..plain(hung(0), "pass `{metrics_port}` in its command")
+        },
+        Case {
+            speaks: Protocol::PrometheusRules,
+            ..plain(hung(0), "pass `{metrics_port}` in its command")
         },
         Case {
             reads: &[LISTING],
@@ -224,7 +263,8 @@ impl Case {
     }
 
     fn hints(&self) -> Vec<String> {
-        hints(&self.cause, self.given, self.output, self.reads, self.open)
+        let of = (&self.cause, self.speaks);
+        hints(of, self.given, self.output, self.reads, self.open)
     }
 }
 
@@ -255,6 +295,7 @@ fn a_path_of_the_tree_is_not_the_hosts() {
         "cannot read /sys/bus/pci/devices",
         "socket {socket}",
     ];
-    let hints = hints(&ended(1), BOTH, &output, &[], &[]);
+    let of = (&ended(1), Protocol::PlatformConnector);
+    let hints = hints(of, BOTH, &output, &[], &[]);
     assert_eq!(hints, [""; 0]);
 }
