@@ -13,6 +13,7 @@ use crate::{
     device::{Growth, Jack, Traffic},
     link::Stage,
     node::Node,
+    overruns::OVERRUNS,
     port_view::CARRIER_CHANGES,
 };
 
@@ -34,6 +35,7 @@ impl Fabric {
         let node = self.node_mut(&slot.node);
         node.change(slot, name, change, now)?;
         self.watch_growth(slot);
+        self.watch_overruns(slot);
         Ok(())
     }
 
@@ -293,13 +295,20 @@ impl Node {
         if let Some(count) = jack.overridden.get_mut(name) {
             *count = count.saturating_add(by).min(max);
             jack.moved.insert(name.into());
-            return;
+        } else {
+            let count = self.count_of(pci, number, name).saturating_add(by).min(max);
+            self.set(pci, number, name, count);
         }
-        let count = self.count_of(pci, number, name).saturating_add(by).min(max);
-        self.set(pci, number, name, count);
+        if name == OVERRUNS && by > 0 {
+            self.jack_mut(pci, number).overruns.grew = true;
+        }
     }
 
     fn set(&mut self, pci: PciAddress, number: PortNumber, name: &str, count: u64) {
+        let before = self.count_of(pci, number, name);
+        if name == OVERRUNS && count != before {
+            self.jack_mut(pci, number).overruns.grew = count > before;
+        }
         let jack = self.jack_mut(pci, number);
         jack.overridden.remove(name);
         jack.moved.insert(name.into());

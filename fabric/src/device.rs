@@ -18,6 +18,7 @@ use crate::{
     agenda::Key,
     history::{Carriage, CarriageChange, Edge, LinkStep, PortEvent},
     link::{Hold, Link, Stage},
+    overruns::OverrunCheck,
 };
 
 /// Whether the driver runs the function.
@@ -135,6 +136,8 @@ pub(crate) struct Jack {
     pub(crate) overridden: BTreeMap<Arc<str>, u64>,
     /// The counters that changed since the start or the last reset.
     pub(crate) moved: BTreeSet<Arc<str>>,
+    /// What its driver's next check for receive buffer overruns will find.
+    pub(crate) overruns: OverrunCheck,
     /// Whether it was healthy at the last check.
     pub(crate) healthy: bool,
     /// The changes of its health.
@@ -172,6 +175,7 @@ impl Jack {
             traffic: None,
             overridden: BTreeMap::new(),
             moved: BTreeSet::new(),
+            overruns: OverrunCheck::default(),
             healthy,
             edges: Vec::new(),
         }

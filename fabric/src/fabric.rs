@@ -258,6 +258,7 @@ impl Fabric {
             Step::Boot(node) => self.boot(&node),
             Step::Booted(node) => self.booted(&node),
             Step::NeighbourBack(slot) => self.neighbour_back(&slot),
+            Step::CheckOverruns(slot) => self.check_overruns(&slot),
             Step::Read(slot) => {
                 self.link(&slot).read = None;
                 self.read(&slot);

@@ -30,6 +30,7 @@ mod link;
 mod naming;
 mod node;
 pub mod opa;
+mod overruns;
 mod port_action;
 mod port_view;
 mod presence;

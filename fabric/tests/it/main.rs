@@ -9,6 +9,7 @@ mod laws;
 mod opa_ends;
 mod opa_text;
 mod opa_words;
+mod overruns;
 mod port_info;
 mod reasons;
 mod reasons_laws;
