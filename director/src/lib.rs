@@ -22,6 +22,7 @@ use simfs::{Fs, RuleId, SimTime};
 
 mod actions;
 mod asked;
+mod cabling;
 mod connector;
 mod disk;
 mod error;
@@ -95,7 +96,8 @@ impl<'s> Director<'s> {
     /// # Errors
     /// [`StageError`] if the world cannot perform a `given` step, or a step is not possible where it is written.
     pub(crate) fn new(story: &'s Story, trees: &mut Trees) -> Result<Self, StageError> {
-        let fabric = trees.fabric(&story.nodes);
+        let mut fabric = trees.fabric(&story.nodes);
+        cabling::plug(&mut fabric, &story.cluster.cables);
         let mut nodes = BTreeMap::new();
         for (name, _) in &story.nodes {
             let shown = fabric
@@ -206,6 +208,20 @@ impl<'s> Director<'s> {
             at,
             instances: instances.collect(),
         })
+    }
+
+    /// Advances the world to an instant after the present tick and before the next one; does nothing for a time in the
+    /// past.
+    ///
+    /// # Errors
+    /// [`StageError`] if the world cannot perform a step.
+    pub(crate) fn play_until(&mut self, at: SimTime) -> Result<(), StageError> {
+        self.act_until(at)?;
+        self.fabric.advance(at);
+        if self.tick <= self.last_story_tick {
+            self.workloads.follow(&self.fabric);
+        }
+        Ok(())
     }
 
     /// Applies everything that happened on a node to its tree at once, and starts a poll.

@@ -16,6 +16,7 @@ mod action;
 mod agenda;
 mod both_ends;
 mod bus;
+mod cabling;
 mod counters;
 mod device;
 mod error;
@@ -48,6 +49,7 @@ mod walk;
 
 pub use action::{Action, DeviceAction, NodeAction, PortsAction};
 pub use both_ends::{EndTruth, Side};
+pub use cabling::SwitchPort;
 pub use error::ActionError;
 pub use fabric::{Fabric, PortTruth};
 pub use function_ref::FunctionRef;

@@ -1,5 +1,6 @@
 //! Tests of the public interface.
 
+mod cabling;
 mod devices;
 mod figures;
 mod hints;
