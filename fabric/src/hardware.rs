@@ -177,7 +177,8 @@ impl Node {
 
     /// The generated identifiers of a function that was replaced this often.
     fn ids(&self, pci: PciAddress, replaced: u32) -> Ids {
-        Ids::of(self.name(), &pci, replaced)
+        let vendor = self.function(pci).map_or(0, |function| function.vendor);
+        Ids::of(self.name(), &pci, vendor, replaced)
     }
 
     /// Writes these identifiers into all parts of a function.
