@@ -16,7 +16,7 @@ use std::{
 };
 
 use fabric::{Fabric, Kmsg};
-use platforms::{Clock, NodeName};
+use platforms::{Clock, NodeName, SlotRef};
 use scenarios::{HangEnd, Place, RuleEffect, Step, StepAction, Story, What};
 use simfs::{Fs, RuleId, SimTime};
 
@@ -76,6 +76,8 @@ pub struct Director<'s> {
     story: &'s Story,
     fabric: Fabric,
     workloads: RunningWorkloads,
+    /// The bytes of each job's port that its counters have.
+    carried: BTreeMap<SlotRef, [u64; 2]>,
     steps: VecDeque<&'s Step>,
     reboots: Vec<(SimTime, &'s NodeName)>,
     nodes: BTreeMap<NodeName, Scene<'s>>,
@@ -114,6 +116,7 @@ impl<'s> Director<'s> {
             story,
             fabric,
             workloads: RunningWorkloads::default(),
+            carried: BTreeMap::new(),
             steps: story.steps.iter().collect(),
             reboots: Vec::new(),
             nodes,
@@ -187,7 +190,7 @@ impl<'s> Director<'s> {
         self.fabric.advance(at);
         // Workloads end with the story; the effect of healing on them is not simulated.
         if tick <= self.last_story_tick {
-            self.workloads.follow(&self.fabric);
+            self.follow();
         }
         self.heal(tick)?;
         for scene in self.nodes.values_mut() {
@@ -219,9 +222,20 @@ impl<'s> Director<'s> {
         self.act_until(at)?;
         self.fabric.advance(at);
         if self.tick <= self.last_story_tick {
-            self.workloads.follow(&self.fabric);
+            self.follow();
         }
         Ok(())
+    }
+
+    /// Advances the workloads, and counts what their jobs moved at the ports.
+    fn follow(&mut self) {
+        self.workloads.follow(&self.fabric);
+        for (slot, [sent, received]) in self.workloads.carried() {
+            let before = self.carried.entry(slot.clone()).or_default();
+            self.fabric
+                .carry(&slot, sent - before[0], received - before[1]);
+            *before = [sent, received];
+        }
     }
 
     /// Applies everything that happened on a node to its tree at once, and starts a poll.

@@ -132,6 +132,8 @@ pub(crate) struct Jack {
     pub(crate) growing: BTreeMap<Arc<str>, Growth>,
     /// The data that moves over it.
     pub(crate) traffic: Option<Traffic>,
+    /// Bytes sent and received by its user that are not yet a whole word.
+    pub(crate) rest: [u64; 2],
     /// Values of counters that are hidden because they cannot be read as numbers.
     pub(crate) overridden: BTreeMap<Arc<str>, u64>,
     /// The counters that changed since the start or the last reset.
@@ -173,6 +175,7 @@ impl Jack {
             flap: None,
             growing: BTreeMap::new(),
             traffic: None,
+            rest: [0; 2],
             overridden: BTreeMap::new(),
             moved: BTreeSet::new(),
             overruns: OverrunCheck::default(),
