@@ -32,7 +32,7 @@ impl FreezeError {
 
 /// The world at an instant, and the lines of the story that were left out.
 ///
-/// `at` is rounded down to a whole tick and limited to the story's end, which is its default.
+/// `at` may lie between two ticks, and is limited to the story's end, which is its default.
 ///
 /// # Errors
 /// [`FreezeError`], by cause.
@@ -48,6 +48,7 @@ pub fn freeze_at<'s>(
         director.tick()?;
         director.end_tick(|_| true);
     }
+    director.play_until(at)?;
     let left_out = director.missed().iter();
     let left_out = left_out.map(|(place, text)| format!("{place}: {text}"));
     let left_out = left_out.collect();

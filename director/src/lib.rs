@@ -16,12 +16,13 @@ use std::{
 };
 
 use fabric::{Fabric, Kmsg};
-use platforms::{Clock, NodeName};
+use platforms::{Clock, NodeName, SlotRef};
 use scenarios::{HangEnd, Place, RuleEffect, Step, StepAction, Story, What};
 use simfs::{Fs, RuleId, SimTime};
 
 mod actions;
 mod asked;
+mod cabling;
 mod connector;
 mod disk;
 mod error;
@@ -75,6 +76,8 @@ pub struct Director<'s> {
     story: &'s Story,
     fabric: Fabric,
     workloads: RunningWorkloads,
+    /// The bytes of each job's port that its counters have.
+    carried: BTreeMap<SlotRef, [u64; 2]>,
     steps: VecDeque<&'s Step>,
     reboots: Vec<(SimTime, &'s NodeName)>,
     nodes: BTreeMap<NodeName, Scene<'s>>,
@@ -95,7 +98,8 @@ impl<'s> Director<'s> {
     /// # Errors
     /// [`StageError`] if the world cannot perform a `given` step, or a step is not possible where it is written.
     pub(crate) fn new(story: &'s Story, trees: &mut Trees) -> Result<Self, StageError> {
-        let fabric = trees.fabric(&story.nodes);
+        let mut fabric = trees.fabric(&story.nodes);
+        cabling::plug(&mut fabric, &story.cluster.cables);
         let mut nodes = BTreeMap::new();
         for (name, _) in &story.nodes {
             let shown = fabric
@@ -112,6 +116,7 @@ impl<'s> Director<'s> {
             story,
             fabric,
             workloads: RunningWorkloads::default(),
+            carried: BTreeMap::new(),
             steps: story.steps.iter().collect(),
             reboots: Vec::new(),
             nodes,
@@ -185,7 +190,7 @@ impl<'s> Director<'s> {
         self.fabric.advance(at);
         // Workloads end with the story; the effect of healing on them is not simulated.
         if tick <= self.last_story_tick {
-            self.workloads.follow(&self.fabric);
+            self.follow();
         }
         self.heal(tick)?;
         for scene in self.nodes.values_mut() {
@@ -206,6 +211,31 @@ impl<'s> Director<'s> {
             at,
             instances: instances.collect(),
         })
+    }
+
+    /// Advances the world to an instant after the present tick and before the next one; does nothing for a time in the
+    /// past.
+    ///
+    /// # Errors
+    /// [`StageError`] if the world cannot perform a step.
+    pub(crate) fn play_until(&mut self, at: SimTime) -> Result<(), StageError> {
+        self.act_until(at)?;
+        self.fabric.advance(at);
+        if self.tick <= self.last_story_tick {
+            self.follow();
+        }
+        Ok(())
+    }
+
+    /// Advances the workloads, and counts what their jobs moved at the ports.
+    fn follow(&mut self) {
+        self.workloads.follow(&self.fabric);
+        for (slot, [sent, received]) in self.workloads.carried() {
+            let before = self.carried.entry(slot.clone()).or_default();
+            self.fabric
+                .carry(&slot, sent - before[0], received - before[1]);
+            *before = [sent, received];
+        }
     }
 
     /// Applies everything that happened on a node to its tree at once, and starts a poll.

@@ -89,6 +89,18 @@ impl RunningWorkloads {
         self.jobs.follow(fabric);
     }
 
+    /// The bytes that each port of a job has sent and received so far.
+    #[must_use]
+    pub fn carried(&self) -> BTreeMap<SlotRef, [u64; 2]> {
+        let mut all: BTreeMap<SlotRef, [u64; 2]> = BTreeMap::new();
+        for (slot, bytes) in self.jobs.all().flat_map(JobWorkload::carried) {
+            let [sent, received] = all.entry(slot.clone()).or_default();
+            *sent += bytes.sent.get();
+            *received += bytes.received.get();
+        }
+        all
+    }
+
     /// A node goes down with everything on it, at the fabric's present time.
     pub fn node_goes(&mut self, node: &NodeName, fabric: &Fabric) {
         self.storage.node_goes(node, fabric);

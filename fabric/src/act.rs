@@ -316,7 +316,8 @@ impl Fabric {
         // A port that changes its layer is initialised again.
         self.blame(slot, Side::Here, LinkDownReason::REBOOT);
         self.fall_dark(slot);
-        self.node_mut(&slot.node).speak(slot, layer, driver);
+        let lid = self.free_lid();
+        self.node_mut(&slot.node).speak(slot, layer, driver, lid);
         self.settle(slot);
         Ok(())
     }

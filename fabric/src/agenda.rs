@@ -17,7 +17,7 @@ pub(crate) enum Rank {
     Fault,
     /// The link machine.
     Link,
-    /// Devices that disappear and return.
+    /// Devices that disappear and return, and checks of their drivers.
     Kernel,
     /// The subnet manager.
     SubnetManager,
@@ -44,6 +44,8 @@ pub(crate) enum Step {
     Booted(NodeName),
     /// The host at the other end of a link has finished its reboot.
     NeighbourBack(SlotRef),
+    /// A driver checks a port for receive buffer overruns.
+    CheckOverruns(SlotRef),
     /// The subnet manager reads both ends of a link. [`Agenda::is_empty`] ignores it.
     Read(SlotRef),
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use platforms::{DeviceName, LinkEvent, NodeName, PciAddress, Restart};
+use platforms::{DeviceName, LinkEvent, NodeName, PciAddress, Restart, SlotRef};
 use simfs::SimTime;
 
 use crate::{
@@ -255,8 +255,14 @@ impl Fabric {
                 other: function.pci,
             });
         }
-        self.node_mut(&function.node)
-            .add_like(function.pci, like, name, cabled);
+        let lid = self.free_lid();
+        let node = self.node_mut(&function.node);
+        node.add_like(function.pci, like, name, cabled, lid);
+        for port in node.port_numbers(function.pci) {
+            let node = function.node.clone();
+            let pci = function.pci;
+            self.cabling.plug(SlotRef { node, pci, port }, None);
+        }
         self.probe(function);
         Ok(())
     }

@@ -13,9 +13,14 @@ use crate::{
     device::{Growth, Jack, Traffic},
     link::Stage,
     node::Node,
+    overruns::OVERRUNS,
     port_view::CARRIER_CHANGES,
 };
 
+/// The unit of `port_xmit_data` in bytes (IBTA volume 1, 16.1.4).
+const WORD_BYTES: u64 = 4;
+/// The largest payload of a packet in bytes (IBTA volume 1, 9.6.1.6).
+const PACKET_BYTES: u64 = 4096;
 /// Number of times the carrier came up (`net/core/net-sysfs.c`).
 const CARRIER_UP: &str = "carrier_up_count";
 /// Number of times the carrier went down (`net/core/net-sysfs.c`).
@@ -34,6 +39,7 @@ impl Fabric {
         let node = self.node_mut(&slot.node);
         node.change(slot, name, change, now)?;
         self.watch_growth(slot);
+        self.watch_overruns(slot);
         Ok(())
     }
 
@@ -51,6 +57,14 @@ impl Fabric {
         node.jack_mut(slot.pci, slot.port).traffic = (bytes_per_second > 0).then_some(traffic);
         self.watch_growth(slot);
         Ok(())
+    }
+
+    /// Counts data that the user of a port moved over it, in bytes. A device that cannot be seen counts
+    /// nothing; an unknown port is ignored.
+    pub fn carry(&mut self, slot: &SlotRef, sent: u64, received: u64) {
+        if self.find(slot).is_ok() {
+            self.node_mut(&slot.node).carry(slot, sent, received);
+        }
     }
 
     /// Records whether a port has counters that grow by themselves.
@@ -143,6 +157,31 @@ impl Node {
         if self.has_rdma(pci) {
             for (name, by) in due.into_iter().chain(carried).filter(|(_, by)| *by > 0) {
                 self.add(pci, number, &name, by);
+            }
+        }
+    }
+
+    /// Adds data that a user moved, to the counters of each direction: words of 4 bytes, and packets of the
+    /// largest size.
+    fn carry(&mut self, slot: &SlotRef, sent: u64, received: u64) {
+        let (pci, number) = (slot.pci, slot.port);
+        if !self.has_rdma(pci) {
+            return;
+        }
+        let jack = self.jack_mut(pci, number);
+        let words = jack.moved_words(sent, received);
+        let packets = [sent, received].map(|bytes| bytes.div_ceil(PACKET_BYTES));
+        let driver = Arc::clone(&jack.driver);
+        let counts = [
+            (&driver.traffic.words, words),
+            (&driver.traffic.packets, packets),
+        ];
+        for (names, [out, back]) in counts {
+            for name in names {
+                let by = if name.contains("xmit") { out } else { back };
+                if by > 0 {
+                    self.add(pci, number, name, by);
+                }
             }
         }
     }
@@ -293,13 +332,20 @@ impl Node {
         if let Some(count) = jack.overridden.get_mut(name) {
             *count = count.saturating_add(by).min(max);
             jack.moved.insert(name.into());
-            return;
+        } else {
+            let count = self.count_of(pci, number, name).saturating_add(by).min(max);
+            self.set(pci, number, name, count);
         }
-        let count = self.count_of(pci, number, name).saturating_add(by).min(max);
-        self.set(pci, number, name, count);
+        if name == OVERRUNS && by > 0 {
+            self.jack_mut(pci, number).overruns.grew = true;
+        }
     }
 
     fn set(&mut self, pci: PciAddress, number: PortNumber, name: &str, count: u64) {
+        let before = self.count_of(pci, number, name);
+        if name == OVERRUNS && count != before {
+            self.jack_mut(pci, number).overruns.grew = count > before;
+        }
         let jack = self.jack_mut(pci, number);
         jack.overridden.remove(name);
         jack.moved.insert(name.into());
@@ -312,6 +358,13 @@ impl Node {
 }
 
 impl Jack {
+    /// The whole words in these bytes and in the rest of earlier ones, in each direction.
+    fn moved_words(&mut self, sent: u64, received: u64) -> [u64; 2] {
+        let all = [sent + self.rest[0], received + self.rest[1]];
+        self.rest = all.map(|bytes| bytes % WORD_BYTES);
+        all.map(|bytes| bytes / WORD_BYTES)
+    }
+
     /// What the data that moved over the link until `now` adds to which counters. No data moves over a
     /// link that is not up, and it is not made up for later.
     fn carried(&mut self, now: SimTime) -> Vec<(Arc<str>, u64)> {

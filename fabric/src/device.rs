@@ -18,6 +18,7 @@ use crate::{
     agenda::Key,
     history::{Carriage, CarriageChange, Edge, LinkStep, PortEvent},
     link::{Hold, Link, Stage},
+    overruns::OverrunCheck,
 };
 
 /// Whether the driver runs the function.
@@ -131,10 +132,14 @@ pub(crate) struct Jack {
     pub(crate) growing: BTreeMap<Arc<str>, Growth>,
     /// The data that moves over it.
     pub(crate) traffic: Option<Traffic>,
+    /// Bytes sent and received by its user that are not yet a whole word.
+    pub(crate) rest: [u64; 2],
     /// Values of counters that are hidden because they cannot be read as numbers.
     pub(crate) overridden: BTreeMap<Arc<str>, u64>,
     /// The counters that changed since the start or the last reset.
     pub(crate) moved: BTreeSet<Arc<str>>,
+    /// What its driver's next check for receive buffer overruns will find.
+    pub(crate) overruns: OverrunCheck,
     /// Whether it was healthy at the last check.
     pub(crate) healthy: bool,
     /// The changes of its health.
@@ -170,8 +175,10 @@ impl Jack {
             flap: None,
             growing: BTreeMap::new(),
             traffic: None,
+            rest: [0; 2],
             overridden: BTreeMap::new(),
             moved: BTreeSet::new(),
+            overruns: OverrunCheck::default(),
             healthy,
             edges: Vec::new(),
         }

@@ -12,6 +12,7 @@ use crate::{
     ActionError, Carriage, CarriageChange, Edge, FunctionRef, KernelLine, LinkStep, PortEvent,
     Timing,
     agenda::{Agenda, Step},
+    cabling::{Cabling, part_lids},
     link::Link,
     node::Node,
     opa::Notice,
@@ -26,6 +27,8 @@ pub struct Fabric {
     pub(crate) agenda: Agenda,
     pub(crate) manager: SubnetManager,
     pub(crate) nodes: Vec<Node>,
+    /// The switch ports at the other ends of its links.
+    pub(crate) cabling: Cabling,
     /// What the fabric manager wrote to the system's log.
     pub(crate) notices: Vec<Notice>,
     /// Ports with counters that grow by themselves.
@@ -63,15 +66,22 @@ impl Fabric {
             };
             Node::at_rest(&name, platform)
         });
-        Self {
+        let mut nodes: Vec<Node> = nodes.collect();
+        if !is_one {
+            part_lids(&mut nodes);
+        }
+        let mut world = Self {
             timing,
             now: SimTime::ZERO,
             agenda: Agenda::default(),
             manager: SubnetManager::running(),
-            nodes: nodes.collect(),
+            nodes,
+            cabling: Cabling::default(),
             notices: Vec::new(),
             growing: BTreeSet::new(),
-        }
+        };
+        world.plug([]);
+        world
     }
 
     /// The present time.
@@ -258,6 +268,7 @@ impl Fabric {
             Step::Boot(node) => self.boot(&node),
             Step::Booted(node) => self.booted(&node),
             Step::NeighbourBack(slot) => self.neighbour_back(&slot),
+            Step::CheckOverruns(slot) => self.check_overruns(&slot),
             Step::Read(slot) => {
                 self.link(&slot).read = None;
                 self.read(&slot);

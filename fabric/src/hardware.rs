@@ -23,7 +23,7 @@ impl Node {
         device.replaced += 1;
         device.parked.restart = Some(Restart::Rescan);
         let replaced = device.replaced;
-        let ids = Ids::of(self.name(), &pci, replaced);
+        let ids = self.ids(pci, replaced);
         self.number(pci, &ids);
         if let Some(rdma) = self.rdma_mut(pci) {
             rdma.fw_ver = next_firmware(&rdma.fw_ver);
@@ -41,12 +41,9 @@ impl Node {
         like: PciAddress,
         name: &DeviceName,
         cabled: bool,
+        lid: u16,
     ) {
-        let (uverbs, umad, lid) = (
-            self.machine.free_uverbs(),
-            self.machine.free_umad(),
-            self.free_lid(),
-        );
+        let (uverbs, umad) = (self.machine.free_uverbs(), self.machine.free_umad());
         let model = self
             .devices
             .get(&like)
@@ -79,7 +76,7 @@ impl Node {
                 port.umad = Some(umad);
                 let managed = cabled && port.layer == LinkLayer::InfiniBand;
                 (port.lid, port.sm_lid) = if managed {
-                    (lid, SUBNET_MANAGER_LID)
+                    (lid, Self::SUBNET_MANAGER_LID)
                 } else {
                     (0, 0)
                 };
@@ -96,7 +93,7 @@ impl Node {
         device.parked.function = Some(function);
         device.parked.restart = Some(Restart::Rescan);
         self.devices.insert(pci, device);
-        self.number(pci, &Ids::of(self.name(), &pci, 0));
+        self.number(pci, &self.ids(pci, 0));
         for port in self.port_numbers(pci) {
             self.new_counters(pci, port);
         }
@@ -113,14 +110,17 @@ impl Node {
 
     /// Makes a port whose link is down use another layer: everything that depends on its driver
     /// changes, and its net device is registered again under its name.
-    pub(crate) fn speak(&mut self, slot: &SlotRef, layer: LinkLayer, driver: Arc<Driver>) {
+    pub(crate) fn speak(
+        &mut self,
+        slot: &SlotRef,
+        layer: LinkLayer,
+        driver: Arc<Driver>,
+        lid: u16,
+    ) {
         let (pci, number) = (slot.pci, slot.port);
-        let ids = Ids::of(
-            self.name(),
-            &pci,
-            self.devices.get(&pci).map_or(0, |device| device.replaced),
-        );
-        let (ifindex, lid) = (self.take_ifindex(), self.free_lid());
+        let replaced = self.devices.get(&pci).map_or(0, |device| device.replaced);
+        let ids = self.ids(pci, replaced);
+        let ifindex = self.take_ifindex();
         if let Some(netdev) = self.netdev_mut(pci, number) {
             (netdev.arp_type, netdev.mtu, netdev.ifindex) = (driver.arp_type, driver.mtu, ifindex);
         }
@@ -130,7 +130,7 @@ impl Node {
                 (layer, driver.cap_mask, driver.gid_table);
             let managed = layer == LinkLayer::InfiniBand;
             (port.lid, port.sm_lid) = if managed {
-                (lid, SUBNET_MANAGER_LID)
+                (lid, Self::SUBNET_MANAGER_LID)
             } else {
                 (0, 0)
             };
@@ -150,16 +150,35 @@ impl Node {
         self.number_ports(pci, &ids);
     }
 
-    /// A local identifier that neither a port of the node nor the subnet manager has.
-    fn free_lid(&self) -> u16 {
+    /// The subnet manager's local identifier: the first one, as on platforms at rest.
+    pub(crate) const SUBNET_MANAGER_LID: u16 = 1;
+
+    /// The local identifiers of its ports.
+    pub(crate) fn lids(&self) -> impl Iterator<Item = u16> {
         let ports = self
             .devices
             .iter()
             .flat_map(|(pci, device)| device.jacks.keys().map(move |port| (*pci, *port)));
-        let lids = ports
+        ports
             .filter_map(|(pci, port)| self.port(pci, port))
-            .map(|port| port.lid);
-        lids.fold(SUBNET_MANAGER_LID, u16::max).saturating_add(1)
+            .map(|port| port.lid)
+    }
+
+    /// Gives a port of a node at rest another local identifier.
+    pub(crate) fn set_lid(&mut self, slot: &SlotRef, lid: u16) {
+        for machine in [&mut self.machine, &mut self.rest] {
+            let function = machine.functions.get_mut(&slot.pci);
+            let rdma = function.and_then(|function| function.rdma.as_mut());
+            if let Some(port) = rdma.and_then(|rdma| rdma.ports.get_mut(&slot.port)) {
+                port.lid = lid;
+            }
+        }
+    }
+
+    /// The generated identifiers of a function that was replaced this often.
+    fn ids(&self, pci: PciAddress, replaced: u32) -> Ids {
+        let vendor = self.function(pci).map_or(0, |function| function.vendor);
+        Ids::of(self.name(), &pci, vendor, replaced)
     }
 
     /// Writes these identifiers into all parts of a function.
@@ -185,9 +204,6 @@ impl Node {
         }
     }
 }
-
-/// The subnet manager's local identifier: the first one, as on platforms at rest.
-const SUBNET_MANAGER_LID: u16 = 1;
 
 /// The next firmware version: the last number plus one.
 fn next_firmware(version: &str) -> String {

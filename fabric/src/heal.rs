@@ -39,6 +39,7 @@ impl Fabric {
             {
                 rdma.missing.clear();
             }
+            self.forget_overruns(&slot);
             self.list_port(&slot);
             self.end_trouble(&slot, false);
         }

@@ -29,7 +29,7 @@ pub use log::{LinkDownErrorLog, LogEntry, START_S};
 pub use notice::{Condition, Notice};
 pub use offline::OfflineDisabledReason;
 pub use port_error::{ErrorInfo, PortErrorAction};
-pub(crate) use port_info::{NO_LID, SUBNET_PREFIX};
+pub(crate) use port_info::SUBNET_PREFIX;
 pub use port_info::{PortInfo, Reply, SetPortInfo};
 pub use reason::{Group, LinkDownReason};
 pub use record::{Initiative, Pair, Profile, Record, fall};

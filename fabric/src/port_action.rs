@@ -103,7 +103,7 @@ pub enum PortAction {
         info: ErrorInfo,
     },
     /// An end's receive buffer overruns: `excessive_buffer_overrun_errors` grows if it is the node's own port,
-    /// and the link bounces as with any other error.
+    /// and the link bounces as with any other error. An hfi1's driver finds it in its check every ten seconds.
     BufferOverrun {
         /// The end.
         side: Side,

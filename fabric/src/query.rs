@@ -10,7 +10,7 @@ use crate::{
     EndTruth, Fabric, Side,
     device::Attachment,
     link::{Hold, Link, Stage},
-    opa::{LinkDownErrorLog, LinkInitReason, NO_LID, Notice, PortInfo, SUBNET_PREFIX},
+    opa::{LinkDownErrorLog, LinkInitReason, Notice, PortInfo, SUBNET_PREFIX},
 };
 
 impl Fabric {
@@ -37,8 +37,8 @@ impl Fabric {
 
     /// The PortInfo of an end of a port's link; `None` if it cannot be queried (see [`Fabric::end`]).
     ///
-    /// The partner has no identifiers, because no world states the switch port of a cable. Its port
-    /// numbers are chosen as if the node's ports were cabled to one switch in order, from 1 to 255.
+    /// The partner is the port of [`Fabric::switch_port`]. It has no GUID; an Ethernet one has no local
+    /// identifier either.
     #[must_use]
     pub fn port_info(&self, slot: &SlotRef, side: Side) -> Option<PortInfo> {
         let record = self.end(slot, side)?.record?;
@@ -54,9 +54,9 @@ impl Fabric {
                 slot.port.0,
             ),
             Side::There => {
-                let place = node.slots().iter().position(|other| other == slot)?;
-                let number = u8::try_from(place + 1).unwrap_or(u8::MAX);
-                (0, NO_LID, number)
+                let partner = self.switch_port(slot)?;
+                let lid = if link.is_managed() { partner.lid } else { 0 };
+                (0, u32::from(lid), partner.number)
             }
         };
         let init = link.ends.as_ref().map(|ends| ends.of(side).init);
@@ -88,6 +88,12 @@ impl Fabric {
         let reached = self.manager.runs() && link.is_reached(side);
         let info = self.port_info(slot, side).filter(|_| reached)?;
         Some((info, self.end(slot, side)?.log))
+    }
+
+    /// Whether a subnet manager runs.
+    #[must_use]
+    pub fn is_managed(&self) -> bool {
+        self.manager.runs()
     }
 
     /// What the fabric manager wrote to the system's log, oldest first.

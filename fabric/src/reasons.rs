@@ -13,10 +13,8 @@ use crate::{
     both_ends::{Blame, BothEnds},
     link::{Cable, Hold, Stage},
     opa::{ErrorInfo, LinkDownReason, PortErrorAction, Profile, state_line},
+    overruns::OVERRUNS,
 };
-
-/// The counter of receive buffer overruns (IBTA 16.1.3.5, ExcessiveBufferOverrunErrors).
-const OVERRUNS: &str = "excessive_buffer_overrun_errors";
 
 impl Fabric {
     /// Rejects a port that has no link of its own.
@@ -229,12 +227,15 @@ impl Fabric {
     }
 
     /// An end's receive buffer overruns, which is an error and is counted if it is the node's own end.
+    /// An hfi1 finds it in its next check.
     pub(crate) fn overrun(&mut self, slot: &SlotRef, side: Side) -> Result<(), ActionError> {
         self.find_link(slot)?;
-        let now = self.now;
         if side == Side::Here {
-            self.node_mut(&slot.node)
-                .change(slot, OVERRUNS, &CounterChange::Add(1), now)?;
+            self.counter(slot, OVERRUNS, &CounterChange::Add(1))?;
+        }
+        let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
+        if side == Side::Here && jack.checks_for_overruns() {
+            return Ok(());
         }
         self.packet_error(slot, side, LinkDownReason::EXCESSIVE_BUFFER_OVERRUN)
     }
@@ -366,6 +367,9 @@ impl Fabric {
             if polls[side.index()] && !quiet {
                 ends.of_mut(side).record.polls();
             }
+        }
+        if powered != was_powered || gone {
+            self.restart_overrun_checks(slot);
         }
     }
 

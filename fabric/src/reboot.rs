@@ -145,6 +145,7 @@ impl Fabric {
             if link.pace == reboot.training.map(|training| pace.filling(training)) {
                 link.pace = None;
             }
+            self.restart_overrun_checks(&slot);
             self.settle(&slot);
         }
         let node = self.node_mut(name);

@@ -78,12 +78,10 @@ impl Lnet {
         };
         if let Some(ni) = node.ni_mut(&leg.by) {
             ni.tx_credits -= 1;
-            ni.stats.sent.count(message.kind);
         }
         if let Some(ni) = node.peer_ni_mut(&leg.to) {
             ni.tx_credits -= 1;
             ni.queued_bytes += message.length;
-            ni.stats.sent.count(message.kind);
         }
         if let Some(open) = node
             .open
@@ -165,7 +163,10 @@ impl Lnet {
                 let after = match trouble.noticed() {
                     Noticed::AtOnce => SimTime::ZERO,
                     Noticed::AfterRetries => self.timing.rc_retry,
-                    Noticed::AfterLndTimeout => node.params.lnd_timeout(),
+                    Noticed::AfterLndTimeout => {
+                        let messages = message.lnd_messages(leg.by.net().lnd());
+                        node.params.attempt_timeout(messages)
+                    }
                 };
                 Prospect::Fails(trouble.status(leg.by.net().lnd()), after)
             }
@@ -206,21 +207,50 @@ impl Lnet {
         self.receive(copy);
     }
 
+    /// Takes a message from its driver, and returns its credits. What the driver says was sent counts at
+    /// both interfaces ("lnet/lnet/lib-msg.c", `lnet_msg_decommit_tx`).
+    fn decommit(&mut self, id: MessageId, sent: bool) -> Option<Message> {
+        let message = self.flying.remove(&id)?;
+        let node = self.nodes.get_mut(&message.holder)?;
+        let leg = message.leg.as_ref()?;
+        if let Some(ni) = node.ni_mut(&leg.by) {
+            ni.tx_credits += 1;
+            if sent {
+                ni.stats.sent.count(message.kind);
+            }
+        }
+        if let Some(ni) = node.peer_ni_mut(&leg.to) {
+            ni.tx_credits += 1;
+            ni.queued_bytes -= message.length;
+            if sent {
+                ni.stats.sent.count(message.kind);
+            }
+        }
+        Some(message)
+    }
+
+    /// Finalises the messages of a node whose deadline has come, although their drivers hold them.
+    pub(crate) fn expire_messages(&mut self, name: &NodeName) {
+        let now = self.log.now;
+        let held = self.flying.values().filter(|message| {
+            message.holder == *name && message.deadline.is_some_and(|deadline| deadline <= now)
+        });
+        let expired: Vec<MessageId> = held.map(|message| message.id).collect();
+        for id in expired {
+            if let Some(message) = self.decommit(id, false) {
+                self.conclude(message, MsgStatus::NetworkTimeout, Ending::Deadline);
+            }
+        }
+    }
+
     /// The driver has completed an attempt.
     pub(crate) fn complete(&mut self, id: MessageId, status: MsgStatus) {
-        let Some(message) = self.flying.remove(&id) else {
+        let Some(message) = self.decommit(id, status == MsgStatus::Ok) else {
             return;
         };
         let (Some(node), Some(leg)) = (self.nodes.get_mut(&message.holder), &message.leg) else {
             return;
         };
-        if let Some(ni) = node.ni_mut(&leg.by) {
-            ni.tx_credits += 1;
-        }
-        if let Some(ni) = node.peer_ni_mut(&leg.to) {
-            ni.tx_credits += 1;
-            ni.queued_bytes -= message.length;
-        }
         let ends = (leg.by.clone(), leg.to.clone());
         if status == MsgStatus::Ok {
             node.connections.insert(ends);
@@ -278,10 +308,11 @@ impl Lnet {
         };
         match &message.purpose {
             Purpose::Ulp => {
-                let result = if failed {
-                    UlpResult::Failed(status)
-                } else {
-                    UlpResult::Ok
+                let finalised = node.behaviour().monitor_finalises && ending == Ending::Deadline;
+                let result = match (failed, finalised) {
+                    (false, _) => UlpResult::Ok,
+                    (true, true) => UlpResult::TimedOut,
+                    (true, false) => UlpResult::Failed(status),
                 };
                 let last = was_open || !message.wants_answer;
                 let request = message.transaction;

@@ -5,7 +5,14 @@ use std::fmt;
 use platforms::NodeName;
 use simfs::SimTime;
 
-use super::{nid::Nid, stats::MessageKind, workload_event::Errand};
+use super::{
+    nid::{Lnd, Nid},
+    stats::MessageKind,
+    workload_event::Errand,
+};
+
+/// A payload below this size is sent with `IBLND_MSG_IMMEDIATE`.
+const IMMEDIATE_BYTES: u64 = 4096;
 
 /// A message on one hop. A request has the id of its first message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,6 +146,14 @@ impl Message {
             MessageKind::Put | MessageKind::Reply => self.length,
             MessageKind::Get | MessageKind::Ack | MessageKind::Hello => 0,
         }
+    }
+
+    /// Number of messages that the driver needs for it: `o2iblnd` sends a PUT of 4 KiB or more as
+    /// `IBLND_MSG_PUT_REQ` and `IBLND_MSG_PUT_DONE`, and everything else as one ("LNet Health HLD, LND
+    /// timeout").
+    pub(crate) fn lnd_messages(&self, lnd: Lnd) -> u64 {
+        let handshake = self.kind == MessageKind::Put && self.length >= IMMEDIATE_BYTES;
+        if lnd == Lnd::O2ib && handshake { 2 } else { 1 }
     }
 
     pub(crate) fn is_past_deadline(&self, now: SimTime) -> bool {

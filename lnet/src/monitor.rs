@@ -1,8 +1,8 @@
 //! The monitor thread: the periodic work of a node, once a second, in its order.
 //!
 //! It handles dead routers, overdue responses, recovery of local interfaces, recovery of peers'
-//! interfaces, a console line, and the ping buffer. A resend wakes it at once. It does not check
-//! messages for their deadline; drivers do.
+//! interfaces, a console line, and the ping buffer. A resend wakes it at once. Only in the HLD
+//! profile it checks messages for their deadline; otherwise drivers do.
 
 use platforms::NodeName;
 
@@ -26,6 +26,9 @@ impl Lnet {
         let loaded = self.nodes.values().filter(|node| node.loaded);
         let names: Vec<NodeName> = loaded.map(|node| node.name.clone()).collect();
         for name in &names {
+            if self.nodes[name].behaviour().monitor_finalises {
+                self.expire_messages(name);
+            }
             self.check_routers(name);
             self.expire_responses(name);
             self.recover(name);

@@ -271,16 +271,17 @@ impl Lnet {
     }
 
     fn note_port(&mut self, port: PortRef, event: PortEvent) {
-        let fatal = match event {
-            PortEvent::Active => Some(false),
-            PortEvent::Error => Some(true),
-            PortEvent::Lost | PortEvent::Gone => None,
-        };
         let nodes = self.nodes.values_mut().filter(|node| node.loaded);
         for node in nodes {
+            let removal_is_fatal = node.behaviour().removal_is_fatal;
             for ni in node.nis.iter_mut().filter(|ni| ni.spec.port == port) {
-                ni.fatal = fatal.unwrap_or(ni.fatal);
-                if event == PortEvent::Gone {
+                ni.fatal = match event {
+                    PortEvent::Active => false,
+                    PortEvent::Error => true,
+                    PortEvent::Gone => ni.fatal || removal_is_fatal,
+                    PortEvent::Lost => ni.fatal,
+                };
+                if event == PortEvent::Gone && !removal_is_fatal {
                     let line =
                         format!("{}: device removed, shut down LNet to release it", ni.nid());
                     self.log.say(&node.name, What::Console(line));

@@ -200,7 +200,7 @@ impl Params {
         self.values[param as usize]
     }
 
-    /// Sets a parameter. Setting the sensitivity to 0 also sets the retries to 0.
+    /// Sets a parameter. In the releases, setting the sensitivity to 0 also sets the retries to 0.
     ///
     /// # Errors
     /// A [`ParamError`]; then nothing has changed.
@@ -218,10 +218,13 @@ impl Params {
                 least,
                 most,
             })?;
+        let needs_health = self.profile.behaviour().retries_need_health;
         let timeout_s = i64::from(self.get(Param::TransactionTimeout));
         let retry_count = i64::from(self.get(Param::RetryCount));
         match param {
-            Param::RetryCount if value > 0 && self.get(Param::HealthSensitivity) == 0 => {
+            Param::RetryCount
+                if needs_health && value > 0 && self.get(Param::HealthSensitivity) == 0 =>
+            {
                 return Err(ParamError::RetryWithoutHealth(value));
             }
             Param::RetryCount if value > timeout_s => {
@@ -236,7 +239,7 @@ impl Params {
                     retry_count,
                 });
             }
-            Param::HealthSensitivity if value == 0 => {
+            Param::HealthSensitivity if needs_health && value == 0 => {
                 self.values[Param::RetryCount as usize] = 0;
             }
             _ => {}
@@ -257,7 +260,8 @@ impl Params {
         SimTime::from_secs(u64::from(self.get(Param::TransactionTimeout)))
     }
 
-    /// The time limit of one attempt in the driver.
+    /// The time limit of an attempt: `lnd_timeout` of `lnetctl global show`. The HLD calls it the message
+    /// timeout; see [`Params::attempt_timeout`].
     #[must_use]
     pub fn lnd_timeout(&self) -> SimTime {
         let timeout_s = self.get(Param::TransactionTimeout);
@@ -269,6 +273,18 @@ impl Params {
             timeout_s / retry_count.max(1)
         };
         SimTime::from_secs(u64::from(share_s.max(1)))
+    }
+
+    /// The time limit of one attempt in the driver, which needs this many messages of its own for it
+    /// (at least 1). Only the HLD divides the time among them.
+    #[must_use]
+    pub fn attempt_timeout(&self, lnd_messages: u64) -> SimTime {
+        let whole = self.lnd_timeout();
+        if self.profile.behaviour().timeout_by_tries {
+            whole
+        } else {
+            SimTime::from_ns(whole.as_ns() / lnd_messages.max(1))
+        }
     }
 
     /// The time limit of a message over all attempts, on a net of this driver. A driver with a
@@ -286,9 +302,12 @@ impl Params {
     }
 
     /// The interval at which the node checks for overdue responses: half the transaction timeout, so
-    /// that one is detected after between one and one and a half of it.
+    /// that one is detected after between one and one and a half of it; in the HLD every second.
     #[must_use]
     pub fn response_scan_interval_s(&self) -> u64 {
+        if self.profile.behaviour().monitor_finalises {
+            return 1;
+        }
         u64::from(self.get(Param::TransactionTimeout) / 2).max(1)
     }
 

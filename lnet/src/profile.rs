@@ -47,9 +47,21 @@ pub struct Behaviour {
     /// used.
     pub fatal_is_last_resort: bool,
     /// Whether the LND timeout is (transaction − 1) / (retries + 1), and a message has the time of
-    /// all its attempts. Otherwise it is transaction / retries, and a message has the transaction
-    /// timeout.
+    /// all its attempts. Otherwise it is transaction / retries over the number of the driver's messages
+    /// ("LNet Health HLD, System Timeouts"), and a message has the transaction timeout.
     pub timeout_by_tries: bool,
+    /// Whether retries require health: a sensitivity of 0 sets them to 0 and refuses others. Otherwise a
+    /// sensitivity of 0 turns off health, selection by it included, and nothing else ("LNet Health HLD,
+    /// Health Value Updates", 2 g).
+    pub retries_need_health: bool,
+    /// Whether the monitor thread finalises a message at its deadline, and notifies the layer above of
+    /// a missing response, in the second in which the transaction timeout has passed ("LNet Health HLD,
+    /// The Monitor Thread", 1). Otherwise drivers end messages, and responses are checked at half the
+    /// transaction timeout.
+    pub monitor_finalises: bool,
+    /// Whether the removal of a device sets the fatal flag ("LNet Health HLD, Hard Failures").
+    /// Otherwise there is a line on the console.
+    pub removal_is_fatal: bool,
     /// The largest allowed number of retries; if `None`, the number of seconds of the transaction
     /// timeout.
     pub retry_count_max: Option<u32>,
@@ -96,6 +108,9 @@ impl Profile {
             given_must_be_healthy: !built,
             fatal_is_last_resort: built,
             timeout_by_tries: built,
+            retries_need_health: built,
+            monitor_finalises: !built,
+            removal_is_fatal: !built,
             retry_count_max: if built { None } else { Some(5) },
         }
     }

@@ -128,12 +128,12 @@ impl Node {
         let to = message.destination.clone();
         let strict = self.behaviour().given_must_be_healthy;
         let peer_ni = self.peer_ni(&to).ok_or(NoPath::HostUnreachable)?;
-        if strict && message.tries > 0 && peer_ni.health == Health::ZERO {
+        if strict && message.tries > 0 && self.counted(peer_ni.health) == Health::ZERO {
             return Err(NoPath::Unusable);
         }
         let preferred = peer_ni.preferred.clone().filter(|_| keep);
         if let Some(ni) = preferred.and_then(|nid| self.ni(&nid)) {
-            if strict && (ni.fatal || ni.health == Health::ZERO) {
+            if strict && (ni.fatal || self.counted(ni.health) == Health::ZERO) {
                 return Err(NoPath::Unusable);
             }
             return Ok(Leg {
@@ -163,7 +163,7 @@ impl Node {
             let gateway = self.peer_ni(&route.spec.gateway);
             (
                 Reverse((route.spec.priority, route.spec.hops)),
-                gateway.map(|ni| ni.health),
+                gateway.map(|ni| self.counted(ni.health)),
                 Reverse(gateway.map(|ni| ni.queued_bytes)),
                 gateway.map(|ni| ni.tx_credits),
                 Reverse(gateway.map(|ni| ni.sequence)),
@@ -188,6 +188,13 @@ impl Node {
         Ok(Leg { by, to, own: false })
     }
 
+    /// A health value as selection counts it: without health evaluation, the HLD's selection takes every
+    /// interface as healthy.
+    fn counted(&self, health: Health) -> Health {
+        let evaluates = self.params.sensitivity() > 0 || self.behaviour().retries_need_health;
+        if evaluates { health } else { Health::MAX }
+    }
+
     /// A given source is used regardless of its health; in the HLD profile it fails if it is down.
     fn given(&self, source: &Nid) -> Result<Nid, NoPath> {
         let ni = self.ni(source).ok_or(NoPath::Unusable)?;
@@ -208,11 +215,11 @@ impl Node {
             .filter(|(_, net)| self.nets.contains_key(*net));
         let best = shared.max_by_key(|(at, net)| {
             let healths = self.nis_on(net).filter(|&ni| !self.nis[ni].fatal);
-            let local = healths.map(|ni| self.nis[ni].health).max();
+            let local = healths.map(|ni| self.counted(self.nis[ni].health)).max();
             let state = self.nets[*net];
             (
                 local.is_some(),
-                peer.net_health(net),
+                peer.net_health(net).map(|health| self.counted(health)),
                 local,
                 Reverse(state.priority),
                 Reverse(peer.net_sequences.get(*net).copied().unwrap_or(0)),
@@ -245,7 +252,7 @@ impl Node {
         let best = candidates.max_by_key(|&at| {
             let ni = &self.nis[at];
             (
-                ni.health,
+                self.counted(ni.health),
                 Reverse((ni.spec.priority, ni.spec.device_priority)),
                 Reverse(ni.spec.numa_distance.max(range)),
                 ni.tx_credits,
@@ -268,7 +275,7 @@ impl Node {
         let best = candidates.max_by_key(|&at| {
             let ni = &peer.nis[at];
             (
-                ni.health,
+                self.counted(ni.health),
                 Reverse(ni.priority),
                 ni.tx_credits,
                 Reverse(ni.sequence),

@@ -59,7 +59,7 @@ impl KindCounts {
 /// The counters of one interface, local or a peer's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NiStats {
-    /// Attempts, by kind.
+    /// Messages whose sending the driver has completed, by kind.
     pub sent: KindCounts,
     /// Received messages, by kind.
     pub received: KindCounts,

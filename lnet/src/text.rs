@@ -2,11 +2,13 @@
 //!
 //! The keys and their order are those of `lnetctl net show -v 2`, `peer show -v 2`, `stats show`,
 //! `global show` and `debug recovery` ("lnet/utils/lnetctl.c", "lnet/utils/lnetconfig/liblnetconfig.c").
-//! Tunables that this model does not use have the drivers' defaults; the loopback net is left out.
+//! Tunables that this model does not use have the drivers' defaults, and nothing is sent over the
+//! loopback net.
 
 use super::{
+    health::Health,
     ni::{LocalNi, PEER_CREDITS, Recovery},
-    nid::NetName,
+    nid::{Lnd, NetName},
     node::Node,
     params::Param,
     peer::{Peer, PeerNi},
@@ -37,6 +39,7 @@ impl Node {
     pub fn net_show(&self) -> String {
         let mut page = Page::default();
         page.line(0, "net:");
+        loopback(&mut page);
         let mut nets: Vec<&NetName> = Vec::new();
         for ni in &self.nis {
             if !nets.contains(&ni.nid().net()) {
@@ -59,27 +62,12 @@ impl Node {
         page.line(10, "interfaces:");
         page.value(14, "0", &ni.spec.interface);
         counts(page, &ni.stats);
-        page.line(10, "health stats:");
-        page.value(14, "fatal_error", u8::from(ni.fatal));
-        page.value(14, "health value", ni.health);
-        for (key, status) in [
-            ("interrupts", MsgStatus::LocalInterrupt),
-            ("dropped", MsgStatus::LocalDropped),
-            ("aborted", MsgStatus::LocalAborted),
-            ("no route", MsgStatus::LocalNoRoute),
-            ("timeouts", MsgStatus::LocalTimeout),
-            ("error", MsgStatus::LocalError),
-        ] {
-            page.value(14, key, ni.stats.failures(status));
+        local_health(page, ni.fatal, ni.health, &ni.stats, &ni.recovery);
+        tunables(page, [180, PEER_CREDITS, 0, i64::from(ni.spec.credits)]);
+        for (key, default) in lnd_tunables(ni.nid().net().lnd()) {
+            page.value(14, key, default);
         }
-        recovery(page, &ni.recovery);
-        page.line(10, "tunables:");
-        page.value(14, "peer_timeout", 180);
-        page.value(14, "peer_credits", PEER_CREDITS);
-        page.value(14, "peer_buffer_credits", 0);
-        page.value(14, "credits", ni.spec.credits);
-        page.value(10, "dev cpt", 0);
-        page.value(10, "CPT", "\"[0]\"");
+        place(page);
     }
 
     /// `lnetctl peer show -v 2`.
@@ -160,17 +148,88 @@ impl Node {
     /// `lnetctl debug recovery -l` for local interfaces, `-p` for those of peers.
     #[must_use]
     pub fn recovery_show(&self, side: Side) -> String {
-        let queue = match side {
-            Side::Local => &self.local_queue,
-            Side::Peer => &self.peer_queue,
+        let (title, queue) = match side {
+            Side::Local => ("local NI recovery:", &self.local_queue),
+            Side::Peer => ("peer NI recovery:", &self.peer_queue),
         };
         let mut page = Page::default();
-        page.line(0, "recovery queue:");
+        page.line(0, title);
         for (at, nid) in queue.iter().enumerate() {
             page.value(4, &format!("nid-{at}"), nid);
         }
         page.0
     }
+}
+
+/// The loopback net, which every node has and which carries nothing here.
+fn loopback(page: &mut Page) {
+    page.line(4, "- net type: lo");
+    page.line(6, "local NI(s):");
+    page.line(8, "- nid: 0@lo");
+    page.line(10, "status: up");
+    let stats = NiStats::default();
+    counts(page, &stats);
+    local_health(page, false, Health::MAX, &stats, &Recovery::default());
+    tunables(page, [0; 4]);
+    place(page);
+}
+
+/// The health of a local interface.
+fn local_health(page: &mut Page, fatal: bool, health: Health, stats: &NiStats, state: &Recovery) {
+    page.line(10, "health stats:");
+    page.value(14, "fatal_error", u8::from(fatal));
+    page.value(14, "health value", health);
+    for (key, status) in [
+        ("interrupts", MsgStatus::LocalInterrupt),
+        ("dropped", MsgStatus::LocalDropped),
+        ("aborted", MsgStatus::LocalAborted),
+        ("no route", MsgStatus::LocalNoRoute),
+        ("timeouts", MsgStatus::LocalTimeout),
+        ("error", MsgStatus::LocalError),
+    ] {
+        page.value(14, key, stats.failures(status));
+    }
+    recovery(page, state);
+}
+
+/// The tunables that every driver has, and the title of the others.
+fn tunables(page: &mut Page, values: [i64; 4]) {
+    page.line(10, "tunables:");
+    let keys = [
+        "peer_timeout",
+        "peer_credits",
+        "peer_buffer_credits",
+        "credits",
+    ];
+    for (key, value) in keys.into_iter().zip(values) {
+        page.value(14, key, value);
+    }
+    page.line(10, "lnd tunables:");
+}
+
+/// A driver's own tunables, with its defaults ("lnet/klnds/o2iblnd/o2iblnd_modparams.c",
+/// "lnet/klnds/socklnd/socklnd_modparams.c").
+fn lnd_tunables(lnd: Lnd) -> &'static [(&'static str, u32)] {
+    match lnd {
+        Lnd::O2ib => &[
+            ("peercredits_hiw", 4),
+            ("map_on_demand", 1),
+            ("concurrent_sends", 8),
+            ("fmr_pool_size", 512),
+            ("fmr_flush_trigger", 384),
+            ("fmr_cache", 1),
+            ("ntx", 512),
+            ("conns_per_peer", 1),
+        ],
+        Lnd::Sock => &[("conns_per_peer", 1)],
+        Lnd::Other => &[],
+    }
+}
+
+/// The CPU partitions of an interface; a node has one.
+fn place(page: &mut Page) {
+    page.value(10, "dev cpt", 0);
+    page.value(10, "CPT", "\"[0]\"");
 }
 
 fn counts(page: &mut Page, stats: &NiStats) {

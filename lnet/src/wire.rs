@@ -47,8 +47,8 @@ pub enum PortEvent {
     Error,
     /// It carries nothing, and the kernel has not reported it yet.
     Lost,
-    /// Its device was removed: it carries nothing. `RDMA_CM_EVENT_DEVICE_REMOVAL` does not change the
-    /// flag; there is a line on the console.
+    /// Its device was removed (`RDMA_CM_EVENT_DEVICE_REMOVAL`): it carries nothing. In the HLD profile the
+    /// fatal flag is set; in the releases it does not change, and there is a line on the console.
     Gone,
 }
 

@@ -72,6 +72,15 @@ pub enum Death {
         /// The rail that it was posted on.
         rail: Rail,
     },
+    /// The queue of clear-to-send writes was full: none of its writes had asked for a completion that
+    /// came (`ibv_post_send` returns `ENOMEM`).
+    #[error("send queue full on {rail} of host {}", .host.number())]
+    QueueFull {
+        /// The host that posted the write.
+        host: HostId,
+        /// The rail of the queue.
+        rail: Rail,
+    },
     /// A device with queue pairs of the connection disappeared.
     #[error("{rail} of host {} is gone", .host.number())]
     DeviceGone {
@@ -92,8 +101,9 @@ pub(super) struct Write {
 /// The purpose of a write.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Load {
-    /// The receiver's buffers of group `head` may be filled.
-    Clear { head: u64 },
+    /// The receiver's buffers of group `head` may be filled. If it asks for a completion, `signaled` is its
+    /// number among these writes, from 1.
+    Clear { head: u64, signaled: Option<u64> },
     /// A part of a message for buffer `index` of group `head`.
     Data {
         head: u64,
@@ -147,6 +157,9 @@ pub(super) struct Connection {
     pub(super) sends_open: u32,
     /// Number of clear-to-send writes posted so far.
     pub(super) clears: u64,
+    /// Number of them whose places in the send queue are free again: a completion frees its own and all
+    /// before it.
+    pub(super) clears_freed: u64,
 }
 
 impl Connection {
@@ -160,6 +173,7 @@ impl Connection {
             head: 0,
             sends_open: 0,
             clears: 0,
+            clears_freed: 0,
         }
     }
 

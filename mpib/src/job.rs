@@ -272,7 +272,10 @@ impl Job {
                 State::Idle { .. } => continue,
                 State::Busy { .. } => self.drive(index),
             };
-            looked.expect("a job's calls fail on dead connections only, and those were looked for");
+            // A job's calls fail on dead connections only, and one may have died of this call.
+            if looked.is_err() {
+                self.look_for_deaths();
+            }
             if let State::Busy { from, .. } = self.lanes[index].state
                 && from + self.traffic.time_limit <= now
             {

@@ -51,7 +51,8 @@ pub use job::Job;
 pub use log::{LogLine, Speaker};
 pub use message::{Immediate, Receive, RequestId, Tag};
 pub use net::{
-    CLEAR_TO_SEND, Hazard, Isend, Net, Progress, RECEIVES_MAX, REQUESTS_MAX, Settings, Transport,
+    CLEAR_TO_SEND, CTS_QUEUE_DEPTH, Hazard, Isend, Net, Progress, RECEIVES_MAX, REQUESTS_MAX,
+    Settings, Transport,
 };
 pub use path::{Path, ShareSource};
 pub use plan::{HostPlan, JobPlan, RailPlan};

@@ -4,8 +4,10 @@
 //! only waiting for a rail does ([`Retries`] limits it). There is no failover between the rails. A port
 //! error affects posted writes only, except that a device that disappears destroys its queue pairs.
 //!
+//! SUP has a route inside an island only: a write that crosses islands on it is never acknowledged.
+//!
 //! Completion queues, receives of the shared queue (which are refilled on both rails without effect),
-//! and the depth of the send queue are not modelled.
+//! and the depth of the send queues for data are not modelled.
 //!
 //! Start at [`Net::init`], [`Net::connect`], [`Net::irecv`] and [`Net::isend`]; `advance` and `notify`
 //! advance time.
@@ -34,6 +36,10 @@ pub const RECEIVES_MAX: usize = 8;
 /// The largest number of open requests of an end of a connection.
 pub const REQUESTS_MAX: usize = 256;
 
+/// The depth of the send queue for clear-to-send: NCCL's own, twice the number of requests ("NCCL,
+/// src/transport/net_ib", `ncclIbCreateQp`); the documents do not state MPIB's.
+pub const CTS_QUEUE_DEPTH: u32 = 512;
+
 /// The size of a clear-to-send for each buffer. Chosen; any value above 0 is equivalent.
 pub const CLEAR_TO_SEND: Bytes = Bytes::new(64);
 
@@ -46,6 +52,8 @@ pub struct Settings {
     pub retries: Retries,
     /// The timeout of one try.
     pub ack_timeout: SimTime,
+    /// The depth of the send queue for clear-to-send of a connection, in writes.
+    pub cts_queue_depth: u32,
     /// Whether every post is recorded ([`Net::posts`]); long stories leave it off.
     pub keeps_posts: bool,
 }
@@ -58,6 +66,7 @@ impl Settings {
             profile,
             retries: Retries::Eight,
             ack_timeout: ack_timeout(ACK_TIMEOUT_EXPONENT),
+            cts_queue_depth: CTS_QUEUE_DEPTH,
             keeps_posts: true,
         }
     }
@@ -81,6 +90,13 @@ pub enum Hazard {
         /// The connection.
         connection: ConnectionId,
         /// The rail without queue pairs.
+        rail: Rail,
+    },
+    /// A write was posted on SUP between islands, where it has no route: it is lost, whatever the ports do.
+    NoRoute {
+        /// The connection.
+        connection: ConnectionId,
+        /// The rail.
         rail: Rail,
     },
     /// A send spins forever on a hint whose writer died in the middle of a write.
@@ -223,7 +239,17 @@ impl Net {
     fn is_up(&self, connection: ConnectionId, rail: Rail) -> bool {
         let Connection { send, receive, .. } = self.connection(connection);
         let is_up = |host| self.host_state(host).rails[rail] == RailState::Up;
-        is_up(send.host) && is_up(receive.host)
+        is_up(send.host) && is_up(receive.host) && self.has_route(connection, rail)
+    }
+
+    /// Whether a rail leads from one end of a connection to the other: SOUT everywhere, SUP inside a
+    /// network of addresses with the same first 24 bits ("Baseline: Isolated Path Separation", 2.1), as
+    /// far as both have an IPv4 address.
+    fn has_route(&self, connection: ConnectionId, rail: Rail) -> bool {
+        let Connection { send, receive, .. } = self.connection(connection);
+        let gids = [send.host, receive.host].map(|host| self.host(host).nics.sup.gid);
+        let [one, other] = gids.map(|gid| gid.ipv4_bits() >> 8);
+        rail == Rail::Sout || !gids.iter().all(|gid| gid.is_ipv4()) || one == other
     }
 
     fn post(&mut self, id: ConnectionId, side: Side, queue_pair: u8, write: Write) {
@@ -232,7 +258,7 @@ impl Net {
         let (host, rail) = (end.host, end.queue_pairs[usize::from(queue_pair)].rail);
         let (kind, immediate, is_signaled) = match write.load {
             Load::Data { immediate, .. } => (PostKind::Data, Some(immediate), true),
-            Load::Clear { .. } => (PostKind::ClearToSend, None, self.clear_is_signaled(id)),
+            Load::Clear { signaled, .. } => (PostKind::ClearToSend, None, signaled.is_some()),
         };
         if self.settings.keeps_posts {
             self.posts.push(Post {
@@ -246,6 +272,13 @@ impl Net {
                 immediate,
                 is_signaled,
             });
+        }
+        let lost = Hazard::NoRoute {
+            connection: id,
+            rail,
+        };
+        if !self.has_route(id, rail) && !self.hazards.contains(&lost) {
+            self.hazards.push(lost);
         }
         let is_up = self.is_up(id, rail);
         let pair = &mut self.connection_mut(id).end_mut(side).queue_pairs[usize::from(queue_pair)];
@@ -303,7 +336,11 @@ impl Net {
         self.host_state_mut(from).nics[rail].sent += write.bytes;
         self.host_state_mut(to).nics[rail].received += write.bytes;
         match write.load {
-            Load::Clear { head } => self.connection_mut(id).clear(head),
+            Load::Clear { head, signaled } => {
+                let connection = self.connection_mut(id);
+                connection.clear(head);
+                connection.clears_freed = signaled.unwrap_or(connection.clears_freed);
+            }
             Load::Data {
                 head,
                 index,

@@ -1,6 +1,6 @@
 //! A job to be started, with its hosts, rails and ports resolved.
 
-use std::net::Ipv4Addr;
+use std::{collections::BTreeMap, net::Ipv4Addr};
 
 use platforms::{LinkLayer, NodeName, PortRef, SlotRef};
 
@@ -19,6 +19,8 @@ pub struct JobPlan {
     pub traffic: Traffic,
     /// The number of tries of a write.
     pub retries: Retries,
+    /// The depth of the send queue for clear-to-send of a connection, in writes.
+    pub cts_queue_depth: u32,
 }
 
 /// A host of a job.
@@ -28,6 +30,8 @@ pub struct HostPlan {
     pub name: NodeName,
     /// Its rails.
     pub rails: PerRail<RailPlan>,
+    /// Variables of its rank's environment, beside those that name its devices.
+    pub environment: BTreeMap<String, String>,
     /// The initial share of SUP; there is no agent if `None`.
     pub first_share: Option<SupBandwidth>,
 }

@@ -9,8 +9,8 @@ use simfs::SimTime;
 use workloads::{Cause, Workload, WorkloadStats};
 
 use super::{
-    Agent, Death, Edge, FailureCause, Gid, Host, HostId, HostPlan, Job, JobPlan, Net, PerRail,
-    Rail, RailChange, RailState, Settings, SupBandwidth,
+    Agent, Death, Edge, FailureCause, Gid, Host, HostId, HostPlan, Job, JobPlan, Net, NicBytes,
+    PerRail, Rail, RailChange, RailState, Settings, SupBandwidth,
 };
 
 /// An action of an agent, or on it.
@@ -57,6 +57,7 @@ impl JobWorkload {
     pub fn start(plan: &JobPlan, fabric: &Fabric) -> Self {
         let settings = Settings {
             retries: plan.retries,
+            cts_queue_depth: plan.cts_queue_depth,
             keeps_posts: false,
             ..Settings::new(plan.profile)
         };
@@ -92,6 +93,12 @@ impl JobWorkload {
             ports,
             hosts,
         }
+    }
+
+    /// The bytes that each of its ports has sent and received so far.
+    pub fn carried(&self) -> impl Iterator<Item = (&SlotRef, NicBytes)> {
+        let ports = self.ports.iter();
+        ports.map(|(slot, (host, rail))| (slot, self.job.net().nic(*host, *rail)))
     }
 
     /// Performs an action of a host's agent.
@@ -182,6 +189,9 @@ fn host(plan: &HostPlan) -> Host {
     };
     let mut host = Host::new(plan.name.as_str(), addresses.sout, addresses.sup);
     let mut environment = host.environment.clone();
+    for (name, value) in &plan.environment {
+        environment = environment.with(name, value);
+    }
     for (rail, variable) in [(Rail::Sout, "MPIB_HCA_SOUT"), (Rail::Sup, "MPIB_HCA_SUP")] {
         let port = &plan.rails[rail];
         let nic = &mut host.nics[rail];
@@ -208,6 +218,7 @@ fn cause(cause: FailureCause) -> Cause {
     match cause {
         FailureCause::Connect(_) => Cause::NoConnection,
         FailureCause::Network(Death::RetryExceeded { .. }) => Cause::RetryExceeded,
+        FailureCause::Network(Death::QueueFull { .. }) => Cause::QueueFull,
         FailureCause::Network(Death::DeviceGone { .. }) => Cause::DeviceGone,
         FailureCause::RankLost(_) => Cause::RankLost,
         FailureCause::Hung => Cause::Hung,

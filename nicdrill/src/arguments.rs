@@ -288,8 +288,8 @@ pub(crate) struct ShowArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LinkCommand {
-    /// Print what `opaportinfo` shows of a node's own end of its links, and `opasaquery` of their
-    /// partners, at one time of a scenario
+    /// Print the link lines of Omni-Path's tools at one time of a scenario: of a node's own port those of
+    /// `opaportinfo`, and of both ends those of `opasaquery -o portinfo -vvv`, if a subnet manager answers
     Show(LinkArguments),
 }
 

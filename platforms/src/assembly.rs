@@ -258,7 +258,7 @@ impl<'a> Making<'a> {
             counters: platform.counters.get(&device.driver).expect(known),
             model: platform.model(device),
             owner,
-            ids: Ids::of(&machine.node, &device.pci, 0),
+            ids: Ids::of(&machine.node, &device.pci, platform.model(device).vendor, 0),
         }
     }
 

@@ -6,9 +6,51 @@ use std::collections::BTreeMap;
 use crate::gid::{eui64, port_guid};
 use crate::{Gid, GidKind, LinkLayer, NodeName, PciAddress, PortNumber};
 
+/// The first 32 bits of a maker's GUIDs and the first 24 of its addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Maker {
+    guid: u32,
+    address: [u8; 3],
+}
+
+impl Maker {
+    /// NVIDIA, and every maker without identifiers of its own here: `94:6d:ae` and `03`.
+    const NVIDIA: Self = Self {
+        guid: 0x946d_ae03,
+        address: [0x94, 0x6d, 0xae],
+    };
+    /// Intel's Omni-Path adapters have the organization of `PathScale`, whose design they continue
+    /// (Linux `hfi1/hfi.h`, `HFI1_OUI`).
+    const INTEL: Self = Self {
+        guid: 0x0011_7501,
+        address: [0x00, 0x11, 0x75],
+    };
+    /// Cornelis Networks (IEEE registry: `D0-06-6A`).
+    const CORNELIS: Self = Self {
+        guid: 0xd006_6a01,
+        address: [0xd0, 0x06, 0x6a],
+    };
+
+    /// The maker of a card with this PCI vendor.
+    fn of(vendor: u16) -> Self {
+        match vendor {
+            0x434e => Self::CORNELIS,
+            0x8086 => Self::INTEL,
+            _ => Self::NVIDIA,
+        }
+    }
+
+    /// The GUID of a piece of hardware with this number of 24 bits.
+    fn guid(self, number: u32) -> u64 {
+        u64::from(self.guid) << 32 | u64::from(number)
+    }
+}
+
 /// The identifiers of a piece of hardware.
 #[derive(Clone, Copy, Debug)]
 pub struct Ids {
+    maker: Maker,
+
     /// The card's number, 24 bits, the lowest three bits zero.
     card: u32,
     /// The function of the card, 0 to 7.
@@ -16,27 +58,28 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// The identifiers of the function at `pci` on `node`; another `generation` is other hardware
-    /// in that slot.
+    /// The identifiers of the function at `pci` on `node`, of this PCI vendor; another `generation` is
+    /// other hardware in that slot.
     #[must_use]
-    pub fn of(node: &NodeName, pci: &PciAddress, generation: u32) -> Self {
+    pub fn of(node: &NodeName, pci: &PciAddress, vendor: u16, generation: u32) -> Self {
         let card = hash(&[node.as_str(), &pci.card(), &generation.to_string()]);
         Self {
+            maker: Maker::of(vendor),
             card: u32::try_from(card & 0x00ff_fff8).expect("24 bits"),
             function: u32::from(pci.function),
         }
     }
 
-    /// The node GUID: NVIDIA's `94:6d:ae`, `0300`, and the function's number.
+    /// The node GUID: its maker's organization, and the function's number.
     #[must_use]
     pub fn node_guid(&self) -> u64 {
-        0x946d_ae03_0000_0000 | u64::from(self.card | self.function)
+        self.maker.guid(self.card | self.function)
     }
 
     /// The GUID that all functions of the card share.
     #[must_use]
     pub fn sys_image_guid(&self) -> u64 {
-        0x946d_ae03_0000_0000 | u64::from(self.card)
+        self.maker.guid(self.card)
     }
 
     /// The address of the interface of a port: 6 bytes, 20 for IP over InfiniBand.
@@ -73,7 +116,8 @@ impl Ids {
 
     fn mac(&self, port: PortNumber) -> [u8; 6] {
         let [_, high, middle, low] = (self.card | self.function).to_be_bytes();
-        [0x94, 0x6d, 0xae ^ (port.0 - 1), high, middle, low]
+        let [first, second, third] = self.maker.address;
+        [first, second, third ^ (port.0 - 1), high, middle, low]
     }
 
     /// The local identifier that a subnet manager assigns: 1 to 0xbfff.
@@ -142,4 +186,27 @@ pub(crate) fn hash(texts: &[&str]) -> u64 {
     });
     // FNV's low bits are poorly mixed for texts that differ in the last letter only.
     (fnv ^ fnv >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ fnv >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(vendor: u16, guid: &str, address: &str) {
+        let pci: PciAddress = "0000:18:00.0".parse().expect("an address");
+        let ids = Ids::of(&NodeName::from("node-1"), &pci, vendor, 0);
+        let shown = format!("{:016x}", ids.node_guid());
+        assert!(shown.starts_with(guid), "{shown}");
+        let bytes = ids.hardware_address(1, PortNumber(1));
+        let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let shown = bytes.join(":");
+        assert!(shown.starts_with(address), "{shown}");
+    }
+
+    #[test]
+    fn an_omni_path_card_bears_its_maker_s_organization() {
+        check(0x434e, "d0066a", "d0:06:6a");
+        check(0x8086, "001175", "00:11:75");
+        check(0x15b3, "946dae", "94:6d:ae");
+    }
 }

@@ -122,6 +122,31 @@ fn nobody_is_to_watch_the_ports_of_other_makes(#[case] name: &str, #[case] ports
     assert!(!facts.iter().any(PortFacts::is_monitored));
 }
 
+/// The IEEE's organizations: Cornelis' Omni-Path adapters do not bear NVIDIA's.
+#[rstest]
+#[case("opa-cn5000", 0x00d0_066a)]
+#[case("dgx-a100", 0x0094_6dae)]
+fn a_card_bears_its_maker_s_guids(#[case] name: &str, #[case] organization: u64) {
+    let machine = platform(name).machine(&"node-1".into());
+    let devices = machine.functions.values();
+    let devices: Vec<_> = devices
+        .filter_map(|function| function.rdma.as_ref())
+        .collect();
+    assert!(!devices.is_empty());
+    for rdma in devices {
+        assert_eq!(rdma.node_guid >> 40, organization);
+        assert_eq!(rdma.sys_image_guid >> 40, organization);
+        for port in rdma
+            .ports
+            .values()
+            .filter(|port| port.layer == LinkLayer::InfiniBand)
+        {
+            let [.., a, b, c, _, _, _, _, _] = port.gids[&0].bytes;
+            assert_eq!(u64::from(u32::from_be_bytes([0, a, b, c])), organization);
+        }
+    }
+}
+
 #[test]
 fn every_value_of_every_shipped_driver_says_where_it_comes_from() {
     let drivers = Platforms::shipped_texts().filter(|(file, _)| file.starts_with("drivers/"));

@@ -22,6 +22,9 @@ use crate::world::range;
 /// A node's name and its place.
 type Name = (String, Place);
 
+/// Environment variables, in order.
+type Variables = Vec<(String, String)>;
+
 /// A workload as parsed.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkloadSpec {
@@ -55,6 +58,9 @@ pub(crate) struct MpibSpec {
     profile: mpib::Profile,
     retries: Retries,
     agents: bool,
+    environment: Variables,
+    environment_of: Vec<(Name, Variables)>,
+    cts_queue: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -237,8 +243,37 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                 Words("word", &[("running", true), ("missing", false)]),
                 "Whether each host runs the agent.",
             ),
+            maybe(
+                "environment",
+                VARIABLES,
+                "Variables of every rank's environment, such as `{ MPIB_CTS_SIGNAL_INTERVAL: 128 }`.",
+            ),
+            maybe(
+                "environment_of",
+                VARIABLES_OF,
+                "Variables of one node's rank, such as `{ vm5: { MPIB_ISLAND_PREFIX_LEN: 16 } }`.",
+            ),
+            or(
+                "cts_queue",
+                Literal::Whole(512),
+                count(1),
+                "The depth of a connection's send queue for clear-to-send, in writes.",
+            ),
         ),
-        |_, _, (edges, message, every, pause, profile, retries, agents)| {
+        |_,
+         _,
+         (
+            edges,
+            message,
+            every,
+            pause,
+            profile,
+            retries,
+            agents,
+            environment,
+            environment_of,
+            cts_queue,
+        )| {
             Ok(MpibSpec {
                 edges,
                 message,
@@ -247,6 +282,9 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                 profile,
                 retries,
                 agents,
+                environment: environment.unwrap_or_default(),
+                environment_of: environment_of.unwrap_or_default(),
+                cts_queue,
             })
         },
     )
@@ -271,6 +309,47 @@ const RETRIES: Plain<Retries> = plain(
             7 => Retries::Seven,
             _ => Retries::Eight,
         })
+    },
+);
+
+/// The variables that the plugin reads, apart from those that name its devices.
+const VARIABLE_NAMES: [&str; 5] = [
+    "MPIB_CTS_SIGNAL_INTERVAL",
+    "MPIB_ISLAND_PREFIX_LEN",
+    "MPIB_MODE",
+    "MPIB_SOUT_QP",
+    "MPIB_SUP_QP",
+];
+
+const VARIABLES: Plain<Variables> = plain(
+    "a map of variables",
+    || {
+        let names = VARIABLE_NAMES.map(|name| (name.to_owned(), text_form()));
+        json!({ "type": "object", "properties": serde_json::Map::from_iter(names), "additionalProperties": false })
+    },
+    |context, node| {
+        let source = &context.source;
+        let fields = source.open_map(node, "environment variables")?;
+        let variable = |(key, node): &(Key, Node)| {
+            if !VARIABLE_NAMES.contains(&key.name.as_str()) {
+                return Err(source.unknown(key.place, "variable", &key.name, VARIABLE_NAMES));
+            }
+            Ok((key.name.clone(), source.text(node, "a value")?))
+        };
+        fields.pairs.iter().map(variable).collect()
+    },
+);
+
+const VARIABLES_OF: Plain<Vec<(Name, Variables)>> = plain(
+    "a map of nodes and maps of variables",
+    || json!({ "type": "object", "additionalProperties": VARIABLES.schema() }),
+    |context, node| {
+        let fields = context.source.open_map(node, "nodes")?;
+        let of = |(key, node): &(Key, Node)| {
+            let name = (key.name.clone(), key.place);
+            Ok((name, VARIABLES.parse(context, node)?))
+        };
+        fields.pairs.iter().map(of).collect()
     },
 );
 

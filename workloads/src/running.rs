@@ -42,6 +42,7 @@ pub struct Running<W> {
 #[derive(Clone, Debug)]
 struct Hearing<W> {
     workload: W,
+    started: SimTime,
     /// Its ports, and how many changes of each were passed on.
     heard: BTreeMap<SlotRef, usize>,
 }
@@ -64,6 +65,7 @@ impl<W: Workload> Running<W> {
             let heard = ports.map(|slot| (slot.clone(), fabric.carriages(slot).len()));
             Hearing {
                 heard: heard.collect(),
+                started: fabric.now(),
                 workload,
             }
         };
@@ -114,10 +116,18 @@ impl<W: Workload> Running<W> {
         Some(&self.workloads.get(name)?.workload)
     }
 
-    /// A workload, advanced to the fabric's present time.
+    /// Every workload as of the last [`Running::follow`].
+    pub fn all(&self) -> impl Iterator<Item = &W> {
+        self.workloads.values().map(|hearing| &hearing.workload)
+    }
+
+    /// A workload, advanced to the fabric's present time. At the time of its start it has not acted yet: what is done to
+    /// it then applies to its first actions.
     pub fn get_mut(&mut self, name: &str, fabric: &Fabric) -> Option<&mut W> {
         let hearing = self.workloads.get_mut(name)?;
-        hearing.follow(fabric, &self.away);
+        if fabric.now() > hearing.started {
+            hearing.follow(fabric, &self.away);
+        }
         Some(&mut hearing.workload)
     }
 }

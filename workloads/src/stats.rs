@@ -29,6 +29,8 @@ pub struct WorkloadStats {
 pub enum Cause {
     /// A completion with status 12, `IBV_WC_RETRY_EXC_ERR`.
     RetryExceeded,
+    /// The send queue for clear-to-send was full.
+    QueueFull,
     /// A device with queue pairs disappeared.
     DeviceGone,
     /// A rank's process ended.
@@ -45,8 +47,9 @@ pub enum Cause {
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::RetryExceeded,
+        Self::QueueFull,
         Self::DeviceGone,
         Self::RankLost,
         Self::Hung,
@@ -60,6 +63,7 @@ impl Cause {
     pub fn word(self) -> &'static str {
         match self {
             Self::RetryExceeded => "WC 12",
+            Self::QueueFull => "send queue full",
             Self::DeviceGone => "device gone",
             Self::RankLost => "rank lost",
             Self::Hung => "hung",

@@ -144,6 +144,19 @@ fn who_acts_on_a_workload_finds_it_at_the_present_time() {
     assert!(running.get_mut("storage", &fabric).is_none());
 }
 
+/// So that what is done at the start applies to its first actions.
+#[test]
+fn who_acts_on_a_workload_at_its_start_finds_that_it_has_done_nothing() {
+    let (mut fabric, mut running) = world();
+    let job = running.get_mut("job", &fabric).expect("it runs");
+    assert_eq!(job.heard, Vec::<String>::new());
+    running.follow(&fabric);
+    assert_eq!(heard(&running), ["to 0"]);
+    fabric.advance(SimTime::from_ms(10));
+    let job = running.get_mut("job", &fabric).expect("it runs");
+    assert_eq!(job.heard, ["to 0", "to 10"]);
+}
+
 #[test]
 fn an_outcome_and_its_cause_are_told_by_their_words() {
     let words = WorkloadOutcome::ALL.map(|outcome| outcome.to_string());
@@ -151,6 +164,7 @@ fn an_outcome_and_its_cause_are_told_by_their_words() {
     let words = Cause::ALL.map(|cause| cause.to_string());
     let expected = [
         "WC 12",
+        "send queue full",
         "device gone",
         "rank lost",
         "hung",

@@ -1,5 +1,6 @@
 //! A drill's world in motion, without a monitor.
 
 mod healing;
+mod job_traffic;
 mod stage;
 mod workloads;

@@ -30,7 +30,7 @@ fn told_in_a_pod(steps: &str) -> Story {
 }
 
 /// A story in a shipped world of several nodes.
-fn told_in(file: &str, steps: &str) -> Story {
+pub(crate) fn told_in(file: &str, steps: &str) -> Story {
     let world = suite::worlds().into_iter().find(|(name, _)| *name == file);
     let (_, text) = world.expect("the world ships");
     let world = World::read(file, text).unwrap_or_else(|error| panic!("{error}"));
@@ -61,10 +61,11 @@ until: 10s
 #[rstest]
 #[case::at_its_end(None, 10_000)]
 #[case::at_a_tick(Some("4s"), 4_000)]
-#[case::between_two_ticks(Some("4999ms"), 4_000)]
+#[case::between_two_ticks(Some("4999ms"), 4_999)]
+#[case::before_the_second_tick(Some("500ms"), 500)]
 #[case::at_the_start(Some("0s"), 0)]
 #[case::after_its_end(Some("1h"), 10_000)]
-fn a_frozen_world_stands_at_a_whole_tick_of_its_story(#[case] at: Option<&str>, #[case] ms: u64) {
+fn a_frozen_world_stands_at_its_instant(#[case] at: Option<&str>, #[case] ms: u64) {
     let story = rendered(QUIET);
     let (director, _) = freeze_at(&story, at).expect("the story can be played");
     assert_eq!(director.fabric().now(), SimTime::from_ms(ms));

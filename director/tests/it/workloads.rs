@@ -84,6 +84,7 @@ fn plans() -> BTreeMap<String, Plan> {
             sout: rail(node, 0, last),
             sup: rail(node, 1, last),
         },
+        environment: BTreeMap::new(),
         first_share: Some(SupBandwidth::MAX),
     };
     let job = JobPlan {
@@ -92,6 +93,7 @@ fn plans() -> BTreeMap<String, Plan> {
         edges: vec![(0, 1), (1, 0)],
         traffic: Traffic::steady(),
         retries: Retries::Eight,
+        cts_queue_depth: mpib::CTS_QUEUE_DEPTH,
     };
     let storage = StoragePlan {
         profile: Profile::V2_17,

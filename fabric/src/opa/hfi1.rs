@@ -49,6 +49,9 @@ pub(crate) mod state_line {
     /// The module would draw too much power.
     pub(crate) const POWER: &str = "Port disabled due to system power restrictions";
 
+    /// The word for error number 8 in the register of flit errors (docs/decisions.md, Links).
+    const BAD_HEAD_DIST: &str = "BadHeadDist";
+
     /// The lines for a link in this state that went down: by the port itself (`None`), or as its
     /// firmware reports.
     pub(crate) fn went_down(before: Logical, report: Option<FirmwareReport>) -> Vec<String> {
@@ -73,7 +76,10 @@ pub(crate) mod state_line {
 
     /// The lines for the errors in both registers, flit errors first.
     pub(crate) fn errors(info: ErrorInfo) -> impl Iterator<Item = String> {
-        let flit = info.fm_config.map(|number| error("fmconfig", number, 17));
+        let flit = info.fm_config.map(|number| match number {
+            8 => format!("DCC Error: fmconfig error: {BAD_HEAD_DIST}"),
+            _ => error("fmconfig", number, 17),
+        });
         let packet = info.receive.map(|number| error("PortRcv", number, 1));
         flit.into_iter().chain(packet)
     }

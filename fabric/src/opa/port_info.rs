@@ -13,7 +13,7 @@ use super::{
 /// The prefix of the only subnet; InfiniBand's default.
 pub(crate) const SUBNET_PREFIX: u64 = 0xfe80_0000_0000_0000;
 /// The value of an unassigned local identifier.
-pub(crate) const NO_LID: u32 = u32::MAX;
+pub(super) const NO_LID: u32 = u32::MAX;
 
 /// The fields of a port's PortInfo that are about the link.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Tests of the public interface.
 
+mod cabling;
 mod devices;
 mod figures;
 mod hints;
@@ -9,6 +10,7 @@ mod laws;
 mod opa_ends;
 mod opa_text;
 mod opa_words;
+mod overruns;
 mod port_info;
 mod reasons;
 mod reasons_laws;

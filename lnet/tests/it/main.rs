@@ -3,6 +3,7 @@
 mod answers;
 mod bounds;
 mod cases;
+mod design;
 mod laws;
 mod manners;
 mod outcomes;

@@ -158,8 +158,10 @@ fn by_the_design_a_resend_passes_over_what_was_used() {
         .unwrap();
     way(&mut lnet, None, ("b1", "o2ib"));
     let node = lnet.node(&a).unwrap();
-    let sent: Vec<u64> = node.nis().iter().map(|ni| ni.stats.sent.total()).collect();
-    assert_eq!(sent, [1, 1]);
+    let dropped = "local_dropped".parse().unwrap();
+    let used = node.nis().iter();
+    let used = used.map(|ni| (ni.stats.failures(dropped), ni.stats.sent.total()));
+    assert_eq!(used.collect::<Vec<_>>(), [(1, 0), (0, 1)]);
 }
 
 #[test]

@@ -33,6 +33,51 @@ fn a_failing_interface_is_shown_with_its_failures_and_its_next_ping() {
     put(&mut lnet, Verb::Put);
     insta::assert_snapshot!(check(&mut lnet, "A", lnet::Node::net_show), @r#"
     net:
+        - net type: lo
+          local NI(s):
+            - nid: 0@lo
+              status: up
+              statistics:
+                  send_count: 0
+                  recv_count: 0
+                  drop_count: 0
+              sent_stats:
+                  put: 0
+                  get: 0
+                  reply: 0
+                  ack: 0
+                  hello: 0
+              received_stats:
+                  put: 0
+                  get: 0
+                  reply: 0
+                  ack: 0
+                  hello: 0
+              dropped_stats:
+                  put: 0
+                  get: 0
+                  reply: 0
+                  ack: 0
+                  hello: 0
+              health stats:
+                  fatal_error: 0
+                  health value: 1000
+                  interrupts: 0
+                  dropped: 0
+                  aborted: 0
+                  no route: 0
+                  timeouts: 0
+                  error: 0
+                  ping_count: 0
+                  next_ping: 0
+              tunables:
+                  peer_timeout: 0
+                  peer_credits: 0
+                  peer_buffer_credits: 0
+                  credits: 0
+              lnd tunables:
+              dev cpt: 0
+              CPT: "[0]"
         - net type: o2ib
           local NI(s):
             - nid: a1@o2ib
@@ -40,11 +85,11 @@ fn a_failing_interface_is_shown_with_its_failures_and_its_next_ping() {
               interfaces:
                   0: ib0
               statistics:
-                  send_count: 2
+                  send_count: 1
                   recv_count: 1
                   drop_count: 0
               sent_stats:
-                  put: 2
+                  put: 1
                   get: 0
                   reply: 0
                   ack: 0
@@ -77,6 +122,15 @@ fn a_failing_interface_is_shown_with_its_failures_and_its_next_ping() {
                   peer_credits: 8
                   peer_buffer_credits: 0
                   credits: 256
+              lnd tunables:
+                  peercredits_hiw: 4
+                  map_on_demand: 1
+                  concurrent_sends: 8
+                  fmr_pool_size: 512
+                  fmr_flush_trigger: 384
+                  fmr_cache: 1
+                  ntx: 512
+                  conns_per_peer: 1
               dev cpt: 0
               CPT: "[0]"
     "#);
@@ -92,7 +146,7 @@ fn a_fatal_interface_is_shown_down_with_its_health_untouched() {
     })
     .unwrap();
     let text = check(&mut lnet, "A", lnet::Node::net_show);
-    let second = text.split("- nid: ").nth(2).unwrap();
+    let second = text.split("- nid: ").nth(3).unwrap();
     let rendered: Vec<&str> = second.lines().map(str::trim).take(2).collect();
     assert_eq!(rendered, ["a2@o2ib", "status: down"]);
     assert!(
@@ -121,11 +175,11 @@ fn a_peer_that_drops_is_shown_with_its_health_and_its_failures() {
               available_tx_credits: 8
               tx_q_num_of_buf: 0
               statistics:
-                  send_count: 1
+                  send_count: 0
                   recv_count: 0
                   drop_count: 0
               sent_stats:
-                  put: 1
+                  put: 0
                   get: 0
                   reply: 0
                   ack: 0
@@ -188,10 +242,10 @@ fn a_peer_that_drops_is_shown_with_its_health_and_its_failures() {
     ");
     let node = lnet.node(&stage::name("A")).unwrap();
     insta::assert_snapshot!(node.recovery_show(Side::Peer), @r"
-    recovery queue:
+    peer NI recovery:
         nid-0: b1@o2ib
     ");
-    insta::assert_snapshot!(node.recovery_show(Side::Local), @"recovery queue:");
+    insta::assert_snapshot!(node.recovery_show(Side::Local), @"local NI recovery:");
 }
 
 #[test]

@@ -39,13 +39,13 @@ fn check(lnet: &Lnet, node: &str, view: View, keys: &[&str]) -> Vec<String> {
     "local-recovery",
     View::LocalRecovery,
     "lnetctl debug recovery -l",
-    "recovery queue:"
+    "local NI recovery:"
 )]
 #[case(
     "peer-recovery",
     View::PeerRecovery,
     "lnetctl debug recovery -p",
-    "recovery queue:"
+    "peer NI recovery:"
 )]
 fn a_view_is_asked_for_by_name_and_tells_its_command(
     #[case] name: &str,
@@ -91,6 +91,8 @@ fn interfaces_stand_under_their_net_and_nets_in_the_order_of_their_first() {
     let lnet = stage::lnet(vec![stage::node("A", Profile::V2_17, &nis)]);
     let rendered = check(&lnet, "A", View::Net, &["net type", "nid", "0"]);
     let expected = [
+        "- net type: lo",
+        "- nid: 0@lo",
         "- net type: o2ib",
         "- nid: a1@o2ib",
         "0: ib0",

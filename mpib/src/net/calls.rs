@@ -2,8 +2,8 @@
 
 use simfs::SimTime;
 
-use super::{CLEAR_TO_SEND, Hazard, Net, RECEIVES_MAX, REQUESTS_MAX};
-use crate::connection::{ConnectionId, Load, Side, Write};
+use super::{CLEAR_TO_SEND, Hazard, Net, RECEIVES_MAX, REQUESTS_MAX, Transport};
+use crate::connection::{ConnectionId, Death, Load, Side, Write};
 use crate::message::{Immediate, Receive, RequestId, Tag};
 use crate::path::ShareSource;
 use crate::{Bytes, NcclResult, Rail, RailMask, Split, SupBandwidth};
@@ -42,8 +42,8 @@ impl Net {
     ///
     /// # Errors
     ///
-    /// [`NcclResult::SystemError`] on a dead connection, [`NcclResult::InvalidUsage`] for zero or more
-    /// than eight buffers, [`NcclResult::InternalError`] if 256 requests are open.
+    /// [`NcclResult::SystemError`] on a dead connection, and if the send queue for clear-to-send is full,
+    /// which ends the connection; [`NcclResult::InvalidUsage`] for zero or more than eight buffers, [`NcclResult::InternalError`] if 256 requests are open.
     pub fn irecv(
         &mut self,
         id: ConnectionId,
@@ -56,11 +56,12 @@ impl Net {
         if self.connection(id).receives_open() >= REQUESTS_MAX {
             return Err(NcclResult::InternalError);
         }
+        self.require_place_for_clear(id)?;
         let request = self.request(id, Side::Receive);
         let connection = self.connection_mut(id);
         let head = connection.offer(request, receives);
         connection.clears += 1;
-        let path = connection.receive.path;
+        let (path, number) = (connection.receive.path, connection.clears);
         let Some(queue_pair) = path.cts_queue_pair() else {
             self.hazards.push(Hazard::NothingPosted {
                 connection: id,
@@ -69,7 +70,8 @@ impl Net {
             return Ok(request);
         };
         let bytes = receives.iter().map(|_| CLEAR_TO_SEND).sum();
-        let load = Load::Clear { head };
+        let signaled = self.clear_is_signaled(id).then_some(number);
+        let load = Load::Clear { head, signaled };
         self.post(id, Side::Receive, queue_pair, Write { bytes, load });
         Ok(request)
     }
@@ -166,7 +168,21 @@ impl Net {
         }
     }
 
-    pub(super) fn clear_is_signaled(&self, id: ConnectionId) -> bool {
+    /// Ends a connection whose receiver has no place for one more clear-to-send write. NCCL's own
+    /// transport has a place for every request.
+    fn require_place_for_clear(&mut self, id: ConnectionId) -> Result<(), NcclResult> {
+        let (now, depth) = (self.now, u64::from(self.settings.cts_queue_depth));
+        let plugin = self.transport == Transport::Mpib;
+        let connection = self.connection_mut(id);
+        if !plugin || connection.clears - connection.clears_freed < depth {
+            return Ok(());
+        }
+        let (host, rail) = (connection.receive.host, connection.receive.path.cts_rail());
+        connection.dead = Some((now, Death::QueueFull { host, rail }));
+        Err(NcclResult::SystemError)
+    }
+
+    fn clear_is_signaled(&self, id: ConnectionId) -> bool {
         let connection = self.connection(id);
         let parameters = &self.host_state(connection.receive.host).parameters;
         let interval = parameters.as_ref().map_or(1, |has| has.cts_signal_interval);

@@ -9,6 +9,7 @@ mod document;
 mod environment;
 mod hints;
 mod island;
+mod islands;
 mod job;
 mod laws;
 mod outage;

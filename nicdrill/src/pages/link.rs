@@ -1,20 +1,26 @@
 //! Both ends of a story's links at an instant, in the output formats of fabric tools.
 //!
 //! The world is played without a monitor, so steps at a moment of a poll are left out. The node's own end is printed as
-//! by `opaportinfo`, its partner as by `opasaquery -o portinfo -vvv`. Start at [`link_page`].
+//! by `opaportinfo` on the node, and both ends as by `opasaquery -o portinfo -vvv`. Start at [`link_page`].
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use fabric::{
     Fabric, FunctionRef, Side,
-    opa::{log_text, port_info_text, port_record_text},
+    opa::{port_info_text, port_record_text},
 };
 use platforms::SlotRef;
 use scenarios::Story;
 use simfs::SimTime;
 
 use director::{FreezeError, freeze_at};
+
+/// The command that reads a node's own port.
+const LOCAL: &str = "$ opaportinfo\n";
+
+/// The command that asks the subnet administration for a port's record and its log.
+const QUERY: &str = "$ opasaquery -o portinfo -vvv\n";
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +54,7 @@ impl LinkPageError {
 
 /// The page, and the lines of the story that were left out.
 ///
-/// `at` is rounded down to a whole tick and limited to the story's end, which is its default. `port` is `mlx5_0` or
+/// `at` is limited to the story's end, which is its default. `port` is `mlx5_0` or
 /// `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0`; without it, the page has every port with a reason or a log
 /// entry at either end.
 ///
@@ -81,22 +87,50 @@ pub(crate) fn link_page(
             } else {
                 String::new()
             };
-            writeln!(page, "\n== {node}{device} port {}, {word}", slot.port)
-                .expect("writing to a string cannot fail");
+            let switch = fabric.switch_port(&slot).filter(|_| side == Side::There);
+            let switch = switch.and_then(|port| Some((port.number, port.switch.as_ref()?)));
+            let switch = switch.map(|(number, name)| format!(": {name} port {number}"));
+            let switch = switch.unwrap_or_default();
+            writeln!(
+                page,
+                "\n== {node}{device} port {}, {word}{switch}",
+                slot.port
+            )
+            .expect("writing to a string cannot fail");
             page += &end_text(fabric, &slot, side);
         }
     }
     Ok((page, left_out))
 }
 
+/// The output of the tools that can be asked about an end.
 fn end_text(fabric: &Fabric, slot: &SlotRef, side: Side) -> String {
-    let Some(end) = fabric.end(slot, side) else {
+    if fabric.end(slot, side).is_none() {
         return "a virtual function's port: its link is its physical one's\n".to_owned();
+    }
+    let by_host = match side {
+        Side::Here => format!("{LOCAL}{}", local_text(fabric, slot)),
+        Side::There => String::new(),
     };
-    match (fabric.port_info(slot, side), side) {
-        (Some(info), Side::Here) => port_info_text(&info) + &log_text(&end.log),
-        (Some(info), Side::There) => port_record_text(&info, &end.log),
-        (None, _) => format!("unavailable: it cannot be queried\n{}", log_text(&end.log)),
+    format!("{by_host}{QUERY}{}", record_text(fabric, slot, side))
+}
+
+/// What the tool prints that reads the node's own port on the node.
+fn local_text(fabric: &Fabric, slot: &SlotRef) -> String {
+    match fabric.port_info(slot, Side::Here) {
+        Some(info) => port_info_text(&info),
+        None => "unavailable: the port cannot be read\n".to_owned(),
+    }
+}
+
+/// What the tool prints that asks the subnet administration, which has the log of an end.
+fn record_text(fabric: &Fabric, slot: &SlotRef, side: Side) -> String {
+    match fabric.query(slot, side) {
+        Some((info, log)) => port_record_text(&info, &log),
+        None if fabric.is_managed() => {
+            "unavailable: the subnet manager does not reach it\n".to_owned()
+        }
+        None => "unavailable: no subnet manager answers\n".to_owned(),
     }
 }
 

@@ -99,7 +99,7 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
             maybe(
                 "cause",
                 CAUSE,
-                "The cause of its failure: `WC 12`, `device gone`, `rank lost`, `hung`, `no connection`, `evicted`, `unanswered`.",
+                "The cause of its failure: `WC 12`, `send queue full`, `device gone`, `rank lost`, `hung`, `no connection`, `evicted`, `unanswered`.",
             ),
             maybe("ulp_errors", RANGE, "Errors reported to the layer above."),
             maybe(

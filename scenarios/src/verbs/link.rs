@@ -110,7 +110,7 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "packet_error",
-        "An end detects an error in what it receives (reasons 1 to 32). If its `error_action` names the error, it takes the link down. `excessive_buffer_overrun` also counts, if the end is the node's own.",
+        "An end detects an error in what it receives (reasons 1 to 32). If its `error_action` names the error, it takes the link down. `excessive_buffer_overrun` also counts, if the end is the node's own; an hfi1 finds it in its check every ten seconds.",
         "{ packet_error: victim, why: bad_sc }",
         (need("why", PACKET_ERROR, WHY), END),
         |(reason, side)| match reason {

@@ -109,7 +109,16 @@ impl WorkloadResolver<'_> {
         let mut hosts: Vec<HostPlan> = Vec::new();
         for name in named {
             if !hosts.iter().any(|host| host.name.as_str() == name.0) {
-                hosts.push(self.host(name, spec.agents)?);
+                hosts.push(self.host(name, spec)?);
+            }
+        }
+        for ((name, place), _) in &spec.environment_of {
+            if !hosts.iter().any(|host| host.name.as_str() == name) {
+                let known = hosts.iter().map(|host| host.name.as_str());
+                return Err(self
+                    .source
+                    .unknown(*place, "node of this job", name, known)
+                    .into());
             }
         }
         let place = |name: &str| hosts.iter().position(|host| host.name.as_str() == name);
@@ -136,19 +145,24 @@ impl WorkloadResolver<'_> {
                 ..Traffic::steady()
             },
             retries: spec.retries,
+            cts_queue_depth: spec.cts_queue,
             hosts,
         })
     }
 
-    fn host(&self, name: &Name, agent: bool) -> Result<HostPlan, Unfit> {
+    fn host(&self, name: &Name, spec: &MpibSpec) -> Result<HostPlan, Unfit> {
         let node = self.node(name)?;
+        let own = spec.environment_of.iter();
+        let own = own.filter(|((of, _), _)| *of == name.0);
+        let own = own.flat_map(|(_, variables)| variables);
         Ok(HostPlan {
             rails: PerRail {
                 sout: self.rail(&node, Rail::Sout)?,
                 sup: self.rail(&node, Rail::Sup)?,
             },
             name: node,
-            first_share: agent.then_some(SupBandwidth::MAX),
+            environment: spec.environment.iter().chain(own).cloned().collect(),
+            first_share: spec.agents.then_some(SupBandwidth::MAX),
         })
     }
 

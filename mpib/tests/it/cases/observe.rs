@@ -181,6 +181,7 @@ impl Stage {
     fn hazards(&self) -> Vec<String> {
         let rendered = self.net().hazards().iter().map(|hazard| match hazard {
             Hazard::NothingPosted { rail, .. } => format!("nothing posted on {rail}"),
+            Hazard::NoRoute { rail, .. } => format!("no route on {rail}"),
             Hazard::SpinsOnHint { .. } => "spins on a hint".to_owned(),
         });
         rendered.collect()

@@ -1,0 +1,130 @@
+//! Which switch port is at the other end of each link, and the local identifiers of hosts and
+//! switches: no two ports of a world share either.
+//!
+//! A world's file states the switches of some ports. The others hang on switches without a name, in
+//! the order of nodes and ports. Start at [`Cabling::plug`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use platforms::SlotRef;
+
+use crate::{Fabric, node::Node};
+
+/// The highest local identifier of one port (IBTA volume 1, 4.1.3); a world's switches count down
+/// from here.
+const HIGHEST_LID: u16 = 0xbfff;
+
+/// The last local identifier that a host is given at rest; the rest is for switches. Chosen.
+const LAST_HOST: u16 = 0xb001;
+
+/// The highest number of a switch port (IBTA volume 1, 18.2.4.1). A named switch with more cables is
+/// several chips, each with an identifier of its own.
+const PORTS_MAX: u8 = 254;
+
+/// The ports of a switch without a name; an Omni-Path edge switch has as many.
+const EDGE_PORTS: u8 = 48;
+
+/// A port of a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchPort {
+    /// The switch's name; `None` if the world does not state it.
+    pub switch: Option<String>,
+    /// The switch's local identifier.
+    pub lid: u16,
+    /// The port's number, from 1.
+    pub number: u8,
+}
+
+/// The switch ports of a world.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cabling {
+    ports: BTreeMap<SlotRef, SwitchPort>,
+    /// The last port that was given away, by switch.
+    last: BTreeMap<Option<String>, SwitchPort>,
+    chips: u16,
+}
+
+impl Cabling {
+    /// The switch port of a link.
+    pub(crate) fn partner(&self, slot: &SlotRef) -> Option<&SwitchPort> {
+        self.ports.get(slot)
+    }
+
+    /// Plugs a port into the next free port of a switch; a port that is plugged stays where it is.
+    pub(crate) fn plug(&mut self, slot: SlotRef, switch: Option<&str>) {
+        if self.ports.contains_key(&slot) {
+            return;
+        }
+        let switch = switch.map(ToOwned::to_owned);
+        let size = if switch.is_some() {
+            PORTS_MAX
+        } else {
+            EDGE_PORTS
+        };
+        let next = match self.last.get(&switch) {
+            Some(last) if last.number < size => SwitchPort {
+                number: last.number + 1,
+                ..last.clone()
+            },
+            _ => {
+                let lid = HIGHEST_LID.saturating_sub(self.chips);
+                self.chips = self.chips.saturating_add(1);
+                SwitchPort {
+                    switch: switch.clone(),
+                    lid,
+                    number: 1,
+                }
+            }
+        };
+        self.last.insert(switch, next.clone());
+        self.ports.insert(slot, next);
+    }
+}
+
+impl Fabric {
+    /// Plugs ports into the switches that a world's file states, in this order, and every other port
+    /// into a switch without a name.
+    pub fn plug<'s>(&mut self, cables: impl IntoIterator<Item = (&'s str, SlotRef)>) {
+        self.cabling = Cabling::default();
+        for (switch, slot) in cables {
+            self.cabling.plug(slot, Some(switch));
+        }
+        for slot in self.slots() {
+            self.cabling.plug(slot, None);
+        }
+    }
+
+    /// The switch port at the other end of a port's link; `None` for an unknown port.
+    #[must_use]
+    pub fn switch_port(&self, slot: &SlotRef) -> Option<&SwitchPort> {
+        self.cabling.partner(slot)
+    }
+
+    /// A local identifier that neither a host of this world nor the subnet manager has.
+    pub(crate) fn free_lid(&self) -> u16 {
+        let lids = self.nodes.iter().flat_map(Node::lids);
+        lids.fold(Node::SUBNET_MANAGER_LID, u16::max)
+            .saturating_add(1)
+    }
+}
+
+/// Gives every port of a later node another local identifier if an earlier port has it.
+pub(crate) fn part_lids(nodes: &mut [Node]) {
+    let mut taken = BTreeSet::from([Node::SUBNET_MANAGER_LID]);
+    for node in nodes {
+        for slot in node.slots() {
+            let Some(port) = node.port(slot.pci, slot.port) else {
+                continue;
+            };
+            let lid = port.lid;
+            if lid == 0 || taken.insert(lid) {
+                continue;
+            }
+            let mut others = (lid..=LAST_HOST).chain(1..lid);
+            if let Some(other) = others.find(|other| !taken.contains(other)) {
+                taken.insert(other);
+                node.set_lid(&slot, other);
+            }
+        }
+    }
+}
