@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Read as _},
+    io::{BufRead, BufReader, Read as _},
     path::Path,
 };
 
