@@ -101,7 +101,11 @@ impl Quarantine {
     /// The agents with outstanding faults on the node whose rule sets are left out.
     #[must_use]
     pub fn left_out(&self, node: &str) -> BTreeSet<String> {
-        let keys = self.left_out.get(node).into_iter().flat_map(Annotation::iter);
+        let keys = self
+            .left_out
+            .get(node)
+            .into_iter()
+            .flat_map(Annotation::iter);
         keys.flatten().map(|key| key.agent.clone()).collect()
     }
 

@@ -140,7 +140,10 @@ impl fmt::Display for ConsequenceKind {
             Self::HeldByOthers { node, agents } => {
                 let agents: Vec<String> = agents.iter().map(|agent| format!("`{agent}`")).collect();
                 let agents = agents.join(", ");
-                write!(f, "held       {node} by {agents}, whose rule sets are left out")
+                write!(
+                    f,
+                    "held       {node} by {agents}, whose rule sets are left out"
+                )
             }
             Self::BreakerOpened { node } => {
                 write!(f, "breaker    opened with {node}: quarantine halts")

@@ -93,7 +93,9 @@ impl ReplayError {
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::NotText { .. } => "one line of JSON is one call or one event".into(),
-            Self::Utf16 { file } => format!("`iconv -f UTF-16 -t UTF-8 {file}` writes it in UTF-8").into(),
+            Self::Utf16 { file } => {
+                format!("`iconv -f UTF-16 -t UTF-8 {file}` writes it in UTF-8").into()
+            }
             Self::Empty { .. } => {
                 "one line of JSON is one call or one event; see `docs/rules.md`".into()
             }
@@ -147,17 +149,20 @@ pub fn replay(
     let rules = rules(rules_asked)?;
     let cabling = world.map(|path| cabling(path, platforms));
     let analyzer = Analyzer::new(rules, cabling.transpose()?);
-    for rule in analyzer.unevaluable() {
-        let text = rule.to_string();
-        report(text.lines().next().unwrap_or(&text));
-    }
     let rulesets = Rulesets::shipped();
-    let agents: Vec<String> = rulesets.agents().map(|agent| format!("`{agent}`")).collect();
+    let agents: Vec<String> = rulesets
+        .agents()
+        .map(|agent| format!("`{agent}`"))
+        .collect();
     report(&format!(
         "rule sets of {} decide on cordons; those of other agents (GPUs, cloud maintenance, Kubernetes objects, preflight) \
          are left out",
         agents.join(" and ")
     ));
+    for rule in analyzer.unevaluable() {
+        let text = rule.to_string();
+        report(text.lines().next().unwrap_or(&text));
+    }
     let quarantine = Quarantine::new(rulesets);
     let mut replay = Replay {
         cluster: Cluster::new(Clearing::ALL, quarantine, analyzer),

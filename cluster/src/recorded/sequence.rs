@@ -13,10 +13,7 @@ use super::{EXPORTS, RecordError, read_value, reason};
 ///
 /// # Errors
 /// The first invalid document, by its number; what was passed to `take` before remains valid.
-pub fn read_list(
-    reader: impl io::Read,
-    take: impl FnMut(HealthEvents),
-) -> Result<(), RecordError> {
+pub fn read_list(reader: impl io::Read, take: impl FnMut(HealthEvents)) -> Result<(), RecordError> {
     let mut documents = Documents {
         take,
         read: 0,

@@ -242,7 +242,12 @@ impl Place<'_> {
         kind: &str,
     ) -> Result<(), RuleError> {
         let mut all = reported.get_ref().iter();
-        let on = all.find_map(|one| one.get_ref().on.as_ref().filter(|on| on.get_ref() == "enter"));
+        let on = all.find_map(|one| {
+            one.get_ref()
+                .on
+                .as_ref()
+                .filter(|on| on.get_ref() == "enter")
+        });
         on.map_or(Ok(()), |on| {
             let cause = format!("`on = \"enter\"` does not go with {kind}");
             let hint = "it belongs in the `match` of a rule that counts events";

@@ -122,13 +122,7 @@ impl Tally {
     }
 
     /// The first alternative that the event matches, as a bit.
-    fn met(
-        &mut self,
-        matches: &[Match],
-        event: &HealthEvent,
-        turn: Turn,
-        at: Stamp,
-    ) -> Option<u8> {
+    fn met(&mut self, matches: &[Match], event: &HealthEvent, turn: Turn, at: Stamp) -> Option<u8> {
         let mut found = None;
         // Every passage sees the event, whichever alternative it matches.
         for (number, one) in matches.iter().enumerate() {

@@ -295,7 +295,14 @@ fn a_fault_of_an_agent_whose_rule_sets_are_left_out_holds_a_cordoned_node(
     #[case] cordoned: bool,
 ) {
     let mut quarantine = Quarantine::new(Rulesets::shipped());
-    let verdicts: Vec<Verdict> = lines.iter().map(|line| quarantine.take(&reported(line))).collect();
+    let verdicts: Vec<Verdict> = lines
+        .iter()
+        .map(|line| quarantine.take(&reported(line)))
+        .collect();
     assert_eq!(quarantine.is_cordoned("node-1"), cordoned, "{verdicts:?}");
-    assert_eq!(verdicts.contains(&Verdict::Uncordoned), !cordoned && lines.len() > 1, "{verdicts:?}");
+    assert_eq!(
+        verdicts.contains(&Verdict::Uncordoned),
+        !cordoned && lines.len() > 1,
+        "{verdicts:?}"
+    );
 }

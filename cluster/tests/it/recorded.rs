@@ -1,8 +1,8 @@
 //! Recorded streams: every export format gives the same event.
 
 use cluster::recorded::{
-    CsvTable, LINE_MAX_BYTES, RecordError, RecordedCall, goes_on, is_open, read_documents, read_line,
-    read_list, write_call,
+    CsvTable, LINE_MAX_BYTES, RecordError, RecordedCall, goes_on, is_open, read_documents,
+    read_line, read_list, write_call,
 };
 use proptest::prelude::*;
 use proto::HealthEvent;
@@ -41,10 +41,7 @@ fn a_document_may_be_a_text_that_holds_json() {
     for line in [
         format!(r#"{{"document":{}}}"#, text(PROTOCOL)),
         format!(r#"{{"healthevent":{}}}"#, text(PROTOCOL)),
-        format!(
-            r#"{{"document":{{"healthevent":{}}}}}"#,
-            text(PROTOCOL)
-        ),
+        format!(r#"{{"document":{{"healthevent":{}}}}}"#, text(PROTOCOL)),
         text(PROTOCOL),
         text(MONGO),
     ] {
@@ -57,7 +54,9 @@ fn a_document_may_be_a_text_that_holds_json() {
     );
 }
 
-fn read_all(read: impl FnOnce(&mut Vec<HealthEvent>) -> Result<(), RecordError>) -> Vec<HealthEvent> {
+fn read_all(
+    read: impl FnOnce(&mut Vec<HealthEvent>) -> Result<(), RecordError>,
+) -> Vec<HealthEvent> {
     let mut events = Vec::new();
     read(&mut events).unwrap();
     events
@@ -105,18 +104,34 @@ fn a_table_of_psql_holds_documents_in_a_column() {
     assert_eq!(alone.document(&quoted(PROTOCOL)).unwrap(), PROTOCOL);
     assert_eq!(CsvTable::beginning_with("id,message"), None);
     let error = named.document("b1").unwrap_err().to_string();
-    assert!(error.contains("the record has 1 fields, and field 3 holds the event"), "{error}");
+    assert!(
+        error.contains("the record has 1 fields, and field 3 holds the event"),
+        "{error}"
+    );
 }
 
 /// What is refused is answered with what to run instead.
 #[rstest]
-#[case::an_event(r#"{"apiVersion":"v1","kind":"Event","reason":"x"}"#, "Kubernetes events", "mongoexport")]
+#[case::an_event(
+    r#"{"apiVersion":"v1","kind":"Event","reason":"x"}"#,
+    "Kubernetes events",
+    "mongoexport"
+)]
 #[case::a_list_of_events(
     r#"{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Event"}],"kind":"List"}"#,
-    "Kubernetes events", "psql --csv"
+    "Kubernetes events",
+    "psql --csv"
 )]
-#[case::no_events(r#"{"apiVersion":"v1","items":[],"kind":"EventList"}"#, "Kubernetes events", "mongoexport")]
-#[case::another_list(r#"{"items":[{"kind":"HealthEvent","spec":{}}],"kind":"List"}"#, "one list of objects", "jq -c '.items[]'")]
+#[case::no_events(
+    r#"{"apiVersion":"v1","items":[],"kind":"EventList"}"#,
+    "Kubernetes events",
+    "mongoexport"
+)]
+#[case::another_list(
+    r#"{"items":[{"kind":"HealthEvent","spec":{}}],"kind":"List"}"#,
+    "one list of objects",
+    "jq -c '.items[]'"
+)]
 #[case::a_drawn_table(" id | document ", "no JSON", "psql --csv")]
 fn an_export_that_cannot_be_read_is_refused_with_what_to_run(
     #[case] line: &str,
@@ -124,7 +139,10 @@ fn an_export_that_cannot_be_read_is_refused_with_what_to_run(
     #[case] hint: &str,
 ) {
     let error = read_line(line).unwrap_err();
-    assert!(error.cause.contains(reported) && error.hint.contains(hint), "{error}");
+    assert!(
+        error.cause.contains(reported) && error.hint.contains(hint),
+        "{error}"
+    );
 }
 
 #[test]

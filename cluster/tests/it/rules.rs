@@ -107,7 +107,10 @@ fn an_event_that_arrives_again_with_its_stamp_is_the_same_event(
 ) {
     let keys = "match = [{ healthy = false }]\ngroup_by = [\"node\"]\nwindow = \"10s\"\ncount = 3\n\
         whole_seconds = true";
-    let lines: Vec<String> = events.iter().map(|event| format!("warning counter {event}")).collect();
+    let lines: Vec<String> = events
+        .iter()
+        .map(|event| format!("warning counter {event}"))
+        .collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     assert_eq!(play(one_rule(keys), None, &lines).len(), fired);
 }
@@ -129,8 +132,18 @@ fn three_copies_of_one_event_fire_no_shipped_rule(
 
 #[test]
 fn a_copy_of_a_trigger_triggers_nothing_again() {
-    let story = [(DOWNED, 1.0), (DOWNED_RESET, 2.0), (DOWNED_RESET, 3.0), (DOWN, 4.0), (DOWN, 4.0)];
-    check_port("lsd-text", &story, &["RepeatedNICLinkFlap node-1/mlx5_0/1 x3 @4"]);
+    let story = [
+        (DOWNED, 1.0),
+        (DOWNED_RESET, 2.0),
+        (DOWNED_RESET, 3.0),
+        (DOWN, 4.0),
+        (DOWN, 4.0),
+    ];
+    check_port(
+        "lsd-text",
+        &story,
+        &["RepeatedNICLinkFlap node-1/mlx5_0/1 x3 @4"],
+    );
 }
 
 /// "NIC Health Monitor: Link State Detection", 6.4: `timestamp > NOW() - 10 minutes`.
@@ -392,7 +405,9 @@ fn a_flap_is_a_fall_or_its_counter(#[case] story: &[(&str, f64)], #[case] fired:
 #[rstest]
 #[case::of_the_check("healthy state -- Host reboot detected")]
 #[case::of_the_device("healthy state NIC:mlx5_0 -- Device mlx5_0 re-enumerated in sysfs")]
-#[case::of_another_port("healthy state NIC:mlx5_0 NICPort:2 -- Port mlx5_0 port 2: healthy (ACTIVE, LinkUp)")]
+#[case::of_another_port(
+    "healthy state NIC:mlx5_0 NICPort:2 -- Port mlx5_0 port 2: healthy (ACTIVE, LinkUp)"
+)]
 #[case::of_its_counters("healthy counter NIC:mlx5_0 NICPort:1 -- all well")]
 fn what_is_said_of_something_else_makes_no_flap(#[case] clear: &str) {
     let story = [

@@ -133,7 +133,11 @@ impl<R: BufRead> Lines<R> {
     fn line(&mut self) -> Result<Option<String>, ReplayError> {
         let mut bytes = Vec::new();
         let limit = LINE_MAX_BYTES as u64 + 1;
-        let read = self.reader.by_ref().take(limit).read_until(b'\n', &mut bytes);
+        let read = self
+            .reader
+            .by_ref()
+            .take(limit)
+            .read_until(b'\n', &mut bytes);
         let read = read.map_err(|cause| ReplayError::Io {
             file: self.file.clone(),
             cause,
@@ -153,7 +157,8 @@ impl<R: BufRead> Lines<R> {
 
 /// The table that begins with this line, if it is no JSON.
 fn first_of_table(line: &str) -> Option<CsvTable> {
-    let begins_json = line.trim_start().starts_with('{') || line.trim_start().starts_with("\"{\\\"");
+    let begins_json =
+        line.trim_start().starts_with('{') || line.trim_start().starts_with("\"{\\\"");
     if begins_json {
         return None;
     }

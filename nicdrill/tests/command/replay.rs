@@ -167,7 +167,8 @@ fn a_node_that_another_agent_holds_is_not_released() {
     scratch.file("freed.jsonl", &(held.concat() + &gpu("03:00", "healthy")));
     let ran = scratch.run(&["replay", "freed.jsonl", "--rules", "lsd"]);
     assert!(
-        ran.out.contains("2025-03-01T00:03:00Z  uncordon   node-1\n"),
+        ran.out
+            .contains("2025-03-01T00:03:00Z  uncordon   node-1\n"),
         "{ran}"
     );
 }
@@ -205,11 +206,20 @@ fn every_export_of_a_cluster_is_replayed_alike() {
         ("lines", lines.concat()),
         ("lines with a mark", format!("\u{feff}{}", lines.concat())),
         ("a list", format!("[{}]\n", documents.join(",\n"))),
-        ("a list with a mark", format!("\u{feff}\n [ {} ]", documents.join(","))),
+        (
+            "a list with a mark",
+            format!("\u{feff}\n [ {} ]", documents.join(",")),
+        ),
         ("documents", pretty.concat()),
         ("texts", texts.concat()),
-        ("a table", format!("id,message,document\r\n{}", rows.concat())),
-        ("a table with a mark", format!("\u{feff}document\n{}", alone.concat())),
+        (
+            "a table",
+            format!("id,message,document\r\n{}", rows.concat()),
+        ),
+        (
+            "a table with a mark",
+            format!("\u{feff}document\n{}", alone.concat()),
+        ),
         ("a table without names", alone.concat()),
     ];
     let replayed = formats.map(|(name, text)| {
@@ -227,11 +237,17 @@ fn every_export_of_a_cluster_is_replayed_alike() {
 #[test]
 fn a_stream_in_utf_16_is_refused_with_the_command_that_converts_it() {
     let scratch = Scratch::new();
-    let bytes: Vec<u8> = "\u{feff}{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let bytes: Vec<u8> = "\u{feff}{}"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
     std::fs::write(scratch.path("events"), bytes).unwrap();
     let ran = scratch.run(&["replay", "events", "--rules", "lsd"]);
     assert_eq!(ran.code, 2, "{ran}");
-    assert!(ran.err.contains("`iconv -f UTF-16 -t UTF-8 events`"), "{ran}");
+    assert!(
+        ran.err.contains("`iconv -f UTF-16 -t UTF-8 events`"),
+        "{ran}"
+    );
 }
 
 #[rstest]
@@ -241,8 +257,16 @@ fn a_stream_in_utf_16_is_refused_with_the_command_that_converts_it() {
     "these are Kubernetes events"
 )]
 #[case::a_drawn_table("events.jsonl", " id | document \n----+----\n", "psql --csv")]
-#[case::a_list_of_something_else("events.jsonl", "[{\"a\":1}]", "document 1: the event has no `checkname`")]
-#[case::a_short_record("events.jsonl", "id,document\nb1\n", "events.jsonl:2: the record has 1 fields")]
+#[case::a_list_of_something_else(
+    "events.jsonl",
+    "[{\"a\":1}]",
+    "document 1: the event has no `checkname`"
+)]
+#[case::a_short_record(
+    "events.jsonl",
+    "id,document\nb1\n",
+    "events.jsonl:2: the record has 1 fields"
+)]
 #[case::an_empty_list("events.jsonl", "[]", "`events.jsonl` holds no health event")]
 #[case::no_json("events.jsonl", "\nx\n", "events.jsonl:2: column 1: no JSON")]
 #[case::no_event(
