@@ -53,7 +53,7 @@ impl Failed {
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
-            Self::Dump(..) => "one line a file, `mlx5_0/ports/1/state = 4: ACTIVE`, or a JSON map of paths and texts".into(),
+            Self::Dump(..) => "one line a file, `mlx5_0/ports/1/state = 4: ACTIVE` or as `grep -r` prints it, or a JSON map of paths and texts".into(),
             _ => return None,
         })
     }

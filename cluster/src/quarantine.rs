@@ -38,6 +38,12 @@ pub enum Verdict {
     },
     /// No fault is outstanding any more: the node is released.
     Uncordoned,
+    /// No fault of an agent with a known rule set is outstanding any more, but faults of agents whose
+    /// rule sets are left out are: the node stays cordoned.
+    HeldByOthers {
+        /// These agents.
+        agents: BTreeSet<String>,
+    },
     /// The circuit breaker is open: events are ignored until a person resets it.
     Halted,
 }
@@ -49,6 +55,9 @@ pub struct Quarantine {
     breaker: Option<Breaker>,
     unmanaged: BTreeSet<String>,
     cordoned: BTreeMap<String, Annotation>,
+    /// By node: outstanding fatal events of agents whose rule sets are left out. They may hold the node
+    /// in the real cluster, so they hold it here if it is cordoned.
+    left_out: BTreeMap<String, Annotation>,
 }
 
 impl Quarantine {
@@ -89,6 +98,17 @@ impl Quarantine {
         all.map(|(node, annotation)| (node.as_str(), annotation))
     }
 
+    /// The agents with outstanding faults on the node whose rule sets are left out.
+    #[must_use]
+    pub fn left_out(&self, node: &str) -> BTreeSet<String> {
+        let keys = self
+            .left_out
+            .get(node)
+            .into_iter()
+            .flat_map(Annotation::iter);
+        keys.flatten().map(|key| key.agent.clone()).collect()
+    }
+
     /// Whether the circuit breaker is open.
     #[must_use]
     pub fn is_halted(&self) -> bool {
@@ -114,6 +134,7 @@ impl Quarantine {
             return self.release(event);
         }
         let Some(by) = self.speaks_against(event) else {
+            self.keep_left_out(event);
             return Verdict::Ignored;
         };
         if let Some(annotation) = self.cordoned.get_mut(&event.node_name) {
@@ -146,12 +167,28 @@ impl Quarantine {
         self.rulesets.matching(event).map(|set| set.name.clone())
     }
 
+    fn keep_left_out(&mut self, event: &HealthEvent) {
+        let skips = event.quarantine_overrides.unwrap_or_default().skip;
+        let is_managed = !self.unmanaged.contains(&event.node_name);
+        if event.is_fatal && !skips && is_managed && self.rulesets.leave_out(&event.agent) {
+            let faults = self.left_out.entry(event.node_name.clone());
+            faults.or_default().add(event);
+        }
+    }
+
     fn release(&mut self, event: &HealthEvent) -> Verdict {
+        if let Some(faults) = self.left_out.get_mut(&event.node_name) {
+            faults.settle(event);
+        }
+        let agents = self.left_out(&event.node_name);
         let Some(annotation) = self.cordoned.get_mut(&event.node_name) else {
             return Verdict::Ignored;
         };
+        let had_faults = annotation.faults() > 0;
         annotation.settle(event);
         match annotation.faults() {
+            0 if !agents.is_empty() && had_faults => Verdict::HeldByOthers { agents },
+            0 if !agents.is_empty() => Verdict::AlreadyQuarantined { faults: 0 },
             0 => {
                 self.cordoned.remove(&event.node_name);
                 Verdict::Uncordoned

@@ -3,7 +3,10 @@
 //! A call goes to the node conditions as a batch, and event by event to the quarantine and the rules;
 //! the event of a rule is processed in the same way, but not by rules. Start at [`Cluster::receive`].
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use proto::{HealthEvent, HealthEvents};
 
@@ -83,6 +86,13 @@ pub enum ConsequenceKind {
         /// The node.
         node: String,
     },
+    /// The node would be released, but faults of these agents, whose rule sets are left out, hold it.
+    HeldByOthers {
+        /// The node.
+        node: String,
+        /// The agents.
+        agents: BTreeSet<String>,
+    },
     /// The circuit breaker opened at this node: no node is cordoned or released any more.
     BreakerOpened {
         /// The node.
@@ -127,6 +137,14 @@ impl fmt::Display for ConsequenceKind {
             }
             Self::Cordoned { node, by } => write!(f, "cordon     {node} by {by}"),
             Self::Uncordoned { node } => write!(f, "uncordon   {node}"),
+            Self::HeldByOthers { node, agents } => {
+                let agents: Vec<String> = agents.iter().map(|agent| format!("`{agent}`")).collect();
+                let agents = agents.join(", ");
+                write!(
+                    f,
+                    "held       {node} by {agents}, whose rule sets are left out"
+                )
+            }
             Self::BreakerOpened { node } => {
                 write!(f, "breaker    opened with {node}: quarantine halts")
             }
@@ -276,6 +294,13 @@ impl Cluster {
             }
             Verdict::Uncordoned => {
                 let what = ConsequenceKind::Uncordoned { node: node.clone() };
+                consequences.push(Consequence { at, what });
+            }
+            Verdict::HeldByOthers { agents } => {
+                let what = ConsequenceKind::HeldByOthers {
+                    node: node.clone(),
+                    agents,
+                };
                 consequences.push(Consequence { at, what });
             }
             Verdict::Ignored | Verdict::AlreadyQuarantined { .. } | Verdict::Halted => {}

@@ -1,20 +1,16 @@
 //! Replays a recorded event stream through rules, conditions and quarantine, and prints what the cluster
 //! would have done, and when.
 //!
-//! This file reads the files; `cluster` evaluates them. The clock is the latest timestamp read so far:
+//! `replay/stream.rs` reads the stream; `cluster` evaluates it. The clock is the latest timestamp read so far:
 //! before a line is processed, every rule that is due by then runs at its time. Start at [`replay`].
 
-use std::{
-    borrow::Cow,
-    collections::BTreeSet,
-    fs::File,
-    io::{self, BufRead as _, BufReader, Read as _},
-    path::Path,
-};
+mod stream;
+
+use std::{borrow::Cow, collections::BTreeSet, io, path::Path};
 
 use cluster::{
     Clearing, Cluster, Consequence, ConsequenceKind, Quarantine, Rulesets, Stamp,
-    recorded::{LINE_MAX_BYTES, RecordError, read_line},
+    recorded::{LINE_MAX_BYTES, RecordError},
     rules::{Analyzer, Cabling, FiringKind, Rule, RuleError, SHIPPED, read, read_cabling, shipped},
 };
 use platforms::Platforms;
@@ -52,6 +48,20 @@ pub enum ReplayError {
         /// The line, from 1.
         line: usize,
     },
+    /// A document of a stream that is no lines is invalid.
+    #[error("{file}: {cause}")]
+    Document {
+        /// The file.
+        file: String,
+        /// The cause, with the document's number.
+        cause: RecordError,
+    },
+    /// The stream is text in another encoding.
+    #[error("`{file}` is text in UTF-16\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    Utf16 {
+        /// The file.
+        file: String,
+    },
     /// The stream contains no event.
     #[error("`{file}` holds no health event\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Empty {
@@ -83,6 +93,9 @@ impl ReplayError {
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::NotText { .. } => "one line of JSON is one call or one event".into(),
+            Self::Utf16 { file } => {
+                format!("`iconv -f UTF-16 -t UTF-8 {file}` writes it in UTF-8").into()
+            }
             Self::Empty { .. } => {
                 "one line of JSON is one call or one event; see `docs/rules.md`".into()
             }
@@ -136,45 +149,27 @@ pub fn replay(
     let rules = rules(rules_asked)?;
     let cabling = world.map(|path| cabling(path, platforms));
     let analyzer = Analyzer::new(rules, cabling.transpose()?);
+    let rulesets = Rulesets::shipped();
+    let agents: Vec<String> = rulesets
+        .agents()
+        .map(|agent| format!("`{agent}`"))
+        .collect();
+    report(&format!(
+        "rule sets of {} decide on cordons; those of other agents (GPUs, cloud maintenance, Kubernetes objects, preflight) \
+         are left out",
+        agents.join(" and ")
+    ));
     for rule in analyzer.unevaluable() {
         let text = rule.to_string();
         report(text.lines().next().unwrap_or(&text));
     }
-    let quarantine = Quarantine::new(Rulesets::shipped());
+    let quarantine = Quarantine::new(rulesets);
     let mut replay = Replay {
         cluster: Cluster::new(Clearing::ALL, quarantine, analyzer),
         sum: Sum::default(),
     };
+    stream::read(events, |call| replay.call(call, &mut report))?;
     let file = events.display().to_string();
-    let io = |cause| ReplayError::Io {
-        file: file.clone(),
-        cause,
-    };
-    let mut reader = BufReader::new(File::open(events).map_err(io)?);
-    for line in 1.. {
-        let mut bytes = Vec::new();
-        let limit = LINE_MAX_BYTES as u64 + 1;
-        let read = reader.by_ref().take(limit).read_until(b'\n', &mut bytes);
-        if read.map_err(io)? == 0 {
-            break;
-        }
-        let not_text = || ReplayError::NotText {
-            file: file.clone(),
-            line,
-        };
-        if bytes.len() > LINE_MAX_BYTES {
-            return Err(not_text());
-        }
-        let text = std::str::from_utf8(&bytes).map_err(|_| not_text())?;
-        let call = read_line(text).map_err(|cause| ReplayError::Line {
-            file: file.clone(),
-            line,
-            cause,
-        })?;
-        if let Some(call) = call {
-            replay.call(&call, &mut report);
-        }
-    }
     if replay.sum.events == 0 {
         return Err(ReplayError::Empty { file });
     }
@@ -193,16 +188,23 @@ struct Sum {
     calls: usize,
     events: usize,
     nodes: BTreeSet<String>,
+    /// Agents whose rule sets are left out.
+    left_out: BTreeSet<String>,
     fired: usize,
     span: Option<(Stamp, Stamp)>,
 }
 
 impl Replay {
     fn call(&mut self, call: &HealthEvents, report: &mut impl FnMut(&str)) {
-        self.sum.take(call);
+        let strangers = self.sum.take(call);
         let clock = self.sum.span.map_or(Stamp::default(), |(_, latest)| latest);
         let due = self.cluster.run_until(clock);
         self.print(&due, report);
+        for agent in strangers {
+            report(&format!(
+                "{clock}  left out   rule sets of `{agent}`: its faults cordon no node here, and hold one that is cordoned"
+            ));
+        }
         match self.cluster.receive(call) {
             Ok(consequences) => self.print(&consequences, report),
             Err(refused) => {
@@ -229,10 +231,16 @@ impl Replay {
 
     fn end(mut self, report: &mut impl FnMut(&str)) {
         report(&self.summary());
-        for (node, annotation) in self.cluster.quarantine().cordoned() {
+        let quarantine = self.cluster.quarantine();
+        for (node, annotation) in quarantine.cordoned() {
+            let faults = annotation.faults();
+            let others: Vec<String> = quarantine.left_out(node).into_iter().collect();
+            let others = match others.join("`, `") {
+                others if others.is_empty() => others,
+                others => format!("; held by `{others}` too, whose rule sets are left out"),
+            };
             report(&format!(
-                "  {node} is cordoned, faults outstanding: {}",
-                annotation.faults()
+                "  {node} is cordoned, faults outstanding: {faults}{others}"
             ));
         }
         for (node, conditions) in self.cluster.conditions() {
@@ -254,6 +262,7 @@ impl Replay {
             nodes,
             fired,
             span,
+            ..
         } = &self.sum;
         let (first, last) = span.unwrap_or_default();
         let standing = self.cluster.conditions().values();
@@ -268,7 +277,8 @@ impl Replay {
 }
 
 impl Sum {
-    fn take(&mut self, call: &HealthEvents) {
+    /// Counts a call; returns the agents in it that are new and whose rule sets are left out.
+    fn take(&mut self, call: &HealthEvents) -> Vec<String> {
         self.calls += 1;
         self.events += call.events.len();
         for event in &call.events {
@@ -279,6 +289,10 @@ impl Sum {
                 self.nodes.insert(event.node_name.clone());
             }
         }
+        let agents = call.events.iter().map(|event| &event.agent);
+        let strange = agents.filter(|agent| Rulesets::shipped().leave_out(agent));
+        let new = strange.filter(|agent| self.left_out.insert((*agent).clone()));
+        new.cloned().collect()
     }
 }
 

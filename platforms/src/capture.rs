@@ -5,12 +5,14 @@
 //! Identifiers (GUIDs, hardware addresses, serial numbers, the host's name) are left out by default:
 //! machines built from the platform generate their own. Start at [`capture`].
 
+mod cards;
 mod dump;
 mod gpus;
 mod kept_identifiers;
 mod nics;
+mod ports;
 mod snapshot;
-mod write;
+pub(crate) mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +20,7 @@ pub use dump::from_dump;
 pub use snapshot::Snapshot;
 
 use crate::profile::{Interface, Profile, Roles};
-use crate::provenance::Entry;
+use crate::provenance::{self, Entry};
 use crate::topo::Topology;
 use crate::{Identifiers, Platforms, Role};
 
@@ -37,6 +39,24 @@ pub enum CaptureError {
         driver: String,
         /// Its link layer.
         layer: String,
+    },
+    /// No file says which link layer the device has, and its kernel driver has several.
+    #[error("the link layer of device `{device}` could not be read\nhint: {hint}", hint = self.hint())]
+    NoLayer {
+        /// The device.
+        device: String,
+    },
+    /// No file says whose card it is.
+    #[error("the PCI vendor of device `{device}` could not be read\nhint: {hint}", hint = self.hint())]
+    NoVendor {
+        /// The device.
+        device: String,
+    },
+    /// A port's rate could not be read.
+    #[error("the rate of device `{device}` could not be read\nhint: {hint}", hint = self.hint())]
+    NoRate {
+        /// The device.
+        device: String,
     },
     /// A port's rate has an unknown spelling.
     #[error("device `{device}` has rate `{rate}`\nhint: {hint}", hint = self.hint())]
@@ -59,8 +79,21 @@ impl CaptureError {
             Self::NoDriver { .. } => {
                 "write one, with `nicdrill platform new` as a start, and name its folder with `--platforms`"
             }
+            Self::NoLayer { .. } => "`ports/1/link_layer` holds it",
+            Self::NoVendor { .. } => {
+                "`device/vendor` of the device holds it, or `device/uevent` as `PCI_ID`"
+            }
+            Self::NoRate { .. } => "`ports/1/rate` holds it",
             Self::Rate { .. } => "a rate is such as `400 Gb/sec (4X NDR)`",
         }
+    }
+}
+
+impl CaptureError {
+    /// The error without its hint.
+    pub(super) fn cause(&self) -> String {
+        let text = self.to_string();
+        text.lines().next().unwrap_or_default().to_owned()
     }
 }
 
@@ -83,6 +116,8 @@ pub fn capture(
     known: &Platforms,
 ) -> Result<Captured, CaptureError> {
     let mut notes = Vec::new();
+    let asymmetries = topology.into_iter().flat_map(Topology::asymmetries);
+    notes.extend(asymmetries.map(|it| format!("In the matrix {it}.")));
     let gpus = gpus::gpus(snapshot, topology, &mut notes);
     let nics = nics::nics(snapshot, topology, &gpus, known, &mut notes)?;
     let unread: Vec<&str> = snapshot.unread().map(|(path, _)| path).collect();
@@ -100,6 +135,7 @@ pub fn capture(
         gpus: gpus.profile,
         models: nics.models,
         devices: nics.devices,
+        skipped: nics.skipped,
         default_route: snapshot.text("route").and_then(default_route),
         interfaces: interfaces(snapshot, &nics.netdevs, &mut notes),
         roles: Roles::default(),
@@ -108,7 +144,7 @@ pub fn capture(
         identifiers: Identifiers::default(),
         variants: BTreeMap::new(),
         notes,
-        provenance: provenance(&nics.chosen, gpus.is_chosen),
+        provenance: provenance_of(&nics.chosen, &nics.assumed, gpus.is_chosen),
     };
     Ok(Captured { profile })
 }
@@ -147,7 +183,13 @@ impl Captured {
     /// The text of the platform's file.
     #[must_use]
     pub fn yaml(&self) -> String {
-        write::yaml(&self.profile)
+        let mut profile = self.profile.clone();
+        let paths = provenance::paths_of_text(&write::yaml(&profile));
+        for entry in &mut profile.provenance {
+            entry.of.retain(|of| provenance::names_one(of, &paths));
+        }
+        profile.provenance.retain(|entry| !entry.of.is_empty());
+        write::yaml(&profile)
     }
 
     /// Notes for the reader.
@@ -248,7 +290,11 @@ fn interfaces(
 }
 
 /// The provenance of the values: read on the node, or chosen.
-fn provenance(chosen: &BTreeSet<String>, gpus_are_chosen: bool) -> Vec<Entry> {
+fn provenance_of(
+    chosen: &BTreeSet<String>,
+    assumed: &BTreeSet<String>,
+    gpus_are_chosen: bool,
+) -> Vec<Entry> {
     let entry = |of: &[&str]| Entry {
         of: of.iter().map(|path| (*path).to_owned()).collect(),
         ..Entry::default()
@@ -265,6 +311,7 @@ fn provenance(chosen: &BTreeSet<String>, gpus_are_chosen: bool) -> Vec<Entry> {
                 "cpus.*",
                 "models.*",
                 "devices.*",
+                "skipped.*",
                 "default_route",
                 "interfaces.*",
                 "counters.*",
@@ -298,12 +345,17 @@ fn provenance(chosen: &BTreeSet<String>, gpus_are_chosen: bool) -> Vec<Entry> {
             ])
         });
     }
-    if !chosen.is_empty() {
-        let paths: Vec<&str> = chosen.iter().map(String::as_str).collect();
-        entries.push(Entry {
-            plausible: Some("not read: chosen".to_owned()),
-            ..entry(&paths)
-        });
+    for (paths, why) in [
+        (chosen, "not read: chosen"),
+        (assumed, "not at rest when it was read: assumed"),
+    ] {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        if !paths.is_empty() {
+            entries.push(Entry {
+                plausible: Some(why.to_owned()),
+                ..entry(&paths)
+            });
+        }
     }
     entries
 }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use crate::yaml::YamlError;
-use crate::{PciAddress, Role};
+use crate::{PciAddress, Role, TopoLevel};
 
 /// Something in a platform that is impossible or contradictory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -126,6 +126,51 @@ pub enum ProblemKind {
         /// The NUMA node.
         node: i32,
     },
+    /// A NIC that shares a PCIe switch with a GPU of another NUMA node.
+    #[error(
+        "device `{device}` is on NUMA node {node}, and `{level}` away from GPU {gpu} on node {gpu_node}"
+    )]
+    NumaAcrossSwitch {
+        /// The device.
+        device: String,
+        /// Its NUMA node.
+        node: i32,
+        /// The level, PIX or PXB.
+        level: TopoLevel,
+        /// The GPU's number.
+        gpu: usize,
+        /// The GPU's NUMA node.
+        gpu_node: i32,
+    },
+    /// Two NUMA nodes have the same CPU.
+    #[error("`cpus` gives CPU {cpu} to NUMA nodes {node} and {other}")]
+    CpuTwice {
+        /// The CPU.
+        cpu: u16,
+        /// The first node.
+        node: i32,
+        /// The second.
+        other: i32,
+    },
+    /// `cpus` has no entry for a GPU's NUMA node.
+    #[error("`cpus` has no NUMA node {node}, on which GPU {gpu} is")]
+    NoCpus {
+        /// The NUMA node.
+        node: i32,
+        /// The GPU's number.
+        gpu: usize,
+    },
+    /// A device that a capture could not describe.
+    #[error("device `{device}` was skipped by the capture: {why}")]
+    Skipped {
+        /// The device.
+        device: String,
+        /// What was missing.
+        why: String,
+    },
+    /// An entry of `provenance` names a path that the file does not have.
+    #[error("`provenance` names `{0}`, and there is nothing of that name")]
+    NamesNothing(String),
     /// A card without its function 0.
     #[error("`{pci}` exists, but `{first}` does not")]
     NoFirstFunction {
@@ -236,6 +281,15 @@ impl ProblemKind {
                 "a monitor takes it for management; say so, or correct `numa`".into()
             }
             Self::StrayNuma { .. } => "leave it out, or correct the number".into(),
+            Self::NumaAcrossSwitch { .. } => {
+                "what is behind one switch is on one node: one of `numa`, `gpus.numa` and `topo` is wrong".into()
+            }
+            Self::CpuTwice { .. } => "a CPU is on one NUMA node".into(),
+            Self::NoCpus { .. } => "add its CPUs, or leave `cpus` out".into(),
+            Self::Skipped { device, .. } => {
+                format!("describe `{device}` under `devices`, or leave it out, and remove this entry").into()
+            }
+            Self::NamesNothing(..) => "leave it out, or correct the path".into(),
             Self::NoFirstFunction { .. } => {
                 "a card that does not answer at function 0 is not found".into()
             }

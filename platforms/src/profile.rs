@@ -32,6 +32,10 @@ pub struct Profile {
     pub models: BTreeMap<String, Model>,
     /// Its network functions.
     pub devices: Vec<Device>,
+    /// Devices of the node that a capture could not describe; `platform check` reports each until it is
+    /// described or removed.
+    #[serde(default)]
+    pub skipped: Vec<Skipped>,
     /// The interface of the default route; none if absent.
     pub default_route: Option<String>,
     /// Interfaces that do not belong to an RDMA device.
@@ -203,6 +207,18 @@ impl<'de> Deserialize<'de> for TopoRow {
         }
         Ok(Self(row))
     }
+}
+
+/// A device that a capture could not describe.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Skipped {
+    /// The RDMA device's name.
+    pub name: String,
+    /// Its address, if it was read.
+    pub pci: Option<PciAddress>,
+    /// What is missing.
+    pub why: String,
 }
 
 /// An interface that does not belong to an RDMA device.

@@ -5,8 +5,12 @@
 //! number; `*` stands for one key, or at the end for all keys below. The entry with the most
 //! literal keys applies, so that a general mark and its exceptions can be combined.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::yaml;
 
 /// One entry of a file's `provenance`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -105,6 +109,21 @@ pub fn paths(document: &serde_json::Value) -> Vec<String> {
     found
 }
 
+/// The paths of a file's text; none if it is no YAML.
+#[must_use]
+pub(crate) fn paths_of_text(text: &str) -> Vec<String> {
+    let read = yaml::read::<BTreeMap<String, serde_json::Value>>("", text);
+    let mut document = read.unwrap_or_default();
+    document.remove("provenance");
+    paths(&serde_json::Value::Object(document.into_iter().collect()))
+}
+
+/// Whether a path with wildcards names one of these.
+#[must_use]
+pub(crate) fn names_one(of: &str, paths: &[String]) -> bool {
+    paths.iter().any(|path| weight(of, path).is_some())
+}
+
 fn walk(value: &serde_json::Value, path: String, found: &mut Vec<String>) {
     let below = |key: &str| {
         if path.is_empty() {
@@ -114,12 +133,14 @@ fn walk(value: &serde_json::Value, path: String, found: &mut Vec<String>) {
         }
     };
     match value {
-        serde_json::Value::Object(map) => {
+        serde_json::Value::Object(map) if !map.is_empty() => {
             for (key, value) in map {
                 walk(value, below(key), found);
             }
         }
-        serde_json::Value::Array(list) if list.iter().all(serde_json::Value::is_object) => {
+        serde_json::Value::Array(list)
+            if !list.is_empty() && list.iter().all(serde_json::Value::is_object) =>
+        {
             for (number, value) in list.iter().enumerate() {
                 let name = value.get("name").and_then(serde_json::Value::as_str);
                 walk(value, below(name.unwrap_or(&number.to_string())), found);

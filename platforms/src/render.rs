@@ -27,6 +27,8 @@ mod pci_function;
 mod rdma;
 mod system;
 
+pub(crate) use cpu_list::cpus_of;
+
 use nodes::{Node, Nodes};
 
 pub use modes::MODES;

@@ -1,6 +1,7 @@
 //! A template for a platform's file: a copy of another one under a new name, with a comment on each
 //! key.
 
+use crate::capture::write;
 use crate::yaml::nearest;
 use crate::{Platform, Platforms};
 
@@ -27,6 +28,10 @@ const WORDS: &[(&str, &str)] = &[
     (
         "devices:",
         "One line for each network function. `topo` is its row of `nvidia-smi topo -m`: a level for each GPU.",
+    ),
+    (
+        "skipped:",
+        "Devices that a capture could not describe: describe them under `devices`, or leave them out.",
     ),
     (
         "interfaces:",
@@ -56,7 +61,7 @@ const WORDS: &[(&str, &str)] = &[
     ),
     (
         "provenance:",
-        "Where each value comes from: `sourced`, `captured`, `inferred` or `plausible`. What is yours now is yours to say.",
+        "Where each value comes from: `sourced`, `captured`, `inferred` or `plausible`. A copy's are plausible until you say more.",
     ),
 ];
 
@@ -95,16 +100,41 @@ impl Platform {
             self.profile.name
         );
         let lines = self.source.text.lines();
+        let mut is_provenance = false;
         for line in lines.skip_while(|line| line.starts_with('#') || line.is_empty()) {
+            // The copy's entries are written anew: what was read of another machine is a guess here.
+            is_provenance = match line.chars().next() {
+                None | Some(' ' | '-' | '#' | ']') => is_provenance,
+                Some(_) => line.starts_with("provenance:"),
+            };
+            if is_provenance && !line.starts_with("provenance:") {
+                continue;
+            }
             let word = WORDS.iter().find(|(key, _)| line.starts_with(key));
             if let Some((_, word)) = word {
                 text += &format!("\n# {word}\n");
             }
             if line.starts_with("name:") {
                 text += &format!("name: {name}\n");
+            } else if is_provenance {
+                text += &self.copied_provenance();
             } else {
                 text += &format!("{line}\n");
             }
+        }
+        text
+    }
+
+    /// The provenance of a copy: every value is as likely as the two machines are alike.
+    fn copied_provenance(&self) -> String {
+        let mut text = "provenance:\n".to_owned();
+        for entry in &self.profile.provenance {
+            let of: Vec<String> = entry.of.iter().map(|of| write::quoted(of)).collect();
+            text += &format!(
+                "  - of: [{}]\n    plausible: copied from {}\n",
+                of.join(", "),
+                self.profile.name
+            );
         }
         text
     }

@@ -30,8 +30,40 @@ use crate::{DeviceName, TopoLevel};
 pub struct Topology {
     gpus: Vec<TopoGpu>,
     nics: Vec<TopoNic>,
-    /// Rows of the GPUs, then of the NICs; symmetric, with `X` on the diagonal only.
+    /// Rows of the GPUs, then of the NICs; with `X` on the diagonal only, and symmetric except for
+    /// `asymmetries`.
     levels: Vec<Vec<TopoLevel>>,
+    asymmetries: Vec<NvLinkAsymmetry>,
+}
+
+/// Two GPUs of which one shows other NVLinks to the other than the other to it: a link that one end
+/// takes for up and the other for down. The NICs' levels do not depend on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NvLinkAsymmetry {
+    /// The GPU of the upper row.
+    pub gpu: String,
+    /// The level in its row.
+    pub level: TopoLevel,
+    /// The GPU of the lower row.
+    pub other: String,
+    /// The level in that row.
+    pub mirrored: TopoLevel,
+}
+
+impl std::fmt::Display for NvLinkAsymmetry {
+    /// As a sentence without its end.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            gpu,
+            level,
+            other,
+            mirrored,
+        } = self;
+        write!(
+            f,
+            "{gpu} shows `{level}` to {other}, and {other} `{mirrored}` to {gpu}: one end has lost NVLinks, or a cell was changed"
+        )
+    }
 }
 
 /// What the tool prints beside a GPU.
@@ -97,7 +129,18 @@ impl Topology {
             levels[a][b] = level;
             levels[b][a] = level;
         }
-        Self { gpus, nics, levels }
+        Self {
+            gpus,
+            nics,
+            levels,
+            asymmetries: Vec::new(),
+        }
+    }
+
+    /// The pairs of GPUs whose NVLinks differ between their two cells.
+    #[must_use]
+    pub fn asymmetries(&self) -> &[NvLinkAsymmetry] {
+        &self.asymmetries
     }
 
     /// The GPUs, in the order of their numbers.

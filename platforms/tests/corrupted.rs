@@ -186,6 +186,36 @@ fn the_good_ones_are_good() {
     "cpus: { 7: §\"1-2\", 0:",
     "NUMA node 7, on which nothing is"
 )]
+#[case::another_node_behind_the_switch(
+    "numa: 0, netdevs: [rdma0]",
+    "numa: §1, netdevs: [rdma0]",
+    "on NUMA node 1, and `PXB` away from GPU 0 on node 0"
+)]
+#[case::a_cpu_of_two_nodes(
+    "1: \"56-111,168-223\" }",
+    "1: §\"55-111,168-223\" }",
+    "gives CPU 55 to NUMA nodes 0 and 1"
+)]
+#[case::no_cpus_for_a_gpu(
+    "cpus: { 0: \"0-55,112-167\", 1: \"56-111,168-223\" }",
+    "cpus: §{ 0: \"0-55,112-167\" }",
+    "no NUMA node 1, on which GPU 4 is"
+)]
+#[case::a_device_that_a_capture_skipped(
+    "default_route: eth0",
+    "skipped:\n  - §{ name: mlx4_0, why: no driver file }\ndefault_route: eth0",
+    "device `mlx4_0` was skipped by the capture: no driver file"
+)]
+#[case::provenance_of_nothing(
+    "- of: [cpus.*]",
+    "- §of: [cpus.*, cpu.*]",
+    "`provenance` names `cpu.*`, and there is nothing of that name"
+)]
+#[case::provenance_of_a_key_that_no_device_has(
+    "- of: [cpus.*]",
+    "- §of: [cpus.*, devices.*.ports]",
+    "`provenance` names `devices.*.ports`"
+)]
 #[case::roles_do_not_add_up(
     "roles: { management: 1, compute: 16, storage: 1 }",
     "roles: §{ management: 1, compute: 15, storage: 1 }",

@@ -276,6 +276,21 @@ fn sixty_three_nics_are_read() {
     "NIC0|PIX|SXS",
     "line 4, column 10: found `SXS` in row `NIC0`, expected its level for `GPU1`"
 )]
+#[case::a_name_cut_at_the_end_of_the_text(
+    "NIC0: mlx5_4\n",
+    "NIC0: mlx5_",
+    "line 8, column 9: found the end of the text after `mlx5_` in the NIC legend, within a name perhaps"
+)]
+#[case::a_name_that_may_have_been_longer(
+    "NIC0: mlx5_4\n",
+    "NIC0: mlx5_4",
+    "line 8, column 9: found the end of the text after `mlx5_4` in the NIC legend, within a name perhaps"
+)]
+#[case::a_name_cut_in_its_line(
+    "NIC0: mlx5_4\n",
+    "NIC0: mlx5_\n",
+    "line 8, column 9: found `mlx5_` in the NIC legend"
+)]
 #[case::a_changed_cell(
     "NIC0|PIX|SYS",
     "NIC0|PIX|NODE",

@@ -318,9 +318,21 @@ proptest! {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let mut fields: Vec<&str> = lines[1 + row].split('\t').collect();
         prop_assume!(fields[1 + column].trim() != word.trim());
+        let was = fields[1 + column].trim().to_owned();
         fields[1 + column] = word;
         lines[1 + row] = fields.join("\t");
-        prop_assert!(topo::parse(&lines.join("\n")).is_err());
+        let gpus = topology.gpus().len();
+        let has_links = was.starts_with("NV") || word.starts_with("NV");
+        let read = topo::parse(&(lines.join("\n") + "\n"));
+        if row < gpus && column < gpus && row != column && word != " X " && has_links {
+            // Two GPUs may see their NVLinks differently, which concerns no NIC.
+            let read = read.map_err(|error| TestCaseError::fail(error.to_string()))?;
+            prop_assert_eq!(read.asymmetries().len(), 1);
+            let same: Vec<_> = read.nic_levels().collect();
+            prop_assert_eq!(same, topology.nic_levels().collect::<Vec<_>>());
+        } else {
+            prop_assert!(read.is_err());
+        }
     }
 
     #[test]
@@ -346,6 +358,19 @@ proptest! {
             _ => lines.insert(line, lines[line].clone()),
         }
         prop_assert!(topo::parse(&lines.join("\n")).is_err(), "{}", lines.join("\n"));
+    }
+
+    /// A legend that ends anywhere names no device by the beginning of its name.
+    #[test]
+    fn a_cut_legend_is_refused_or_names_fewer_devices(topology in topologies(), at in any::<Index>()) {
+        let text = topology.to_string();
+        let chars: Vec<char> = text.chars().collect();
+        let cut: String = chars[..at.index(chars.len())].iter().collect();
+        if let Ok(read) = topo::parse(&cut) {
+            for (nic, whole) in read.nics().iter().zip(topology.nics()) {
+                prop_assert!(nic.name.is_none() || nic.name == whole.name, "{:?}", cut);
+            }
+        }
     }
 
     #[test]

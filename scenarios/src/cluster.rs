@@ -65,7 +65,7 @@ pub enum RuleProfile {
     /// Those of "NIC Health Monitor: Link State Detection", with the values it leaves open decided.
     #[default]
     Lsd,
-    /// The one query printed in that document, verbatim.
+    /// The one query printed in that document, by device and port.
     LsdText,
     /// The two that NVSentinel deploys.
     Nvsentinel,

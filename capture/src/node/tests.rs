@@ -402,6 +402,15 @@ fn a_dump_and_a_matrix_are_a_platform_whose_choices_are_marked() {
     assert_eq!(platform.refusal(), None);
 }
 
+#[test]
+fn a_firmware_version_that_could_not_be_read_was_not_captured() {
+    let dump = DUMP.replace("fw_ver = 28.41.1000", "fw_ver =");
+    let captured = dumped(&dump, "mlx5_0").expect("it has a NIC");
+    let mark = again(&captured);
+    let mark = mark.provenance("models.mt4129.fw_ver");
+    assert_eq!(mark.map(|(mark, _)| mark.word()), Some("plausible"));
+}
+
 /// A monitor treats a NIC without a row as far from every GPU.
 #[test]
 fn a_nic_that_the_matrix_lacks_is_far_from_every_gpu_and_marked() {
@@ -440,5 +449,394 @@ fn a_dump_without_a_matrix_says_that_a_monitor_must_refuse() {
     assert_eq!(
         again(&captured).refusal(),
         Some(platforms::Refusal::NoTopology)
+    );
+}
+
+/// The notes and the file's text, in which each note stands too.
+fn noted(captured: &Captured, part: &str) {
+    let found = captured.notes.iter().find(|note| note.contains(part));
+    let note = found.unwrap_or_else(|| panic!("no note `{part}`: {:#?}", captured.notes));
+    let quoted = serde_json::to_string(note).expect("a text");
+    assert!(
+        captured.yaml.contains(&quoted),
+        "{note}:\n{}",
+        captured.yaml
+    );
+}
+
+fn dumped(dump: &str, device: &str) -> Result<Captured, Failed> {
+    let matrix = MATRIX.replace("mlx5_0", device);
+    let known = Platforms::shipped();
+    of_dump(
+        dump,
+        Some(&matrix),
+        "captured",
+        COUNTERS,
+        &known,
+        &roles_found,
+    )
+}
+
+fn found(platform: &Platform) -> Vec<String> {
+    platform
+        .check()
+        .iter()
+        .map(|it| it.problem.to_string())
+        .collect()
+}
+
+fn cable_mark(platform: &Platform) -> Option<&str> {
+    let mark = platform.provenance("devices.mlx5_0.cabled");
+    mark.map(|(mark, _)| mark.word())
+}
+
+/// A node is captured amid an incident: only a port that shows what its driver shows without a cable
+/// has none.
+#[rstest]
+#[case::active("4: ACTIVE", "5: LinkUp", true, false)]
+#[case::unplugged("1: DOWN", "2: Polling", false, false)]
+#[case::waiting_for_the_subnet_manager("2: INIT", "5: LinkUp", true, true)]
+#[case::armed("3: ARMED", "5: LinkUp", true, true)]
+#[case::disabled("1: DOWN", "3: Disabled", true, true)]
+#[case::training("1: DOWN", "4: PortConfigurationTraining", true, true)]
+#[case::recovering("4: ACTIVE", "6: LinkErrorRecovery", true, true)]
+#[case::state_unreadable("", "5: LinkUp", true, true)]
+#[case::nothing_readable("", "", true, true)]
+#[case::phys_state_unreadable("1: DOWN", "", true, true)]
+#[case::garbled("ACTIVE", "5: LinkUp", true, true)]
+fn an_infiniband_port_without_a_cable_is_down_and_polls(
+    #[case] state: &str,
+    #[case] phys_state: &str,
+    #[case] is_cabled: bool,
+    #[case] is_noted: bool,
+) {
+    let dump = DUMP
+        .replace("4: ACTIVE", state)
+        .replace("5: LinkUp", phys_state);
+    let captured = dumped(&dump, "mlx5_0").expect("it has a NIC");
+    let platform = again(&captured);
+    let cabled: &[u8] = if is_cabled { &[1] } else { &[] };
+    assert_eq!(platform.profile().devices[0].cabled, cabled);
+    assert_eq!(found(&platform), [""; 0], "{}", captured.yaml);
+    if is_noted {
+        noted(&captured, "Port mlx5_0/1 was not at rest when it was read");
+        assert_eq!(cable_mark(&platform), Some("plausible"));
+    } else {
+        let notes = captured.notes.concat();
+        assert!(!notes.contains("not at rest"), "{notes}");
+    }
+}
+
+/// A RoCE port of mlx5 shows DOWN and Disabled without a cable.
+#[rstest]
+#[case("1: DOWN", "3: Disabled", false)]
+#[case("1: DOWN", "2: Polling", true)]
+#[case("2: INIT", "5: LinkUp", true)]
+fn a_roce_port_without_a_cable_is_down_and_disabled(
+    #[case] state: &str,
+    #[case] phys_state: &str,
+    #[case] is_cabled: bool,
+) {
+    let dump = DUMP
+        .replace("4: ACTIVE", state)
+        .replace("5: LinkUp", phys_state);
+    let dump = dump.replace("= InfiniBand", "= Ethernet");
+    let captured = dumped(&dump, "mlx5_0").expect("it has a NIC");
+    let cabled: &[u8] = if is_cabled { &[1] } else { &[] };
+    assert_eq!(again(&captured).profile().devices[0].cabled, cabled);
+    assert_eq!(captured.notes.concat().contains("not at rest"), is_cabled);
+}
+
+/// A port that is down shows no rate of a link, so that of its like is taken.
+#[test]
+fn a_port_that_was_down_has_the_rate_of_another_device_of_its_model() {
+    let down = DUMP
+        .replace("4: ACTIVE", "1: DOWN")
+        .replace("5: LinkUp", "3: Disabled");
+    let down = down.replace("400 Gb/sec (4X NDR)", "10 Gb/sec (4X SDR)");
+    let both = down + &DUMP.replace("mlx5_0", "mlx5_1");
+    let captured = dumped(&both, "mlx5_0").expect("it has NICs");
+    let platform = again(&captured);
+    let rates = platform
+        .profile()
+        .devices
+        .iter()
+        .map(|it| it.rate.to_string());
+    assert_eq!(rates.collect::<Vec<_>>(), ["400 Gb/sec (4X NDR)"; 2]);
+    let mark = platform.provenance("devices.mlx5_0.rate");
+    assert_eq!(mark.map(|(mark, _)| mark.word()), Some("plausible"));
+}
+
+/// As `grep -r` prints the tree of a node.
+fn function(
+    name: &str,
+    pci: &str,
+    driver: &str,
+    ids: [&str; 2],
+    layer: &str,
+    rate: &str,
+) -> String {
+    let class = format!("/sys/class/infiniband/{name}");
+    let bus = format!("/sys/bus/pci/devices/{pci}");
+    let [vendor, device] = ids;
+    format!(
+        "{class} -> ../../devices/pci0000:00/{pci}/infiniband/{name}\n\
+         {class}/fw_ver:1.2.3\n{class}/ports/1/state:4: ACTIVE\n{class}/ports/1/phys_state:5: LinkUp\n\
+         {class}/ports/1/link_layer:{layer}\n{class}/ports/1/rate:{rate}\n\
+         {bus}/vendor:{vendor}\n{bus}/device:{device}\n{bus}/subsystem_vendor:{vendor}\n{bus}/subsystem_device:0x0001\n\
+         {bus}/max_link_speed:32.0 GT/s PCIe\n{bus}/max_link_width:16\n{bus}/numa_node:0\n{bus}/class:0x020700\n\
+         {bus}/driver -> ../../../../bus/pci/drivers/{driver}\n\
+         /sys/devices/pci0000:00/pci_bus/0000:00/cpuaffinity:ff\n"
+    )
+}
+
+#[rstest]
+#[case::nvidia("mlx5_0", "mlx5_core", ["0x15b3", "0x1021"], "InfiniBand", "400 Gb/sec (4X NDR)", "mlx5-ib")]
+#[case::omni_path("hfi1_0", "hfi1", ["0x8086", "0x24f0"], "InfiniBand", "100 Gb/sec (4X EDR)", "hfi1")]
+#[case::broadcom("bnxt_re0", "bnxt_en", ["0x14e4", "0x1750"], "Ethernet", "200 Gb/sec (4X HDR)", "bnxt_re")]
+#[case::efa("rdmap0s6", "efa", ["0x1d0f", "0xefa1"], "Unknown", "100 Gb/sec (4X EDR)", "efa")]
+fn a_dump_tells_whose_card_it_is(
+    #[case] name: &str,
+    #[case] module: &str,
+    #[case] ids: [&str; 2],
+    #[case] layer: &str,
+    #[case] rate: &str,
+    #[case] driver: &str,
+) {
+    let dump = function(name, "0000:1f:00.0", module, ids, layer, rate);
+    let captured = dumped(&dump, name).expect("it has a NIC");
+    let platform = again(&captured);
+    let profile = platform.profile();
+    let model = profile.models.values().next().expect("a model");
+    let hex = [model.vendor, model.device].map(|id| format!("{id:#06x}"));
+    assert_eq!(hex, ids);
+    let device = &profile.devices[0];
+    assert_eq!((device.driver.as_str(), device.numa), (driver, 0));
+    assert_eq!(device.pci.to_string(), "0000:1f:00.0");
+    assert_eq!(profile.interfaces, [], "{}", captured.yaml);
+    let mark = platform.provenance("models.x.vendor");
+    assert_eq!(mark.map(|(mark, _)| mark.word()), Some("captured"));
+    assert_eq!(found(&platform), [""; 0], "{}", captured.yaml);
+}
+
+/// Without any file of its function, a card's vendor is that of its driver's cards, and a guess.
+#[rstest]
+#[case::efa("rdmap0s6", "Unknown", "efa", 0x1d0f)]
+#[case::broadcom("bnxt_re0", "Ethernet", "bnxt_re", 0x14e4)]
+#[case::omni_path("hfi1_0", "InfiniBand", "hfi1", 0x434e)]
+fn a_dump_without_pci_files_assumes_no_vendor(
+    #[case] name: &str,
+    #[case] layer: &str,
+    #[case] driver: &str,
+    #[case] vendor: u16,
+) {
+    let lines = "N/fw_ver = 1\nN/ports/1/state = 4: ACTIVE\nN/ports/1/phys_state = 5: LinkUp\n\
+        N/ports/1/rate = 100 Gb/sec (4X EDR)\nN/ports/1/link_layer = ";
+    let dump = lines.replace("N/", &format!("{name}/")) + layer + "\n";
+    let captured = dumped(&dump, name).expect("it has a NIC");
+    let platform = again(&captured);
+    let (key, model) = platform.profile().models.iter().next().expect("a model");
+    assert_eq!(model.vendor, vendor);
+    assert_eq!(platform.profile().devices[0].driver, driver);
+    let mark = platform.provenance(&format!("models.{key}.vendor"));
+    assert_eq!(mark.map(|(mark, _)| mark.word()), Some("plausible"));
+    assert_eq!(found(&platform), [""; 0], "{}", captured.yaml);
+}
+
+/// A tree with `hfi1_0` and `mlx4_0` beside `mlx5_0`: one device is skipped, not the node.
+#[test]
+fn a_device_of_an_unknown_driver_is_skipped_with_a_placeholder() {
+    let dump = function(
+        "mlx5_0",
+        "0000:1f:00.0",
+        "mlx5_core",
+        ["0x15b3", "0x1021"],
+        "InfiniBand",
+        "400 Gb/sec (4X NDR)",
+    ) + &function(
+        "hfi1_0",
+        "0000:2f:00.0",
+        "hfi1",
+        ["0x8086", "0x24f0"],
+        "InfiniBand",
+        "100 Gb/sec (4X EDR)",
+    ) + &function(
+        "mlx4_0",
+        "0000:3f:00.0",
+        "mlx4_core",
+        ["0x15b3", "0x1007"],
+        "InfiniBand",
+        "56 Gb/sec (4X FDR)",
+    );
+    let captured = dumped(&dump, "mlx5_0").expect("it has NICs");
+    let platform = again(&captured);
+    let names = platform.profile().devices.iter().map(|it| it.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["mlx5_0", "hfi1_0"]);
+    let why = "no driver file is about `mlx4_core` with link layer `InfiniBand` (device `mlx4_0`)";
+    noted(&captured, &format!("Device mlx4_0 is skipped: {why}."));
+    let expected = format!("device `mlx4_0` was skipped by the capture: {why}");
+    assert_eq!(found(&platform), [expected], "{}", captured.yaml);
+    let skipped = &platform.profile().skipped[0];
+    assert_eq!(
+        skipped.pci.map(|it| it.to_string()).as_deref(),
+        Some("0000:3f:00.0")
+    );
+}
+
+/// The same on a live tree.
+#[test]
+fn a_live_node_with_cards_of_three_drivers_is_captured() {
+    let shipped = Platforms::shipped();
+    let platform = shipped.get("dgx-a100").expect("it is shipped");
+    let folder = tempfile::tempdir().expect("a folder");
+    for edit in edits(platform) {
+        write(folder.path(), &edit);
+    }
+    let gpu_node = platform.profile().gpus.numa[0].to_string();
+    for (name, pci, driver, vendor, rate) in [
+        (
+            "hfi1_0",
+            "0000:f1:00.0",
+            "hfi1",
+            "0x8086",
+            "100 Gb/sec (4X EDR)",
+        ),
+        (
+            "mlx4_0",
+            "0000:f2:00.0",
+            "mlx4_core",
+            "0x15b3",
+            "56 Gb/sec (4X FDR)",
+        ),
+    ] {
+        let sys = folder.path().join("sys");
+        let function = sys.join("devices/pci0000:f0").join(pci);
+        let port = function.join("infiniband").join(name).join("ports/1");
+        fs::create_dir_all(&port).expect("a folder");
+        for (file, text) in [
+            ("state", "4: ACTIVE"),
+            ("phys_state", "5: LinkUp"),
+            ("link_layer", "InfiniBand"),
+            ("rate", rate),
+        ] {
+            fs::write(port.join(file), format!("{text}\n")).expect("a file");
+        }
+        for (file, text) in [
+            ("vendor", vendor),
+            ("device", "0x24f0"),
+            ("class", "0x020800"),
+            ("numa_node", &gpu_node),
+            ("max_link_speed", "16.0 GT/s PCIe"),
+            ("max_link_width", "16"),
+            ("subsystem_vendor", vendor),
+            ("subsystem_device", "0x0001"),
+        ] {
+            fs::write(function.join(file), format!("{text}\n")).expect("a file");
+        }
+        let link = |target: String, path: std::path::PathBuf| {
+            std::os::unix::fs::symlink(target, path).expect("a link");
+        };
+        link(
+            format!("../../../bus/pci/drivers/{driver}"),
+            function.join("driver"),
+        );
+        let below = format!("devices/pci0000:f0/{pci}");
+        link(
+            format!("../../../{below}"),
+            sys.join("bus/pci/devices").join(pci),
+        );
+        link(
+            format!("../../{below}/infiniband/{name}"),
+            sys.join("class/infiniband").join(name),
+        );
+    }
+    let captured = captured(&mut LiveRoot::new(folder.path(), PATIENT));
+    let again = again(&captured);
+    let devices = &again.profile().devices;
+    assert_eq!(devices.len(), platform.profile().devices.len() + 1);
+    let hfi1 = devices.iter().find(|it| it.name == "hfi1_0").expect("it");
+    assert_eq!(hfi1.driver, "hfi1");
+    assert_eq!(again.profile().models[&hfi1.model].vendor, 0x8086);
+    noted(
+        &captured,
+        "Device mlx4_0 is skipped: no driver file is about `mlx4_core`",
+    );
+    assert_eq!(found(&again).len(), 1, "{:?}", found(&again));
+}
+
+#[rstest]
+#[case::rate(
+    "rate = 400 Gb/sec (4X NDR)",
+    "rate =",
+    "the rate of device `mlx5_1` could not be read"
+)]
+#[case::no_rate(
+    "rate = 400 Gb/sec (4X NDR)",
+    "rate = fast",
+    "device `mlx5_1` has rate `fast`"
+)]
+#[case::layer(
+    "link_layer = InfiniBand",
+    "link_layer =",
+    "the link layer of device `mlx5_1` could not be read"
+)]
+fn a_device_whose_port_cannot_be_read_is_skipped(
+    #[case] read: &str,
+    #[case] unread: &str,
+    #[case] why: &str,
+) {
+    let broken = DUMP.replace("mlx5_0", "mlx5_1").replace(read, unread);
+    let both = DUMP.to_owned() + &broken;
+    let captured = dumped(&both, "mlx5_0").expect("the other can be read");
+    let platform = again(&captured);
+    assert_eq!(platform.profile().devices.len(), 1);
+    noted(&captured, &format!("Device mlx5_1 is skipped: {why}."));
+    let expected = format!("device `mlx5_1` was skipped by the capture: {why}");
+    assert_eq!(found(&platform), [expected], "{}", captured.yaml);
+    // Alone it is no platform.
+    let refused = dumped(&broken, "mlx5_1")
+        .expect_err("nothing is left")
+        .to_string();
+    assert!(refused.starts_with(why), "{refused}");
+}
+
+/// By `topo -m`, and by the metadata collector's file.
+#[test]
+fn a_nic_that_only_the_matrix_knows_is_noted() {
+    let captured = dumped(DUMP, "mlx5_9").expect("it has a NIC");
+    noted(&captured, "The matrix has NICs that sysfs lacks: mlx5_9.");
+    let platforms = Platforms::shipped();
+    let platform = platforms.get("dgx-a100").expect("it is shipped");
+    let mut tree = Tree::of(platform);
+    let snapshot = read(&mut tree, COUNTERS);
+    let mut text = snapshot
+        .text("gpu_metadata.json")
+        .expect("it is there")
+        .to_owned();
+    let first = platform.profile().devices[0].name.clone();
+    text = text.replace(&format!("\"{first}\""), "\"mlx5_99\"");
+    let mut snapshot = snapshot;
+    snapshot.file("gpu_metadata.json", text);
+    let known = Platforms::shipped();
+    let captured = made(&snapshot, None, "captured", COUNTERS, &known, &roles_found);
+    let captured = captured.expect("it has NICs");
+    noted(&captured, "The matrix has NICs that sysfs lacks: mlx5_99.");
+}
+
+#[test]
+fn gpus_that_see_their_nvlinks_differently_are_noted() {
+    let matrix = MATRIX.replace("GPU1\tNV18", "GPU1\tNV17");
+    let known = Platforms::shipped();
+    let captured = of_dump(
+        DUMP,
+        Some(&matrix),
+        "captured",
+        COUNTERS,
+        &known,
+        &roles_found,
+    );
+    noted(
+        &captured.expect("it has a NIC"),
+        "In the matrix GPU0 shows `NV18` to GPU1, and GPU1 `NV17` to GPU0",
     );
 }

@@ -6,11 +6,17 @@
 
 use proto::HealthEvent;
 
+use crate::rules::ANALYZER;
+
 /// A node with either label set to `"false"` is ignored.
 pub const MANAGED_LABELS: [&str; 2] = [
     "k8saas.nvidia.com/ManagedByNVSentinel",
     "nvsentinel.dgxc.nvidia.com/managed",
 ];
+
+/// Agents of which the deployed rule sets are known: those with one in [`Rulesets::shipped`], and the
+/// analyzer, which none names.
+const KNOWN_AGENTS: [&str; 3] = ["nic-health-monitor", "syslog-health-monitor", ANALYZER];
 
 /// A rule set; fields left open match everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +84,19 @@ impl Rulesets {
     pub fn with(mut self, ruleset: Ruleset) -> Self {
         self.0.push(ruleset);
         self
+    }
+
+    /// Whether rule sets of this agent may be deployed that are left out here: of every agent that is
+    /// named and neither has a rule set here nor is known to have none.
+    #[must_use]
+    pub fn leave_out(&self, agent: &str) -> bool {
+        let has_one = self.0.iter().any(|ruleset| ruleset.agent == agent);
+        !agent.is_empty() && !has_one && !KNOWN_AGENTS.contains(&agent)
+    }
+
+    /// The agents of the rule sets, in their order.
+    pub fn agents(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|ruleset| ruleset.agent.as_str())
     }
 
     /// The first rule set that matches this event.

@@ -17,7 +17,7 @@ use super::{
     firing::{ANALYZER, Firing},
     group::{Group, value},
     holding::{Gate, Holds},
-    rule::{Body, GroupBy, Rule},
+    rule::{Body, GroupBy, On, Rule},
     spreading::Spots,
     waiting::Watches,
 };
@@ -337,5 +337,8 @@ fn could_meet(rule: &Rule, event: &HealthEvent) -> bool {
         _ => &[],
     };
     let mut all = rule.matches.iter().chain(trigger);
-    all.any(|one| one.meets(event))
+    all.any(|one| match one.on {
+        On::Enter => one.is_of_its_check(event),
+        _ => one.meets(event),
+    })
 }

@@ -9,7 +9,7 @@ use toml::Spanned;
 use super::{
     place::{Place, RuleError},
     reader::COUNT_MAX,
-    rule::{Body, Count, Hold, Repeat, Silence, Spread},
+    rule::{Body, Count, Edge, Hold, Repeat, Silence, Spread},
     text::{MatchText, RuleText},
 };
 
@@ -89,10 +89,14 @@ impl Place<'_> {
         let merge = self.shorter("merge", text.merge.as_ref(), "window", window)?;
         let trigger = text.trigger.as_ref();
         let trigger = trigger
-            .map(|reported| self.matches("trigger", reported))
+            .map(|reported| {
+                self.no_enter(reported, "`trigger`")?;
+                self.matches("trigger", reported)
+            })
             .transpose()?;
         Ok(Body::Count(Count {
             window,
+            edge: self.edge(text.edge.as_ref())?,
             count,
             merge,
             whole_seconds: text
@@ -102,6 +106,18 @@ impl Place<'_> {
             trigger: trigger.unwrap_or_default(),
             repeat: self.repeat(text.repeat.as_ref())?,
         }))
+    }
+
+    fn edge(&self, reported: Option<&Spanned<String>>) -> Result<Edge, RuleError> {
+        match reported.map(|reported| (reported.get_ref().as_str(), reported.span())) {
+            None | Some(("included", _)) => Ok(Edge::Included),
+            Some(("excluded", _)) => Ok(Edge::Excluded),
+            Some((other, span)) => {
+                let cause = format!("`edge` is `{other}`: `included` or `excluded`");
+                let hint = "it says whether an event exactly one window old counts";
+                Err(self.error(span, cause, hint))
+            }
+        }
     }
 
     fn repeat(&self, reported: Option<&Spanned<String>>) -> Result<Repeat, RuleError> {
@@ -129,12 +145,14 @@ impl Place<'_> {
         self.none_of(
             "`distinct`",
             &[
+                ("edge", span(text.edge.as_ref())),
                 ("merge", span(text.merge.as_ref())),
                 ("whole_seconds", span(text.whole_seconds.as_ref())),
                 ("trigger", span(text.trigger.as_ref())),
                 ("repeat", span(text.repeat.as_ref())),
             ],
         )?;
+        self.no_enter(&text.matches, "`distinct`")?;
         let Some(word) = &text.distinct else {
             unreachable!("only a rule with `distinct` comes here")
         };
@@ -217,6 +235,26 @@ impl Place<'_> {
         }))
     }
 
+    /// Rejects `on = "enter"`, which only the events that a rule counts can have.
+    fn no_enter(
+        &self,
+        reported: &Spanned<Vec<Spanned<MatchText>>>,
+        kind: &str,
+    ) -> Result<(), RuleError> {
+        let mut all = reported.get_ref().iter();
+        let on = all.find_map(|one| {
+            one.get_ref()
+                .on
+                .as_ref()
+                .filter(|on| on.get_ref() == "enter")
+        });
+        on.map_or(Ok(()), |on| {
+            let cause = format!("`on = \"enter\"` does not go with {kind}");
+            let hint = "it belongs in the `match` of a rule that counts events";
+            Err(self.error(on.span(), cause, hint))
+        })
+    }
+
     /// Rejects `on`: these kinds determine by themselves which events of a fault they use.
     fn no_on(
         &self,
@@ -239,9 +277,10 @@ fn span<T>(reported: Option<&Spanned<T>>) -> Option<Range<usize>> {
     reported.map(Spanned::span)
 }
 
-fn not_for_waiting_or_holding(text: &RuleText) -> [(&'static str, Option<Range<usize>>); 7] {
+fn not_for_waiting_or_holding(text: &RuleText) -> [(&'static str, Option<Range<usize>>); 8] {
     [
         ("window", span(text.window.as_ref())),
+        ("edge", span(text.edge.as_ref())),
         ("merge", span(text.merge.as_ref())),
         ("whole_seconds", span(text.whole_seconds.as_ref())),
         ("trigger", span(text.trigger.as_ref())),

@@ -15,7 +15,6 @@ use super::{
     firing::{Firing, FiringKind},
     group::{Group, spoken_of},
     rule::{Hold, Rule},
-    waiting::is_of_its_check,
 };
 use crate::stamp::Stamp;
 
@@ -55,7 +54,7 @@ impl Holds {
         cabling: Option<&Cabling>,
         clock: Stamp,
     ) -> Vec<(Stamp, Group)> {
-        if !rule.matches.iter().any(|one| is_of_its_check(one, event)) {
+        if !rule.matches.iter().any(|one| one.is_of_its_check(event)) {
             return Vec::new();
         }
         let at = Stamp::of(event.generated_timestamp.as_ref());

@@ -155,17 +155,18 @@ impl Place<'_> {
         let on = match text.on.as_ref().map(|on| on.get_ref().as_str()) {
             None | Some("each") => On::Each,
             Some("fall") => On::Fall,
+            Some("enter") => On::Enter,
             Some("return") => On::Return {
                 after: after.unwrap_or_default(),
             },
             Some(other) => {
-                let cause = format!("`on` is `{other}`: `each`, `fall` or `return`");
+                let cause = format!("`on` is `{other}`: `each`, `enter`, `fall` or `return`");
                 let span = text.on.as_ref().map_or(reported.span(), Spanned::span);
                 let hint = "`fall` is an unhealthy event of what was well, `return` its end";
                 return Err(self.error(span, cause, hint));
             }
         };
-        if let (Some(after), On::Each | On::Fall) = (&text.after, on) {
+        if let (Some(after), On::Each | On::Enter | On::Fall) = (&text.after, on) {
             let hint = "it says how long something was unhealthy before it returned";
             return Err(self.error(after.span(), "`after` goes with `on = \"return\"`", hint));
         }

@@ -42,8 +42,10 @@ pub enum Body {
 /// A number of events in a window that ends with the event that triggers the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// The length of the window, both ends included.
+    /// The length of the window, its end included.
     pub window: Duration,
+    /// Whether an event exactly one window old counts.
+    pub edge: Edge,
     /// The required number.
     pub count: usize,
     /// Events of different alternatives at most this far apart count as one.
@@ -54,6 +56,15 @@ pub struct Count {
     pub trigger: Vec<Match>,
     /// How often it fires while the count is reached.
     pub repeat: Repeat,
+}
+
+/// Whether the old end of a window belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// `timestamp >= T - window`, as in the deployed engine.
+    Included,
+    /// `timestamp > T - window`, as "NIC Health Monitor: Link State Detection", 6.4, prints it.
+    Excluded,
 }
 
 /// How often a rule fires while its count is reached.
@@ -129,6 +140,9 @@ pub enum On {
     /// An unhealthy event about something that was not unhealthy before: the same check, entities and
     /// codes.
     Fall,
+    /// An event that has the other properties, if the group's latest earlier event of the same agent,
+    /// class and checks did not.
+    Enter,
     /// A healthy event about something that was unhealthy for at least this long.
     Return {
         /// The duration.
@@ -151,6 +165,15 @@ impl Match {
             && text(&self.class, &event.component_class)
             && (self.codes.is_empty() || first.is_some_and(|code| self.codes.contains(code)))
             && self.message_contains.as_ref().is_none_or(contains)
+    }
+
+    /// Whether an event is of the agent, class and checks of this pattern.
+    #[must_use]
+    pub fn is_of_its_check(&self, event: &HealthEvent) -> bool {
+        let text = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|w| w == is);
+        text(&self.agent, &event.agent)
+            && text(&self.class, &event.component_class)
+            && (self.checks.is_empty() || self.checks.contains(&event.check_name))
     }
 }
 

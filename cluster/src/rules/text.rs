@@ -25,6 +25,7 @@ pub(super) struct RuleText {
     pub(super) action: Option<Spanned<String>>,
     pub(super) message: Spanned<String>,
     pub(super) window: Option<Spanned<String>>,
+    pub(super) edge: Option<Spanned<String>>,
     pub(super) count: Option<Spanned<usize>>,
     pub(super) merge: Option<Spanned<String>>,
     pub(super) whole_seconds: Option<Spanned<bool>>,

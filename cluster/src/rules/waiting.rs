@@ -12,7 +12,7 @@ use super::{
     cabling::Cabling,
     firing::Firing,
     group::{Group, spoken_of},
-    rule::{Match, Rule, Silence},
+    rule::{Rule, Silence},
 };
 use crate::stamp::Stamp;
 
@@ -65,7 +65,7 @@ impl Watches {
         let mut waited = Waited::default();
         let at = Stamp::of(event.generated_timestamp.as_ref());
         if event.is_healthy {
-            if rule.matches.iter().any(|one| is_of_its_check(one, event)) {
+            if rule.matches.iter().any(|one| one.is_of_its_check(event)) {
                 self.well(rule, silence, event, cabling, &mut waited);
             }
             return waited;
@@ -211,12 +211,4 @@ impl Watch {
         fault.onset = fault.onset.min(at);
         fault.onset
     }
-}
-
-/// Whether the healthy event is of the check of the rule's faults.
-pub(super) fn is_of_its_check(one: &Match, event: &HealthEvent) -> bool {
-    let text = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|w| w == is);
-    text(&one.agent, &event.agent)
-        && text(&one.class, &event.component_class)
-        && (one.checks.is_empty() || one.checks.contains(&event.check_name))
 }

@@ -266,3 +266,43 @@ proptest! {
         check(Rulesets::shipped(), &[&fault, &healthy], false, false);
     }
 }
+
+/// The rule sets of other agents are not modelled, so a cordoned node stays so while a fatal event of
+/// such an agent is outstanding.
+#[rstest]
+#[case::said_before(&["fatal GpuCheck agent=gpu-health-monitor GPU:0", "fatal state NIC:a", "healthy state NIC:a"], true)]
+#[case::said_while_cordoned(&["fatal state NIC:a", "fatal GpuCheck agent=gpu-health-monitor GPU:0", "healthy state NIC:a"], true)]
+#[case::taken_back_before(
+    &["fatal GpuCheck agent=gpu-health-monitor GPU:0", "fatal state NIC:a", "healthy GpuCheck agent=gpu-health-monitor GPU:0", "healthy state NIC:a"],
+    false
+)]
+#[case::taken_back_after(
+    &["fatal GpuCheck agent=gpu-health-monitor GPU:0", "fatal state NIC:a", "healthy state NIC:a", "healthy GpuCheck agent=gpu-health-monitor GPU:0"],
+    false
+)]
+#[case::one_of_two_agents_taken_back(
+    &["fatal GpuCheck agent=gpu-health-monitor GPU:0", "fatal PreflightCheck agent=preflight-nccl", "fatal state NIC:a", "healthy state NIC:a", "healthy GpuCheck agent=gpu-health-monitor GPU:0"],
+    true
+)]
+#[case::not_fatal(&["warning GpuCheck agent=gpu-health-monitor GPU:0", "fatal state NIC:a", "healthy state NIC:a"], false)]
+#[case::on_another_node(&["fatal GpuCheck agent=gpu-health-monitor node=n2 GPU:0", "fatal state NIC:a", "healthy state NIC:a"], false)]
+#[case::stored_only(&["fatal GpuCheck agent=gpu-health-monitor strategy=STORE_ONLY GPU:0", "fatal state NIC:a", "healthy state NIC:a"], false)]
+#[case::of_the_analyzer(&["fatal RepeatedNICLinkFlap agent=health-events-analyzer NIC:a", "fatal state NIC:a", "healthy state NIC:a"], false)]
+#[case::of_a_class_that_no_rule_set_names(&["fatal SysLogs agent=syslog-health-monitor class=CPU", "fatal state NIC:a", "healthy state NIC:a"], false)]
+#[case::alone_it_cordons_nothing(&["fatal GpuCheck agent=gpu-health-monitor GPU:0"], false)]
+fn a_fault_of_an_agent_whose_rule_sets_are_left_out_holds_a_cordoned_node(
+    #[case] lines: &[&str],
+    #[case] cordoned: bool,
+) {
+    let mut quarantine = Quarantine::new(Rulesets::shipped());
+    let verdicts: Vec<Verdict> = lines
+        .iter()
+        .map(|line| quarantine.take(&reported(line)))
+        .collect();
+    assert_eq!(quarantine.is_cordoned("node-1"), cordoned, "{verdicts:?}");
+    assert_eq!(
+        verdicts.contains(&Verdict::Uncordoned),
+        !cordoned && lines.len() > 1,
+        "{verdicts:?}"
+    );
+}

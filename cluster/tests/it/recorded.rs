@@ -1,6 +1,9 @@
 //! Recorded streams: every export format gives the same event.
 
-use cluster::recorded::{LINE_MAX_BYTES, RecordedCall, read_line, write_call};
+use cluster::recorded::{
+    CsvTable, LINE_MAX_BYTES, RecordError, RecordedCall, goes_on, is_open, read_documents,
+    read_line, read_list, write_call,
+};
 use proptest::prelude::*;
 use proto::HealthEvent;
 use rstest::rstest;
@@ -29,6 +32,117 @@ const PROTOCOL: &str = r#"{"version":1,"agent":"nic-health-monitor","componentCl
 #[case::protocol(PROTOCOL)]
 fn a_store_exports_the_event_that_was_sent(#[case] line: &str) {
     assert_eq!(read_one(line), reported(FAULT));
+}
+
+/// `row_to_json` over a text column, and `to_json(document::text)`.
+#[test]
+fn a_document_may_be_a_text_that_holds_json() {
+    let text = |json: &str| serde_json::to_string(json).unwrap();
+    for line in [
+        format!(r#"{{"document":{}}}"#, text(PROTOCOL)),
+        format!(r#"{{"healthevent":{}}}"#, text(PROTOCOL)),
+        format!(r#"{{"document":{{"healthevent":{}}}}}"#, text(PROTOCOL)),
+        text(PROTOCOL),
+        text(MONGO),
+    ] {
+        assert_eq!(read_one(&line), reported(FAULT), "{line}");
+    }
+    let error = read_line(r#"{"document":"down"}"#).unwrap_err().to_string();
+    assert!(
+        error.contains("the text holds no JSON") && error.contains("mongoexport"),
+        "{error}"
+    );
+}
+
+fn read_all(
+    read: impl FnOnce(&mut Vec<HealthEvent>) -> Result<(), RecordError>,
+) -> Vec<HealthEvent> {
+    let mut events = Vec::new();
+    read(&mut events).unwrap();
+    events
+}
+
+/// `mongoexport --jsonArray`, and with `--pretty`.
+#[test]
+fn a_list_and_documents_over_several_lines_are_read() {
+    let list = format!("[{MONGO},\n{PROTOCOL}\n]\n");
+    let read = read_all(|events| read_list(list.as_bytes(), |call| events.extend(call.events)));
+    assert_eq!(read, [reported(FAULT), reported(FAULT)]);
+    let value: serde_json::Value = serde_json::from_str(MONGO).unwrap();
+    let pretty = serde_json::to_string_pretty(&value).unwrap();
+    assert!(goes_on(pretty.lines().next().unwrap()) && !goes_on(MONGO) && !goes_on("x"));
+    let twice = format!("{pretty}\n{pretty}\n");
+    let read =
+        read_all(|events| read_documents(twice.as_bytes(), |call| events.extend(call.events)));
+    assert_eq!(read, [reported(FAULT), reported(FAULT)]);
+}
+
+#[rstest]
+#[case::a_wrong_document("[{\"a\":1}]", "document 1: the event has no `checkname`")]
+#[case::no_object("[1]", "document 1: `the line` is 1, where an object is allowed")]
+#[case::cut("[", "document 1: line 1, column 1: no JSON")]
+#[case::something_after("[] x", "no JSON: trailing characters")]
+fn a_wrong_document_of_a_list_is_named(#[case] list: &str, #[case] reported: &str) {
+    let error = read_list(list.as_bytes(), |_| ()).unwrap_err().to_string();
+    assert!(
+        error.contains(reported) && error.contains("\nhint: "),
+        "{error}"
+    );
+}
+
+/// `psql --csv`, with and without the names of columns.
+#[test]
+fn a_table_of_psql_holds_documents_in_a_column() {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let record = format!("b1,\"two\nlines, \"\"quoted\"\"\",{}\r\n", quoted(PROTOCOL));
+    let named = CsvTable::beginning_with("id,message,document\n").unwrap();
+    assert!(named.has_header);
+    assert_eq!(named.document(&record).unwrap(), PROTOCOL);
+    assert!(is_open("b1,\"two\n") && !is_open(&record));
+    let alone = CsvTable::beginning_with(&quoted(PROTOCOL)).unwrap();
+    assert!(!alone.has_header);
+    assert_eq!(alone.document(&quoted(PROTOCOL)).unwrap(), PROTOCOL);
+    assert_eq!(CsvTable::beginning_with("id,message"), None);
+    let error = named.document("b1").unwrap_err().to_string();
+    assert!(
+        error.contains("the record has 1 fields, and field 3 holds the event"),
+        "{error}"
+    );
+}
+
+/// What is refused is answered with what to run instead.
+#[rstest]
+#[case::an_event(
+    r#"{"apiVersion":"v1","kind":"Event","reason":"x"}"#,
+    "Kubernetes events",
+    "mongoexport"
+)]
+#[case::a_list_of_events(
+    r#"{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Event"}],"kind":"List"}"#,
+    "Kubernetes events",
+    "psql --csv"
+)]
+#[case::no_events(
+    r#"{"apiVersion":"v1","items":[],"kind":"EventList"}"#,
+    "Kubernetes events",
+    "mongoexport"
+)]
+#[case::another_list(
+    r#"{"items":[{"kind":"HealthEvent","spec":{}}],"kind":"List"}"#,
+    "one list of objects",
+    "jq -c '.items[]'"
+)]
+#[case::a_drawn_table(" id | document ", "no JSON", "psql --csv")]
+fn an_export_that_cannot_be_read_is_refused_with_what_to_run(
+    #[case] line: &str,
+    #[case] reported: &str,
+    #[case] hint: &str,
+) {
+    let error = read_line(line).unwrap_err();
+    assert!(
+        error.cause.contains(reported) && error.hint.contains(hint),
+        "{error}"
+    );
 }
 
 #[test]

@@ -53,6 +53,12 @@ fn a_file_is_refused(#[case] text: &str, #[case] place: &str, #[case] reported: 
 #[case::two_kinds("silence = \"1s\"", "9:11", "both `count` and `silence`")]
 #[case::long_merge("merge = \"10s\"", "9:9", "`merge` must be shorter than `window`")]
 #[case::no_time("merge = \"soon\"", "9:9", "`merge` is `soon`: a number with")]
+#[case::no_edge("edge = \"open\"", "9:8", "`edge` is `open`: `included` or `excluded`")]
+#[case::entering_a_trigger(
+    "trigger = [{ on = \"enter\", fatal = true }]",
+    "9:19",
+    "`on = \"enter\"` does not go with `trigger`"
+)]
 #[case::no_repeat("repeat = \"daily\"", "9:10", "`repeat` is `daily`: `each` or `once`")]
 #[case::no_action(
     "action = \"REBOOT\"",
@@ -129,7 +135,12 @@ fn a_key_of_a_counting_rule_is_refused(
 #[case::no_turn(
     "match = [{ on = \"rise\", fatal = true }]",
     "6:17",
-    "`on` is `rise`: `each`, `fall` or `return`"
+    "`on` is `rise`: `each`, `enter`, `fall` or `return`"
+)]
+#[case::entering_a_spread(
+    "match = [{ on = \"enter\", fatal = true }]\ncount = 3\nwindow = \"1s\"\ndistinct = \"NIC\"",
+    "6:17",
+    "`on = \"enter\"` does not go with `distinct`"
 )]
 #[case::after_a_fall(
     "match = [{ on = \"fall\", after = \"1s\", fatal = true }]",

@@ -45,13 +45,10 @@ fn topo_metadata(file: &str) -> Result<ExitCode, Stop> {
         let text = read_files::text_of(Path::new(file)).map_err(Stop::input)?;
         (file, text)
     };
-    let (json, unnamed) = platform_pages::metadata(&text)
+    let (json, notes) = platform_pages::metadata(&text)
         .map_err(|error| Stop::input(format_args!("{name}: {error}")))?;
-    if !unnamed.is_empty() {
-        log(&format!(
-            "{name}: no legend names {}: they go by their labels, which no monitor knows",
-            unnamed.join(", ")
-        ));
+    for note in notes {
+        log(&format!("{name}: {note}"));
     }
     out(&json)
 }

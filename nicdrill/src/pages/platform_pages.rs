@@ -154,9 +154,17 @@ pub(crate) fn matrix(platforms: &Platforms, name: &str) -> Result<String, NoMatr
 /// If the text is ambiguous: why, and where.
 pub(crate) fn metadata(matrix: &str) -> Result<(String, Vec<String>), TopoError> {
     let topology = topo::parse(matrix)?;
-    let unnamed = topology.unnamed().map(|nic| nic.label.clone()).collect();
+    let unnamed: Vec<&str> = topology.unnamed().map(|nic| nic.label.as_str()).collect();
+    let mut notes = Vec::new();
+    if !unnamed.is_empty() {
+        notes.push(format!(
+            "no legend names {}: they go by their labels, which no monitor knows",
+            unnamed.join(", ")
+        ));
+    }
+    notes.extend(topology.asymmetries().iter().map(ToString::to_string));
     let metadata = topology.metadata(&NodeName::from(""), "", "");
-    Ok((metadata.to_json(), unnamed))
+    Ok((metadata.to_json(), notes))
 }
 
 const WRITES: &str = "writing to a string cannot fail";

@@ -204,3 +204,69 @@ fn a_capture_opens_what_the_document_lists_and_nothing_else() {
         assert!(there.keys().any(|path| has(&path)), "{row} is nowhere");
     }
 }
+
+/// A dump of a node with a card whose driver nobody described, amid an incident.
+const DUMP: &str = "\
+/sys/class/infiniband/mlx5_0/fw_ver:28.41.1000
+/sys/class/infiniband/mlx5_0/hca_type:MT4129
+/sys/class/infiniband/mlx5_0/ports/1/link_layer:InfiniBand
+/sys/class/infiniband/mlx5_0/ports/1/phys_state:5: LinkUp
+/sys/class/infiniband/mlx5_0/ports/1/rate:400 Gb/sec (4X NDR)
+/sys/class/infiniband/mlx5_0/ports/1/state:2: INIT
+/sys/class/infiniband/mlx4_0/ports/1/link_layer:InfiniBand
+/sys/class/infiniband/mlx4_0/ports/1/phys_state:5: LinkUp
+/sys/class/infiniband/mlx4_0/ports/1/rate:56 Gb/sec (4X FDR)
+/sys/class/infiniband/mlx4_0/ports/1/state:4: ACTIVE
+/sys/devices/pci0000:00/pci_bus/0000:00/cpuaffinity:ff
+";
+
+const MATRIX: &str = "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID
+GPU0\t X \tNV18\tPIX\tPIX\t0-47\t0\t\tN/A
+GPU1\tNV17\t X \tSYS\tSYS\t48-95\t1\t\tN/A
+NIC0\tPIX\tSYS\t X \tPIX\t\t\t
+NIC1\tPIX\tSYS\tPIX\t X \t\t\t
+
+NIC Legend:
+
+  NIC0: mlx5_0
+  NIC1: mlx5_7
+";
+
+#[test]
+fn what_a_capture_assumed_is_told_on_the_terminal_and_by_the_check() {
+    let scratch = Scratch::new();
+    scratch.file("dump.txt", DUMP);
+    scratch.file("topo.txt", MATRIX);
+    let words = [
+        "platform",
+        "capture",
+        "--from-dump",
+        "dump.txt",
+        "--topo",
+        "topo.txt",
+    ];
+    let made = scratch.run(&[&words[..], &["--name", "mine", "--out", "mine.yaml"]].concat());
+    assert_eq!(made.code, 0, "{made}");
+    let text = fs::read_to_string(scratch.path("mine.yaml")).expect("it is written");
+    for note in [
+        "Port mlx5_0/1 was not at rest when it was read (state 2: INIT, phys_state 5: LinkUp): taken for a port with a cable.",
+        "Device mlx4_0 is skipped: no driver file is about `unknown` with link layer `InfiniBand` (device `mlx4_0`).",
+        "The matrix has NICs that sysfs lacks: mlx5_7.",
+        "In the matrix GPU0 shows `NV18` to GPU1, and GPU1 `NV17` to GPU0: one end has lost NVLinks, or a cell was changed.",
+    ] {
+        assert!(
+            made.err.contains(&format!("note: {note}\n")),
+            "{note}: {made}"
+        );
+        assert!(text.contains(note), "{note}: {text}");
+    }
+    assert!(!text.contains("interfaces:"), "{text}");
+    assert!(text.contains("cabled: [1]"), "{text}");
+    let checked = scratch.run(&["platform", "check", "./mine.yaml"]);
+    assert_eq!(checked.code, 2, "{checked}");
+    let problem = "device `mlx4_0` was skipped by the capture: no driver file is about `unknown`";
+    assert!(checked.out.contains(problem), "{checked}");
+    let topo = scratch.run(&["platform", "topo", "./topo.txt"]);
+    assert_eq!(topo.code, 0, "{topo}");
+    assert!(topo.err.contains("GPU0 shows `NV18` to GPU1"), "{topo}");
+}

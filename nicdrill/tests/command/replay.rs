@@ -37,6 +37,7 @@ fn the_flap_diagram_is_told_to_the_second() {
     let ran = scratch.run(&["replay", "events.jsonl", "--rules", "lsd"]);
     assert_eq!(ran.code, 0, "{ran}");
     let expected = "\
+rule sets of `nic-health-monitor` and `syslog-health-monitor` decide on cordons; those of other agents (GPUs, cloud maintenance, Kubernetes objects, preflight) are left out
 `FabricWideFault` cannot be evaluated: it needs the cabling of ports and switches
 2025-03-01T00:01:30Z  condition  node-1 InfiniBandStateCheck stands
 2025-03-01T00:01:30Z  cordon     node-1 by NIC health monitor
@@ -140,7 +141,133 @@ fn a_world_of_drills_says_what_hangs_on_a_switch() {
     assert!(ran.err.contains("world.yaml:4:"), "{ran}");
 }
 
+/// The rule sets of the GPU monitor are not modelled: its fault may hold the node, so the node is not
+/// said to be released.
+#[test]
+fn a_node_that_another_agent_holds_is_not_released() {
+    let scratch = Scratch::new();
+    let gpu = |at: &str, kind: &str| {
+        stored(at, "GpuXidError", kind, "XID 79")
+            .replace("nic-health-monitor", "gpu-health-monitor")
+            .replace(r#""componentclass":"NIC""#, r#""componentclass":"GPU""#)
+    };
+    let held = [gpu("00:30", "fatal"), down("01:00"), up("02:00")];
+    scratch.file("held.jsonl", &held.concat());
+    let ran = scratch.run(&["replay", "held.jsonl", "--rules", "lsd"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(!ran.out.contains("uncordon"), "{ran}");
+    for part in [
+        "2025-03-01T00:00:30Z  left out   rule sets of `gpu-health-monitor`: ",
+        "2025-03-01T00:01:00Z  cordon     node-1 by NIC health monitor\n",
+        "2025-03-01T00:02:00Z  held       node-1 by `gpu-health-monitor`, whose rule sets are left out\n",
+        "  node-1 is cordoned, faults outstanding: 0; held by `gpu-health-monitor` too, whose rule sets are left out\n",
+    ] {
+        assert!(ran.out.contains(part), "{part}: {ran}");
+    }
+    scratch.file("freed.jsonl", &(held.concat() + &gpu("03:00", "healthy")));
+    let ran = scratch.run(&["replay", "freed.jsonl", "--rules", "lsd"]);
+    assert!(
+        ran.out
+            .contains("2025-03-01T00:03:00Z  uncordon   node-1\n"),
+        "{ran}"
+    );
+}
+
+/// What a replay prints for the three falls of 6.4, whatever the format of the file.
+#[test]
+fn every_export_of_a_cluster_is_replayed_alike() {
+    let scratch = Scratch::new();
+    let lines = [
+        down("01:30"),
+        up("01:45"),
+        down("04:20"),
+        up("04:35"),
+        down("07:10"),
+    ];
+    let documents: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let rows: Vec<String> = documents
+        .iter()
+        .map(|it| format!("b1,\"a,\nb\",{}\r\n", quoted(it)))
+        .collect();
+    let alone: Vec<String> = documents.iter().map(|it| quoted(it) + "\n").collect();
+    let texts: Vec<String> = documents
+        .iter()
+        .map(|it| format!("{{\"document\":{}}}\n", serde_json::to_string(it).unwrap()))
+        .collect();
+    let pretty: Vec<String> = documents
+        .iter()
+        .map(|it| {
+            let value: serde_json::Value = serde_json::from_str(it).unwrap();
+            serde_json::to_string_pretty(&value).unwrap() + "\n"
+        })
+        .collect();
+    let formats = [
+        ("lines", lines.concat()),
+        ("lines with a mark", format!("\u{feff}{}", lines.concat())),
+        ("a list", format!("[{}]\n", documents.join(",\n"))),
+        (
+            "a list with a mark",
+            format!("\u{feff}\n [ {} ]", documents.join(",")),
+        ),
+        ("documents", pretty.concat()),
+        ("texts", texts.concat()),
+        (
+            "a table",
+            format!("id,message,document\r\n{}", rows.concat()),
+        ),
+        (
+            "a table with a mark",
+            format!("\u{feff}document\n{}", alone.concat()),
+        ),
+        ("a table without names", alone.concat()),
+    ];
+    let replayed = formats.map(|(name, text)| {
+        scratch.file("events", &text);
+        let ran = scratch.run(&["replay", "events", "--rules", "lsd"]);
+        assert_eq!(ran.code, 0, "{name}: {ran}");
+        ran.out
+    });
+    assert!(replayed[0].contains("RepeatedNICLinkFlap node-1/mlx5_0/1 x3"));
+    for other in &replayed {
+        assert_eq!(*other, replayed[0]);
+    }
+}
+
+#[test]
+fn a_stream_in_utf_16_is_refused_with_the_command_that_converts_it() {
+    let scratch = Scratch::new();
+    let bytes: Vec<u8> = "\u{feff}{}"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    std::fs::write(scratch.path("events"), bytes).unwrap();
+    let ran = scratch.run(&["replay", "events", "--rules", "lsd"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.err.contains("`iconv -f UTF-16 -t UTF-8 events`"),
+        "{ran}"
+    );
+}
+
 #[rstest]
+#[case::kubernetes_events(
+    "events.jsonl",
+    "{\n  \"apiVersion\": \"v1\",\n  \"items\": [ { \"kind\": \"Event\" } ],\n  \"kind\": \"List\"\n}\n",
+    "these are Kubernetes events"
+)]
+#[case::a_drawn_table("events.jsonl", " id | document \n----+----\n", "psql --csv")]
+#[case::a_list_of_something_else(
+    "events.jsonl",
+    "[{\"a\":1}]",
+    "document 1: the event has no `checkname`"
+)]
+#[case::a_short_record(
+    "events.jsonl",
+    "id,document\nb1\n",
+    "events.jsonl:2: the record has 1 fields"
+)]
+#[case::an_empty_list("events.jsonl", "[]", "`events.jsonl` holds no health event")]
 #[case::no_json("events.jsonl", "\nx\n", "events.jsonl:2: column 1: no JSON")]
 #[case::no_event(
     "events.jsonl",

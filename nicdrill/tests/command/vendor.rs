@@ -16,6 +16,17 @@ fn a_platform_is_begun_as_a_copy_and_is_sound_at_once() {
         text.contains("\n# One line for each network function."),
         "{text}"
     );
+    // What was seen on another machine is a guess about this one.
+    let (_, provenance) = text.split_once("\nprovenance:\n").expect("it is there");
+    let marks = provenance
+        .lines()
+        .filter(|line| !line.starts_with("  - of: ["));
+    let marks: std::collections::BTreeSet<&str> = marks.collect();
+    assert_eq!(
+        marks.into_iter().collect::<Vec<_>>(),
+        ["    plausible: copied from l40-onprem"],
+        "{text}"
+    );
     let checked = scratch.run(&["platform", "check", "./mine.yaml"]);
     assert_eq!(checked.code, 0, "{checked}");
     for part in [

@@ -1,136 +1,154 @@
 //! Dumps of a node's tree: one line per file, or a JSON map of paths and texts.
+//!
+//! `dump/line.rs` reads a line, `dump/place.rs` finds what a path is about. Start at [`from_dump`].
+
+mod line;
+mod place;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Snapshot;
+use line::{Content, Line};
+use place::Place;
 
-/// Reads a dump: lines such as `mlx5_0/ports/1/state = 4: ACTIVE` and `eth0/device ->
-/// ../0000:0c:00.0`, or a JSON map from paths to texts. Folders above the device or interface are
-/// ignored, except a PCI address.
+/// Reads a dump: lines such as `mlx5_0/ports/1/state = 4: ACTIVE`, `eth0/device -> ../0000:0c:00.0` and,
+/// as `grep -r` prints them, `/sys/class/infiniband/mlx5_0/fw_ver:28.41.1000`; or a JSON map from paths to
+/// texts. Files of RDMA devices, interfaces and PCI functions are read; folders above the device,
+/// interface or function are ignored, except a PCI address.
 ///
 /// # Errors
-/// If the dump is empty of usable lines: the first invalid line, or that the JSON is not a map of
-/// texts.
+/// The first line that is none of these, or that the JSON is not a map of texts.
 pub fn from_dump(text: &str) -> Result<Snapshot, String> {
-    let mut snapshot = Snapshot::default();
-    if text.trim_start().starts_with('{') {
-        let files: std::collections::BTreeMap<String, String> = serde_json::from_str(text)
+    let lines = if text.trim_start().starts_with('{') {
+        let files: BTreeMap<String, String> = serde_json::from_str(text)
             .map_err(|error| format!("this is no map of paths and texts: {error}"))?;
-        for (path, text) in files {
-            place(&mut snapshot, &path, Some(&text), None);
+        let line = |(path, text)| Line {
+            path,
+            content: Content::Text(text),
+        };
+        files.into_iter().map(line).collect()
+    } else {
+        line::lines(text)?
+    };
+    // A path without a class is about an RDMA device if another path shows that its owner is one.
+    let rdma: BTreeSet<String> = lines
+        .iter()
+        .filter_map(|line| place::rdma_owner(&line.path))
+        .map(str::to_owned)
+        .collect();
+    let mut snapshot = Snapshot::default();
+    let mut below: BTreeMap<String, String> = BTreeMap::new();
+    for line in &lines {
+        if let Some(place) = Place::of(&line.path, &rdma) {
+            put(&mut snapshot, &place, &line.content);
+            below.extend(place.parent.map(|parent| (place.owner, parent)));
         }
-        return Ok(snapshot);
     }
-    for (number, line) in (1..).zip(text.lines()) {
-        if line.trim().is_empty() || line.starts_with('#') {
-            continue;
-        }
-        if let Some((path, target)) = line.split_once(" -> ") {
-            place(&mut snapshot, path, None, Some(target));
-        } else if let Some((path, text)) = line.split_once(" =") {
-            place(&mut snapshot, path, Some(text.trim_start()), None);
-        } else {
-            return Err(format!(
-                "line {number} is neither `path = text` nor `path -> target`: `{line}`"
-            ));
+    adopt(&mut snapshot);
+    for (owner, parent) in below {
+        let device = format!("{owner}/device");
+        let address = snapshot.address(&format!("{parent}/device"));
+        if let (Some(address), None) = (address, snapshot.address(&device)) {
+            snapshot.link(device, address.to_string());
         }
     }
     Ok(snapshot)
 }
 
-/// Adds a file or link to the snapshot; unknown paths are left out.
-fn place(snapshot: &mut Snapshot, path: &str, text: Option<&str>, target: Option<&str>) {
-    let path = path.trim().trim_start_matches('/');
-    let names: Vec<&str> = path.split('/').collect();
-    let class = names
-        .iter()
-        .rposition(|name| matches!(*name, "infiniband" | "net"));
-    let (class, below) = match class {
-        Some(place) => (names[place], &names[place + 1..]),
-        // The path has no class: recognise the device by its ports, or by files that only an RDMA
-        // device has.
-        None => {
-            let rdma = names.get(1).is_some_and(|name| {
-                matches!(
-                    *name,
-                    "ports"
-                        | "hca_type"
-                        | "board_id"
-                        | "fw_ver"
-                        | "hw_rev"
-                        | "node_type"
-                        | "node_guid"
-                        | "node_desc"
-                        | "sys_image_guid"
-                )
-            });
-            (if rdma { "infiniband" } else { "net" }, &names[..])
-        }
-    };
-    let Some((owner, rest)) = below.split_first().filter(|(_, rest)| !rest.is_empty()) else {
-        return;
-    };
-    let address = names
-        .iter()
-        .take_while(|name| !matches!(**name, "infiniband" | "net"))
-        .filter(|name| name.parse::<crate::PciAddress>().is_ok())
-        .last();
-    if let Some(address) = address {
-        snapshot.link(format!("{class}/{owner}/device"), *address);
+/// Adds what a line says to the snapshot.
+fn put(snapshot: &mut Snapshot, place: &Place, content: &Content) {
+    if let Some(address) = &place.address {
+        snapshot.link(format!("{}/device", place.owner), address.clone());
     }
-    let path = format!("{class}/{owner}/{}", rest.join("/"));
-    match (text, target) {
-        (_, Some(target)) => snapshot.link(path, target),
+    let path = place.path();
+    match content {
+        Content::Link(target) if place.rest.is_empty() => {
+            // The entry of a class leads to `…/0000:0c:00.0/infiniband/mlx5_0`.
+            if let Some(address) = place::address_in(target) {
+                snapshot.link(format!("{}/device", place.owner), address);
+            }
+        }
+        _ if place.rest.is_empty() => {}
+        Content::Link(target) => snapshot.link(path, target.clone()),
+        Content::Unread(cause) => snapshot.unreadable(path, cause.clone()),
         // Dumps show an unreadable file as empty.
-        (Some(""), None) => snapshot.unreadable(path, "empty in the dump"),
+        Content::Text(text) if text.is_empty() => snapshot.unreadable(path, "empty in the dump"),
         // Some dumps mask a value by the file's own name.
-        (Some(text), None) if rest.last() == Some(&text.trim()) => {
+        Content::Text(text) if place.rest.rsplit('/').next() == Some(text.trim()) => {
             snapshot.unreadable(path, "masked in the dump");
         }
-        (Some(text), None) => snapshot.file(path, text),
-        (None, None) => {}
+        Content::Text(text) => snapshot.file(path, text.clone()),
     }
+}
+
+/// Moves the files below a device's link `device` to its function, as far as its address is known, and
+/// reads `uevent` (`drivers/pci/pci-driver.c`, `pci_uevent`) for what no other file says.
+fn adopt(snapshot: &mut Snapshot) {
+    for class in ["infiniband", "net"] {
+        let owners: Vec<String> = snapshot
+            .names(class)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        for owner in owners {
+            let device = format!("{class}/{owner}/device");
+            let uevent = snapshot
+                .text(&format!("{device}/uevent"))
+                .map(str::to_owned);
+            let slot = uevent.as_deref().and_then(|it| value(it, "PCI_SLOT_NAME"));
+            if let (Some(slot), None) = (slot, snapshot.address(&device)) {
+                snapshot.link(device.clone(), slot);
+            }
+            if let Some(address) = snapshot.address(&device) {
+                snapshot.rename_below(&format!("{device}/"), &format!("pci/{address}/"));
+            } else if let Some(uevent) = uevent {
+                facts(snapshot, &device, &uevent);
+            }
+        }
+    }
+    let functions: Vec<String> = snapshot
+        .names("pci")
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    for function in functions {
+        let function = format!("pci/{function}");
+        if let Some(uevent) = snapshot.text(&format!("{function}/uevent")) {
+            let uevent = uevent.to_owned();
+            facts(snapshot, &function, &uevent);
+        }
+    }
+}
+
+/// Adds a function's ids and driver by its `uevent`, where its own files are not in the dump.
+fn facts(snapshot: &mut Snapshot, function: &str, uevent: &str) {
+    let ids = [
+        ("PCI_ID", ["vendor", "device"]),
+        ("PCI_SUBSYS_ID", ["subsystem_vendor", "subsystem_device"]),
+    ];
+    for (key, files) in ids {
+        let pair = value(uevent, key).and_then(|it| it.split_once(':'));
+        let Some((first, second)) = pair else {
+            continue;
+        };
+        for (file, id) in files.into_iter().zip([first, second]) {
+            let path = format!("{function}/{file}");
+            if snapshot.text(&path).is_none() {
+                snapshot.file(path, format!("0x{}", id.to_lowercase()));
+            }
+        }
+    }
+    let driver = format!("{function}/driver");
+    if let (Some(name), None) = (value(uevent, "DRIVER"), snapshot.target(&driver)) {
+        snapshot.link(driver, name);
+    }
+}
+
+/// The value of a key in a `uevent`.
+fn value<'a>(uevent: &'a str, key: &str) -> Option<&'a str> {
+    let mut lines = uevent.lines();
+    lines.find_map(|line| line.trim().strip_prefix(key)?.strip_prefix('='))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_and_a_json_map_give_the_same_files() {
-        let lines = "mlx5_0/fw_ver = 28.41.1000\nmlx5_0/ports/1/state = 4: ACTIVE\nib0/device -> ../../0000:0c:00.0/\nib0/speed =\n";
-        let json = r#"{"/sys/class/infiniband/mlx5_0/fw_ver": "28.41.1000\n",
-            "/sys/class/infiniband/mlx5_0/ports/1/state": "4: ACTIVE\n",
-            "/sys/bus/pci/devices/0000:0c:00.0/net/ib0/speed": ""}"#;
-        for text in [lines, json] {
-            let snapshot = from_dump(text).expect("it can be read");
-            assert_eq!(
-                snapshot.text("infiniband/mlx5_0/fw_ver"),
-                Some("28.41.1000")
-            );
-            assert_eq!(
-                snapshot.text("infiniband/mlx5_0/ports/1/state"),
-                Some("4: ACTIVE")
-            );
-            assert_eq!(snapshot.target("net/ib0/device"), Some("0000:0c:00.0"));
-            assert_eq!(snapshot.text("net/ib0/speed"), None);
-            assert_eq!(snapshot.unread().count(), 1);
-            assert_eq!(snapshot.names("infiniband").len(), 1);
-        }
-    }
-
-    #[test]
-    fn a_file_whose_text_is_its_own_name_was_masked() {
-        let snapshot = from_dump("mlx5_0/hca_type = hca_type\n").expect("it can be read");
-        assert_eq!(snapshot.text("infiniband/mlx5_0/hca_type"), None);
-        let unread: Vec<_> = snapshot.unread().collect();
-        assert_eq!(
-            unread,
-            [("infiniband/mlx5_0/hca_type", "masked in the dump")]
-        );
-    }
-
-    #[test]
-    fn a_line_that_says_nothing_is_refused_by_its_number() {
-        let error = from_dump("mlx5_0/fw_ver = 1\nwhat is this\n").expect_err("no dump");
-        assert!(error.starts_with("line 2 "), "{error}");
-    }
-}
+mod tests;

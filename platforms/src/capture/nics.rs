@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cards::{KnownCards, driver_file};
+use super::ports::{Cable, ReadPort};
 use super::{CaptureError, Snapshot, gpus};
-use crate::profile::{Device, Model, TopoRow, Vfs};
+use crate::profile::{Device, Model, Skipped, TopoRow, Vfs};
 use crate::topo::Topology;
 use crate::{Driver, PciAddress, Platforms, Rate, Role, TopoLevel};
 
@@ -12,12 +14,16 @@ use crate::{Driver, PciAddress, Platforms, Rate, Role, TopoLevel};
 pub(super) struct Found {
     pub(super) models: BTreeMap<String, Model>,
     pub(super) devices: Vec<Device>,
+    /// Devices that were found and cannot be described.
+    pub(super) skipped: Vec<Skipped>,
     pub(super) counters: BTreeMap<String, u64>,
     pub(super) vfs: Option<Vfs>,
     /// Their interfaces, those of virtual functions included.
     pub(super) netdevs: BTreeSet<String>,
     /// Paths of values that were chosen because they could not be read.
     pub(super) chosen: BTreeSet<String>,
+    /// Paths of values about ports that were not at rest.
+    pub(super) assumed: BTreeSet<String>,
 }
 
 impl Found {
@@ -45,6 +51,7 @@ pub(super) fn nics(
         snapshot,
         gpus,
         drivers,
+        cards: KnownCards::of(known),
         interfaces: interfaces_by_function(snapshot),
         found: Found::default(),
     };
@@ -66,17 +73,32 @@ pub(super) fn nics(
         }
     }
     placed.sort();
+    let mut refused = None;
     for (pci, name) in &placed {
-        reading.device(*pci, name, &virtual_ones)?;
+        if let Err(error) = reading.device(*pci, name, &virtual_ones, notes) {
+            notes.push(format!("Device {name} is skipped: {}.", error.cause()));
+            reading.found.skipped.push(Skipped {
+                name: (*name).to_owned(),
+                pci: Some(*pci).filter(|_| !reading.is_chosen(name, "pci")),
+                why: error.cause(),
+            });
+            refused.get_or_insert(error);
+        }
     }
+    if let (Some(error), []) = (refused, reading.found.devices.as_slice()) {
+        return Err(error);
+    }
+    reading.rates();
     reading.virtual_functions(&virtual_ones, notes);
-    reading.counters(&placed, notes);
-    let unlisted = topology.into_iter().flat_map(Topology::nics);
-    let unlisted: Vec<String> = unlisted
-        .map(|nic| nic.device().to_string())
-        .filter(|name| !placed.iter().any(|(_, placed)| placed == name))
+    reading.counters(notes);
+    let unlisted = gpus.rows.keys().cloned();
+    let in_matrix = topology.into_iter().flat_map(Topology::nics);
+    let unlisted: BTreeSet<String> = unlisted
+        .chain(in_matrix.map(|nic| nic.device().to_string()))
+        .filter(|name| !snapshot.names("infiniband").contains(name.as_str()))
         .collect();
     if !unlisted.is_empty() {
+        let unlisted: Vec<String> = unlisted.into_iter().collect();
         notes.push(format!(
             "The matrix has NICs that sysfs lacks: {}.",
             unlisted.join(", ")
@@ -89,11 +111,12 @@ struct Reading<'a> {
     snapshot: &'a Snapshot,
     gpus: &'a gpus::Found,
     drivers: Vec<&'a Driver>,
+    cards: KnownCards<'a>,
     interfaces: BTreeMap<PciAddress, Vec<String>>,
     found: Found,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
     /// An address for a device of a dump without one: from bus 10 on, in the order of names.
     fn choose_address(&mut self, number: usize, name: &str) -> PciAddress {
         self.chosen(name, "pci");
@@ -109,36 +132,66 @@ impl Reading<'_> {
         self.found.chosen.insert(format!("devices.{device}.{key}"));
     }
 
+    fn is_chosen(&self, device: &str, key: &str) -> bool {
+        self.found
+            .chosen
+            .contains(&format!("devices.{device}.{key}"))
+    }
+
+    /// A file of a device's function, which a dump may have below the device only.
+    fn of_function(&self, pci: PciAddress, name: &str, key: &str) -> Option<&'a str> {
+        let on_bus = self.snapshot.text(&format!("pci/{pci}/{key}"));
+        on_bus.or_else(|| {
+            self.snapshot
+                .text(&format!("infiniband/{name}/device/{key}"))
+        })
+    }
+
+    /// A number in such a file, decimal or with `0x` hexadecimal.
+    fn id(&self, pci: PciAddress, name: &str, key: &str) -> Option<u16> {
+        let text = self.of_function(pci, name, key)?;
+        match text.strip_prefix("0x") {
+            Some(hex) => u16::from_str_radix(hex, 16).ok(),
+            None => text.parse().ok(),
+        }
+    }
+
     fn device(
         &mut self,
         pci: PciAddress,
         name: &str,
         vfs: &[(PciAddress, PciAddress, &str)],
+        notes: &mut Vec<String>,
     ) -> Result<(), CaptureError> {
-        let snapshot = self.snapshot;
-        let model = self.model(pci, name, vfs);
-        let ports: Vec<u8> = self.ports(name);
-        let port = |number: u8, key: &str| {
-            snapshot.text(&format!("infiniband/{name}/ports/{number}/{key}"))
-        };
-        let cabled: Vec<u8> = ports
+        let mut ports = ReadPort::all(self.snapshot, name);
+        let layer = ports.iter().find_map(|port| port.link_layer.as_deref());
+        let driver = driver_file(&self.drivers, name, self.module(pci, name, layer), layer)?;
+        for port in &mut ports {
+            port.judge(driver);
+        }
+        let with_cable: Vec<&ReadPort> = ports
             .iter()
-            .copied()
-            .filter(|number| port(*number, "state").is_some_and(|it| it.starts_with("4:")))
+            .filter(|port| port.cable != Cable::Out)
             .collect();
-        let shown = cabled.first().or(ports.first()).copied().unwrap_or(1);
-        let layer = port(shown, "link_layer").unwrap_or("InfiniBand");
-        let driver = self.driver(pci, name, layer)?;
-        let rate = port(shown, "rate").unwrap_or_default();
-        let words = rate.rsplit_once('(').map_or(rate, |(_, words)| words);
-        let words = words.trim_end_matches(')');
-        let rate = Rate::by_words(words)
-            .or_else(|| Rate::by_words(&format!("{words} SDR")))
-            .ok_or_else(|| CaptureError::Rate {
-                device: name.to_owned(),
-                rate: rate.to_owned(),
-            })?;
-        let count = ports.last().copied().unwrap_or(1);
+        let live = with_cable.iter().find(|port| port.cable == Cable::In);
+        let shown = live.or(with_cable.first()).copied().or(ports.first());
+        let rate = rate(name, shown)?;
+        let (model, vendor_chosen) = self.model(pci, name, (driver, rate), vfs)?;
+        let model = self.keep_model(model, &vendor_chosen);
+        let cabled: Vec<u8> = with_cable.iter().map(|port| port.number).collect();
+        for port in &ports {
+            if let Cable::Assumed(read) = &port.cable {
+                self.found.assumed.insert(format!("devices.{name}.cabled"));
+                let number = port.number;
+                notes.push(format!(
+                    "Port {name}/{number} was not at rest when it was read ({read}): taken for a port with a cable."
+                ));
+            }
+        }
+        if shown.is_some_and(|port| !port.has_a_links_rate()) {
+            self.chosen(name, "rate");
+        }
+        let count = ports.last().map_or(1, |port| port.number);
         let (driver, has_interfaces) = (driver.name.clone(), driver.has_interfaces);
         let mut netdevs = self.interfaces.get(&pci).cloned().unwrap_or_default();
         if has_interfaces && netdevs.len() < usize::from(count) {
@@ -160,8 +213,8 @@ impl Reading<'_> {
                 vec![TopoLevel::SYS; self.gpus.profile.pci.len()]
             }
         };
-        let numa = snapshot.number(&format!("pci/{pci}/numa_node"));
-        let numa = match numa.and_then(|node| i32::try_from(node).ok()) {
+        let numa = self.of_function(pci, name, "numa_node");
+        let numa = match numa.and_then(|node| node.parse().ok()) {
             Some(node) => node,
             None => {
                 self.chosen(name, "numa");
@@ -184,13 +237,6 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn ports(&self, name: &str) -> Vec<u8> {
-        let ports = self.snapshot.names(&format!("infiniband/{name}/ports"));
-        let mut ports: Vec<u8> = ports.into_iter().filter_map(|it| it.parse().ok()).collect();
-        ports.sort_unstable();
-        ports
-    }
-
     /// The NUMA node of the nearest GPU.
     fn nearest_numa(&self, row: &[TopoLevel]) -> i32 {
         let pairs = row.iter().zip(&self.gpus.profile.numa);
@@ -198,82 +244,115 @@ impl Reading<'_> {
         nearest.map_or(-1, |(_, numa)| *numa)
     }
 
-    /// The driver file for this kernel driver and layer.
-    fn driver(&self, pci: PciAddress, name: &str, layer: &str) -> Result<&Driver, CaptureError> {
-        // A dump has no link to the driver; without udev rules, device names begin with the driver's
-        // name.
+    /// The kernel driver of a device. Without a link to it, in a dump: the one that devices without udev
+    /// rules are named after (`mlx5_0`); for a renamed device the driver of its vendor's cards, or the only
+    /// one with its link layer.
+    fn module(&self, pci: PciAddress, name: &str, layer: Option<&str>) -> &'a str {
+        let link = |path: String| self.snapshot.target(&path);
+        let linked = link(format!("pci/{pci}/driver"));
+        let linked = linked.or_else(|| link(format!("infiniband/{name}/device/driver")));
         let is_named_after = |driver: &&&Driver| {
             let stem = driver.name.split('-').next().unwrap_or_default();
             name.starts_with(stem)
         };
-        let by_name = self.drivers.iter().find(is_named_after);
-        let module = self.snapshot.target(&format!("pci/{pci}/driver"));
-        let module = module.or(by_name.map(|driver| driver.kernel_driver.as_str()));
-        let module = module.unwrap_or("unknown");
-        let shown = |driver: &&&Driver| {
-            let own = driver.layer.to_string();
-            driver.link_layer_text.as_ref().unwrap_or(&own) == layer
+        let by_name = || {
+            let found = self.drivers.iter().find(is_named_after)?;
+            Some(found.kernel_driver.as_str())
         };
-        let mut fitting = self.drivers.iter().filter(|it| it.kernel_driver == module);
-        fitting
-            .find(shown)
-            .copied()
-            .ok_or_else(|| CaptureError::NoDriver {
-                device: name.to_owned(),
-                driver: module.to_owned(),
-                layer: layer.to_owned(),
-            })
+        let by_vendor = || self.cards.kernel_driver(self.id(pci, name, "vendor")?);
+        let by_layer = || {
+            let shows =
+                |driver: &&&Driver| layer.is_some() && driver.link_layer_text.as_deref() == layer;
+            let mut fitting = self.drivers.iter().filter(shows);
+            let first = fitting.next()?;
+            let is_only = fitting.next().is_none();
+            is_only.then_some(first.kernel_driver.as_str())
+        };
+        let found = linked.or_else(by_name);
+        let is_renamed = !name
+            .rsplit_once('_')
+            .is_some_and(|(_, number)| is_number(number));
+        let found = found.or_else(|| is_renamed.then(|| by_vendor().or_else(by_layer)).flatten());
+        found.unwrap_or("unknown")
     }
 
-    /// The key of the device's model, which is added if it is new.
+    /// The device's model, and which of its values were chosen.
     fn model(
-        &mut self,
+        &self,
         pci: PciAddress,
         name: &str,
+        (driver, rate): (&Driver, Rate),
         vfs: &[(PciAddress, PciAddress, &str)],
-    ) -> String {
+    ) -> Result<(Model, Vec<&'static str>), CaptureError> {
         let snapshot = self.snapshot;
         let text = |key: &str| snapshot.text(&format!("infiniband/{name}/{key}"));
-        let function = |key: &str| {
-            let number = snapshot.number(&format!("pci/{pci}/{key}"))?;
-            u16::try_from(number).ok()
-        };
+        let id = |key: &str| self.id(pci, name, key);
+        let slot = |key: &str| self.of_function(pci, name, key).filter(|it| !it.is_empty());
         let hca_type = text("hca_type").map(str::to_owned);
-        let of_hca_type = |hca_type: &str| hca_type.strip_prefix("MT")?.parse::<u16>().ok();
-        let is_on_bus = function("vendor").is_some();
-        let device = hca_type.as_deref().and_then(of_hca_type);
+        // mlx5 writes its PCI device id there in decimal (`drivers/infiniband/hw/mlx5/main.c`,
+        // `hca_type_show`).
+        let of_hca_type = hca_type.as_deref().and_then(|it| it.strip_prefix("MT"));
+        let of_hca_type: Option<u16> = of_hca_type.and_then(|it| it.parse().ok());
+        let vendor = id("vendor").or_else(|| self.cards.vendor(&driver.kernel_driver));
+        let vendor = vendor.ok_or_else(|| CaptureError::NoVendor {
+            device: name.to_owned(),
+        })?;
+        let like = self
+            .cards
+            .like(driver, vendor, id("device").or(of_hca_type), rate);
+        let alike = like.map(|it| it.device);
+        let alike = alike.or_else(|| self.cards.any_device(driver, vendor));
         let virtual_one = vfs.iter().find(|(owner, ..)| *owner == pci);
         let vf_hca_type = virtual_one.and_then(|(_, _, vf)| {
             snapshot
                 .text(&format!("infiniband/{vf}/hca_type"))
                 .map(str::to_owned)
         });
-        let vf_device = snapshot.text(&format!("pci/{pci}/sriov_vf_device"));
+        let vf_device = slot("sriov_vf_device");
         let vf_device = vf_device.and_then(|hex| u16::from_str_radix(hex, 16).ok());
-        let slot = |key: &str| snapshot.text(&format!("pci/{pci}/{key}"));
         let width = slot("max_link_width").and_then(|width| width.parse().ok());
+        let mut chosen = Vec::new();
+        let mut or = |key: &'static str, read: Option<u16>, other: Option<u16>| {
+            read.unwrap_or_else(|| {
+                chosen.push(key);
+                other.unwrap_or_default()
+            })
+        };
         let model = Model {
-            vendor: function("vendor").unwrap_or(0x15b3),
-            device: function("device").or(device).unwrap_or(0x1021),
+            vendor: or("vendor", id("vendor"), Some(vendor)),
+            device: or("device", id("device"), of_hca_type.or(alike)),
             vf_device,
-            subsystem_vendor: function("subsystem_vendor").unwrap_or(0x15b3),
-            subsystem_device: function("subsystem_device").unwrap_or(0),
-            revision: function("revision")
+            subsystem_vendor: or("subsystem_vendor", id("subsystem_vendor"), Some(vendor)),
+            subsystem_device: or(
+                "subsystem_device",
+                id("subsystem_device"),
+                like.map(|it| it.subsystem_device),
+            ),
+            revision: id("revision")
                 .and_then(|it| u8::try_from(it).ok())
                 .unwrap_or(0),
             vf_hca_type: vf_hca_type.or(vf_device
-                .filter(|_| device.is_some())
+                .filter(|_| of_hca_type.is_some())
                 .map(|device| format!("MT{device}"))),
             hca_type,
             fw_ver: text("fw_ver").unwrap_or_default().to_owned(),
             board_id: text("board_id").map(str::to_owned),
             hw_rev: text("hw_rev").map(str::to_owned),
-            sriov_totalvfs: function("sriov_totalvfs"),
+            sriov_totalvfs: id("sriov_totalvfs"),
             pcie_speed: slot("max_link_speed")
+                .or(like.map(|it| it.pcie_speed.as_str()))
                 .unwrap_or("32.0 GT/s PCIe")
                 .to_owned(),
-            pcie_width: width.unwrap_or(16),
+            pcie_width: width.or(like.map(|it| it.pcie_width)).unwrap_or(16),
         };
+        chosen.extend(slot("max_link_speed").is_none().then_some("pcie_speed"));
+        chosen.extend(width.is_none().then_some("pcie_width"));
+        chosen.extend(text("fw_ver").is_none().then_some("fw_ver"));
+        Ok((model, chosen))
+    }
+
+    /// The key of a model, which is added if it is new.
+    fn keep_model(&mut self, model: Model, chosen: &[&'static str]) -> String {
         let same = self.found.models.iter().find(|(_, known)| **known == model);
         if let Some((key, _)) = same {
             return key.clone();
@@ -286,20 +365,36 @@ impl Reading<'_> {
         let key = keys
             .find(|key| !self.found.models.contains_key(key))
             .unwrap_or(base);
-        if !is_on_bus {
-            for part in [
-                "vendor",
-                "device",
-                "subsystem_vendor",
-                "subsystem_device",
-                "pcie_speed",
-                "pcie_width",
-            ] {
-                self.found.chosen.insert(format!("models.{key}.{part}"));
-            }
+        for part in chosen {
+            self.found.chosen.insert(format!("models.{key}.{part}"));
         }
         self.found.models.insert(key.clone(), model);
         key
+    }
+
+    /// Replaces the rate of a port that was down by that of another device of its model, if one was up.
+    fn rates(&mut self) {
+        let is_chosen = |device: &Device| self.is_chosen(&device.name, "rate");
+        let (down, up): (Vec<Device>, Vec<Device>) =
+            self.found.devices.iter().cloned().partition(is_chosen);
+        let like = |device: &Device| {
+            let is_like = |other: &&Device| {
+                other.model == device.model
+                    && other.driver == device.driver
+                    && !other.cabled.is_empty()
+            };
+            up.iter().find(is_like).map(|other| other.rate)
+        };
+        let rates: BTreeMap<&str, Rate> = down
+            .iter()
+            .filter_map(|device| Some((device.name.as_str(), like(device)?)))
+            .collect();
+        for device in &mut self.found.devices {
+            device.rate = rates
+                .get(device.name.as_str())
+                .copied()
+                .unwrap_or(device.rate);
+        }
     }
 
     fn virtual_functions(
@@ -328,15 +423,15 @@ impl Reading<'_> {
     }
 
     /// Counters that have the same value on all ports, other than their driver file's.
-    fn counters(&mut self, devices: &[(PciAddress, &str)], notes: &mut Vec<String>) {
+    fn counters(&mut self, notes: &mut Vec<String>) {
         let mut values: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
         let mut rest: BTreeMap<String, u64> = BTreeMap::new();
-        for ((_, name), device) in devices.iter().zip(&self.found.devices) {
+        for device in &self.found.devices {
+            let name = &device.name;
             let driver = self.drivers.iter().find(|it| it.name == device.driver);
-            for (number, folder) in self
-                .ports(name)
-                .into_iter()
-                .flat_map(|port| [(port, "counters"), (port, "hw_counters")])
+            let ports = ReadPort::all(self.snapshot, name).into_iter();
+            for (number, folder) in
+                ports.flat_map(|port| ["counters", "hw_counters"].map(|it| (port.number, it)))
             {
                 let folder = format!("infiniband/{name}/ports/{number}/{folder}");
                 for file in self.snapshot.names(&folder) {
@@ -373,6 +468,26 @@ impl Reading<'_> {
             ));
         }
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
+}
+
+/// The rate of a device's port.
+fn rate(device: &str, port: Option<&ReadPort>) -> Result<Rate, CaptureError> {
+    let read = port.and_then(|port| port.rate.as_deref());
+    let read = read.ok_or_else(|| CaptureError::NoRate {
+        device: device.to_owned(),
+    })?;
+    let words = read.rsplit_once('(').map_or(read, |(_, words)| words);
+    let words = words.trim_end_matches(')');
+    Rate::by_words(words)
+        .or_else(|| Rate::by_words(&format!("{words} SDR")))
+        .ok_or_else(|| CaptureError::Rate {
+            device: device.to_owned(),
+            rate: read.to_owned(),
+        })
 }
 
 /// A name for an interface that a dump does not contain, derived from its device, within 15 bytes.

@@ -84,6 +84,19 @@ impl Snapshot {
         })
     }
 
+    /// Moves everything below a folder; what is there already stays.
+    pub(super) fn rename_below(&mut self, from: &str, to: &str) {
+        let paths = self.entries.range(from.to_owned()..);
+        let paths = paths.take_while(|(path, _)| path.starts_with(from));
+        let paths: Vec<String> = paths.map(|(path, _)| path.clone()).collect();
+        for path in paths {
+            if let Some(entry) = self.entries.remove(&path) {
+                let moved = format!("{to}{}", &path[from.len()..]);
+                self.entries.entry(moved).or_insert(entry);
+            }
+        }
+    }
+
     /// A number in a file, decimal or with `0x` hexadecimal.
     pub(super) fn number(&self, path: &str) -> Option<i64> {
         let text = self.text(path)?;

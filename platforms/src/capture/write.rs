@@ -27,7 +27,21 @@ pub(super) fn yaml(profile: &Profile) -> String {
     }
     lines.add(format_args!("devices:"));
     for of in &profile.devices {
-        lines.add(format_args!("  - {{ {} }}", device(of)));
+        lines.add(format_args!("  - {{ {} }}", device(of, profile)));
+    }
+    if !profile.skipped.is_empty() {
+        lines.add(format_args!("skipped:"));
+    }
+    for skipped in &profile.skipped {
+        let pci = skipped
+            .pci
+            .map(|pci| format!("pci: {}, ", quoted(&pci.to_string())));
+        lines.add(format_args!(
+            "  - {{ name: {}, {}why: {} }}",
+            quoted(&skipped.name),
+            pci.unwrap_or_default(),
+            quoted(&skipped.why)
+        ));
     }
     if !profile.interfaces.is_empty() {
         lines.add(format_args!("interfaces:"));
@@ -193,7 +207,7 @@ fn model(model: &Model) -> String {
     keys.join(", ")
 }
 
-fn device(device: &Device) -> String {
+fn device(device: &Device, profile: &Profile) -> String {
     let netdevs = device.netdevs.iter().map(|name| quoted(name));
     let rate = device.rate.to_string();
     let rate = rate.rsplit_once('(').map_or("", |(_, words)| words);
@@ -210,7 +224,9 @@ fn device(device: &Device) -> String {
     if !device.topo.0.is_empty() {
         keys.push(format!("topo: {}", row(&device.topo.0)));
     }
-    if device.cabled != [1] {
+    let path = format!("devices.{}.cabled", device.name);
+    let mut named = profile.provenance.iter().flat_map(|entry| &entry.of);
+    if device.cabled != [1] || named.any(|of| *of == path) {
         keys.push(format!("cabled: [{}]", joined(device.cabled.iter())));
     }
     if device.ports != 1 {
@@ -250,7 +266,7 @@ fn joined(words: impl Iterator<Item = impl Display>) -> String {
 }
 
 /// The text unquoted if YAML parses it as a text, otherwise in JSON quotes, which YAML accepts.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
     let is_word = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(plain)

@@ -17,6 +17,7 @@ impl Check<'_> {
             self.ports(number, device);
             self.interfaces(number, device);
             self.topology(number, device);
+            self.across_a_switch(number, device);
             self.rate(number, device);
             self.numa(number, device);
             self.function(number, device);
@@ -100,6 +101,26 @@ impl Check<'_> {
                 _ => continue,
             }
             break;
+        }
+    }
+
+    /// A switch is on one NUMA node, and so is everything behind it.
+    fn across_a_switch(&mut self, number: usize, device: &Device) {
+        let gpus = &self.platform.profile.gpus.numa;
+        let mut pairs = device.topo.0.iter().zip(gpus).enumerate();
+        let found = pairs.find(|(_, (level, gpu_node))| {
+            let is_near = matches!(level, TopoLevel::PIX | TopoLevel::PXB);
+            is_near && **gpu_node >= 0 && device.numa >= 0 && **gpu_node != device.numa
+        });
+        if let Some((gpu, (level, gpu_node))) = found {
+            let problem = ProblemKind::NumaAcrossSwitch {
+                device: device.name.clone(),
+                node: device.numa,
+                level: *level,
+                gpu,
+                gpu_node: *gpu_node,
+            };
+            self.flag_device(number, "numa", problem);
         }
     }
 

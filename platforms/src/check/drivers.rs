@@ -98,7 +98,18 @@ impl Check<'_> {
         };
         document.remove("provenance");
         let document = serde_json::Value::Object(document.into_iter().collect());
-        for path in provenance::paths(&document) {
+        let paths = provenance::paths(&document);
+        for (number, entry) in driver.provenance.iter().enumerate() {
+            for of in entry
+                .of
+                .iter()
+                .filter(|of| !provenance::names_one(of, &paths))
+            {
+                let problem = ProblemKind::NamesNothing(of.clone());
+                self.flag_in(&driver.source, &format!("provenance.{number}"), problem);
+            }
+        }
+        for path in paths {
             if provenance::of_path(&driver.provenance, &path).is_none() {
                 let problem = ProblemKind::NoProvenance(path.clone());
                 self.flag_in(&driver.source, &path, problem);

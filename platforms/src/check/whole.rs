@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
 use crate::profile::{Roles, Vfs};
+use crate::render::cpus_of;
 use crate::{ProblemKind, Role, TopoLevel, provenance, yaml};
 
 impl Check<'_> {
     pub(super) fn whole(&mut self) {
         self.gpus();
         self.numa_nodes();
+        self.cpus();
+        self.skipped();
         self.roles();
         self.virtual_functions();
         self.counters();
@@ -46,6 +49,45 @@ impl Check<'_> {
                 &format!("{key}.{node}"),
                 ProblemKind::StrayNuma { key, node },
             );
+        }
+    }
+
+    /// Reports CPUs that two NUMA nodes have, and GPUs on a node without CPUs.
+    fn cpus(&mut self) {
+        let profile = &self.platform.profile;
+        let mut nodes: BTreeMap<u16, i32> = BTreeMap::new();
+        let mut twice: BTreeMap<i32, ProblemKind> = BTreeMap::new();
+        for (node, list) in &profile.cpus {
+            for cpu in cpus_of(list) {
+                if let Some(first) = nodes.insert(cpu, *node) {
+                    let (node, other) = (first, *node);
+                    twice
+                        .entry(other)
+                        .or_insert(ProblemKind::CpuTwice { cpu, node, other });
+                }
+            }
+        }
+        let mut missing: BTreeMap<i32, usize> = BTreeMap::new();
+        for (gpu, node) in profile.gpus.numa.iter().enumerate() {
+            if *node >= 0 && !profile.cpus.is_empty() && !profile.cpus.contains_key(node) {
+                missing.entry(*node).or_insert(gpu);
+            }
+        }
+        for (node, problem) in twice {
+            self.flag(&format!("cpus.{node}"), problem);
+        }
+        for (node, gpu) in missing {
+            self.flag("cpus", ProblemKind::NoCpus { node, gpu });
+        }
+    }
+
+    fn skipped(&mut self) {
+        for (number, skipped) in self.platform.profile.skipped.iter().enumerate() {
+            let problem = ProblemKind::Skipped {
+                device: skipped.name.clone(),
+                why: skipped.why.clone(),
+            };
+            self.flag(&format!("skipped.{number}"), problem);
         }
     }
 
@@ -119,6 +161,23 @@ impl Check<'_> {
             }
         }
         self.without_provenance();
+        self.names_nothing();
+    }
+
+    /// Reports every path of an entry of `provenance` that names nothing in the file.
+    fn names_nothing(&mut self) {
+        let source = self.platform.source.clone();
+        let paths = provenance::paths_of_text(&source.text);
+        for (number, entry) in self.platform.profile.provenance.iter().enumerate() {
+            for of in entry
+                .of
+                .iter()
+                .filter(|of| !provenance::names_one(of, &paths))
+            {
+                let problem = ProblemKind::NamesNothing(of.clone());
+                self.flag_in(&source, &format!("provenance.{number}"), problem);
+            }
+        }
     }
 
     /// Reports every value that no entry of `provenance` covers. The text is parsed again, so that

@@ -18,7 +18,7 @@ pub(super) fn mask(list: &str) -> String {
 }
 
 /// The numbers of a list (`0-3,8`). What is not a range of numbers is left out.
-pub(super) fn cpus_of(list: &str) -> impl Iterator<Item = u16> {
+pub(crate) fn cpus_of(list: &str) -> impl Iterator<Item = u16> {
     let ranges = list.split(',').filter_map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         Some(first.parse().ok()?..=last.parse().ok()?)

@@ -142,6 +142,9 @@ pub enum TopoFault {
         /// Why it is not allowed.
         why: &'static str,
     },
+    /// The text ends right after a name, which may be the beginning of a longer one.
+    #[error("found the end of the text after `{0}` in the NIC legend, within a name perhaps")]
+    LegendCut(String),
     /// Two NICs with the same name.
     #[error("found device `{0}` twice in the NIC legend")]
     NameTwice(String),
@@ -178,6 +181,7 @@ impl TopoFault {
             Self::LegendLabel { .. } => {
                 "the legend names each column once; a row or a column may be lost"
             }
+            Self::LegendCut(..) => "give the whole output; its last line has an end too",
             Self::NameTwice(..) => "each NIC has its own name; one was cut",
             Self::RowApart => "give one output, its rows together",
         }

@@ -20,7 +20,7 @@ pub(super) fn read(
     let mut names = BTreeMap::new();
     let mut taken: BTreeSet<DeviceName> = BTreeSet::new();
     let mut entry_above = false;
-    for line in lines {
+    for (number, line) in lines.iter().enumerate() {
         let mut reader = Reader::new(line, Place { line: 0, column: 0 });
         reader.skip_blanks();
         let (place, found) = (reader.place(), reader.found());
@@ -43,14 +43,32 @@ pub(super) fn read(
         }
         reader.skip_blanks();
         let (place, found) = (reader.place(), reader.found());
-        let name = take_name(&mut reader)
-            .ok_or_else(|| TopoError::at(place, TopoFault::Legend { found }))?;
+        let fault = || TopoError::at(place, TopoFault::Legend { found });
+        let name = take_name(&mut reader).ok_or_else(fault)?;
+        // The tool ends every line, so a text that ends within its last line was cut.
+        let ends_in_name = line.last().is_some_and(|glyph| !glyph.char.is_whitespace());
+        if number + 1 == lines.len() && ends_in_name {
+            return Err(TopoError::at(place, TopoFault::LegendCut(name.0)));
+        }
+        // `mlx5_` is the beginning of a name, whose end may be in the next line.
+        let is_whole = name.0.ends_with(|char: char| char.is_ascii_alphanumeric());
+        if !is_whole && !lines.get(number + 1).is_some_and(|line| goes_on(line)) {
+            let found = name.0;
+            return Err(TopoError::at(place, TopoFault::Legend { found }));
+        }
         if labels.contains(&name.as_str()) || !taken.insert(name.clone()) {
             return Err(TopoError::at(place, TopoFault::NameTwice(name.0)));
         }
         names.insert(label, name);
     }
     Ok(names)
+}
+
+/// Whether a line is neither blank nor an entry.
+fn goes_on(line: &[Glyph]) -> bool {
+    let mut reader = Reader::new(line, Place { line: 0, column: 0 });
+    reader.skip_blanks();
+    reader.peek().is_some() && take_label(&mut reader).is_none()
 }
 
 /// Takes `NIC3:`.

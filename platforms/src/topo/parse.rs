@@ -6,9 +6,10 @@
 //!   have the same labels in the same order, whatever blanks it lost or gained;
 //! - no level is a prefix of another, so cells that run together can be read one by one, and every
 //!   row has exactly one for each column;
-//! - `X` is on the diagonal and nowhere else, and the two cells of a pair are equal.
+//! - `X` is on the diagonal and nowhere else, and the two cells of a pair are equal; between two GPUs
+//!   NVLinks may differ ([`NvLinkAsymmetry`]).
 //!
-//! So a lost, added or changed cell is always detected. Rows that are lost together with their
+//! So a lost, added or changed cell is always detected, and refused if it is a NIC's. Rows that are lost together with their
 //! columns and legend entries cannot be detected.
 
 use std::collections::BTreeSet;
@@ -16,7 +17,7 @@ use std::collections::BTreeSet;
 use super::affinity::{self, Beside};
 use super::glyphs::{self, Place, Reader};
 use super::sheet::{Row, Sheet};
-use super::{TopoError, TopoFault, TopoNic, Topology, legend};
+use super::{NvLinkAsymmetry, TopoError, TopoFault, TopoNic, Topology, legend};
 use crate::{DeviceName, TopoLevel};
 
 /// Parses the output of `nvidia-smi topo -m`: from a pipe, or wrapped, coloured and expanded by a
@@ -42,7 +43,7 @@ pub fn parse(text: &str) -> Result<Topology, TopoError> {
             check_end(reader, &row.label)?;
         }
     }
-    check_mirror(&levels, &labels)?;
+    let asymmetries = check_mirror(&levels, &labels, gpus)?;
     let mut names = legend::read(sheet.below, &labels[gpus..])?;
     let nics = labels[gpus..].iter().map(|&label| TopoNic {
         label: label.to_owned(),
@@ -58,6 +59,7 @@ pub fn parse(text: &str) -> Result<Topology, TopoError> {
             .into_iter()
             .map(|row| row.into_iter().map(|(level, _)| level).collect())
             .collect(),
+        asymmetries,
     })
 }
 
@@ -193,20 +195,39 @@ pub(super) fn take_level(reader: &mut Reader) -> Option<TopoLevel> {
     })
 }
 
-fn check_mirror(levels: &[Vec<(TopoLevel, Place)>], labels: &[&str]) -> Result<(), TopoError> {
+/// Compares the two cells of each pair; returns the pairs of GPUs whose NVLinks differ.
+fn check_mirror(
+    levels: &[Vec<(TopoLevel, Place)>],
+    labels: &[&str],
+    gpus: usize,
+) -> Result<Vec<NvLinkAsymmetry>, TopoError> {
+    let mut asymmetries = Vec::new();
     for (row, cells) in levels.iter().enumerate() {
         for (column, &(level, place)) in cells.iter().enumerate().take(row) {
             let (mirrored, _) = levels[column][row];
-            if level != mirrored {
-                let fault = TopoFault::Mirror {
-                    level,
-                    row: labels[row].to_owned(),
-                    column: labels[column].to_owned(),
-                    mirrored,
-                };
-                return Err(TopoError::at(place, fault));
+            if level == mirrored {
+                continue;
             }
+            let has_links =
+                matches!(level, TopoLevel::NV(_)) || matches!(mirrored, TopoLevel::NV(_));
+            let (name, other) = (labels[column].to_owned(), labels[row].to_owned());
+            if row < gpus && has_links {
+                asymmetries.push(NvLinkAsymmetry {
+                    gpu: name,
+                    level: mirrored,
+                    other,
+                    mirrored: level,
+                });
+                continue;
+            }
+            let fault = TopoFault::Mirror {
+                level,
+                row: other,
+                column: name,
+                mirrored,
+            };
+            return Err(TopoError::at(place, fault));
         }
     }
-    Ok(())
+    Ok(asymmetries)
 }
