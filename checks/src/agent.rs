@@ -57,6 +57,7 @@ pub struct Agent {
     /// The checks of `--checks` that run.
     checks: Vec<Check>,
     schedule: Schedule,
+    until_next_poll: Duration,
     discovery: Discovery,
     memory: Memory,
     samples: Samples,
@@ -88,10 +89,16 @@ impl Agent {
         Agent::start_with(start, Rc::new(Right))
     }
 
-    /// The pause between two polls.
+    /// The longest time between two polls, publishing apart: the shorter of the two intervals.
     #[must_use]
     pub fn interval(&self) -> Duration {
         self.schedule.interval()
+    }
+
+    /// The time from the last poll, when it read its clocks, to the next one.
+    #[must_use]
+    pub fn until_next_poll(&self) -> Duration {
+        self.until_next_poll
     }
 
     /// The folder whose listing begins a poll.
@@ -123,6 +130,7 @@ impl Agent {
     /// poll's batches is dropped; a fault in them is found again if it still holds.
     pub fn take(&mut self, polled: Polled) {
         self.save_was_tried = false;
+        self.until_next_poll = self.schedule.interval();
         let in_doubt = self.delivery.begin(Vec::new());
         self.memory.doubt(in_doubt);
         let (mut snapshot, learnt) = match polled.0 {
@@ -143,6 +151,7 @@ impl Agent {
             return;
         }
         self.schedule.ran(snapshot.due, snapshot.clocks.boot_ns);
+        self.until_next_poll = self.schedule.until_next(snapshot.clocks.boot_ns);
         let measure = Measure {
             config: &self.discovery.config,
             enabled: &self.discovery.enabled,

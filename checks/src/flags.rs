@@ -326,14 +326,14 @@ impl Flags {
             log_format: match self.text("log-format") {
                 "text" => LogFormat::Text,
                 "json" => LogFormat::Json,
-                _ => return Err(self.refuse("log-format", "`text` or `json`")),
+                _ => return Err(self.misuse("log-format", "`text` or `json`")),
             },
             log_level: match self.text("log-level") {
                 "debug" => Level::Debug,
                 "info" => Level::Info,
                 "warn" => Level::Warn,
                 "error" => Level::Error,
-                _ => return Err(self.refuse("log-level", "`debug`, `info`, `warn` or `error`")),
+                _ => return Err(self.misuse("log-level", "`debug`, `info`, `warn` or `error`")),
             },
         };
         Ok((settings, records))
@@ -342,6 +342,14 @@ impl Flags {
     fn refuse(&self, name: &str, allowed: &str) -> Refusal {
         Refusal::new(format!("invalid --{name} `{}`", self.text(name)))
             .hint(format!("must be {allowed}"))
+    }
+
+    /// A refusal as a usage error.
+    fn misuse(&self, name: &str, allowed: &str) -> Refusal {
+        Refusal {
+            code: 2,
+            ..self.refuse(name, allowed)
+        }
     }
 
     fn strategy(&self) -> Result<ProcessingStrategy, Refusal> {
@@ -447,7 +455,6 @@ mod tests {
     #[case(&["--publish-attempts", "0"], "from 1")]
     #[case(&["--platform-connector-socket", "localhost:50051"], "unix://")]
     #[case(&["--platform-connector-socket", "unix:run/a.sock"], "an absolute path")]
-    #[case(&["--log-format", "xml"], "json")]
     #[case(&["--node-name", " "], "NODE_NAME")]
     fn a_text_that_cannot_be_is_refused_with_what_can(#[case] args: &[&str], #[case] part: &str) {
         let refusal = judge(args).unwrap_err();
@@ -455,6 +462,15 @@ mod tests {
         assert!(line.contains(part), "{line}");
         assert!(!line.contains('\n'));
         assert_eq!(refusal.code, 1);
+    }
+
+    #[rstest]
+    #[case(&["--log-format", "xml"], "json")]
+    #[case(&["--log-level", "loud"], "`debug`, `info`, `warn` or `error`")]
+    fn a_word_that_a_log_does_not_have_is_a_usage_error(#[case] args: &[&str], #[case] part: &str) {
+        let refusal = judge(args).unwrap_err();
+        assert_eq!(refusal.code, 2);
+        assert!(refusal.to_string().contains(part), "{refusal}");
     }
 
     #[rstest]

@@ -5,6 +5,7 @@
 //! read on request, not in every poll, because a real one has 256 entries.
 
 use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
 
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::metrics::{Family, GIDS, Sample, Value};
@@ -81,9 +82,14 @@ fn net_device(hands: &dyn Hands, folder: &str) -> Option<String> {
     }
 }
 
-/// Whether the entry is set. An unset entry is all zeros or cannot be read.
+/// The link-local prefix without an interface identifier: an entry that is not filled in.
+const EMPTY: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0);
+
+/// Whether the entry is set. An unset entry is all zeros, is the link-local prefix alone, or cannot
+/// be read. The kernel writes a GID as an IPv6 address (`_show_port_gid_attr`, `%pI6`).
 fn is_valid(answer: &Result<Answer, ReadError>) -> bool {
-    text(answer).is_some_and(|text| text.chars().any(|c| c != '0' && c != ':'))
+    let gid = text(answer).and_then(|text| text.parse::<Ipv6Addr>().ok());
+    gid.is_some_and(|gid| !gid.is_unspecified() && gid != EMPTY)
 }
 
 fn text(answer: &Result<Answer, ReadError>) -> Option<String> {
@@ -218,6 +224,12 @@ mod tests {
                 "/c/mlx5_0/ports/1/gids/3",
                 "0000:0000:0000:0000:0000:0000:0000:0000\n",
             ),
+            // The link-local prefix without an interface identifier.
+            (
+                "/c/mlx5_0/ports/1/gids/4",
+                "fe80:0000:0000:0000:0000:0000:0000:0000\n",
+            ),
+            ("/c/mlx5_0/ports/1/gids/5", "garbage\n"),
             ("/c/mlx5_0/ports/1/gid_attrs/types/0", "IB/RoCE v1\n"),
             ("/c/mlx5_0/ports/1/gid_attrs/types/1", "RoCE v2\n"),
             ("/c/mlx5_0/ports/1/gid_attrs/types/2", "RoCE v2\n"),

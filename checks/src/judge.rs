@@ -9,9 +9,9 @@ pub(crate) mod port;
 use std::collections::BTreeSet;
 
 use crate::absence::{self, Measure};
-use crate::memory::{CardFault, Effect, Judged, Memory, Port, Slot};
+use crate::memory::{CardFault, CardMemory, Effect, Memory, Port, Slot};
 use crate::message;
-use crate::name::{Card, DeviceName, LinkLayer, PortNumber, SlotKey};
+use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role, SlotKey};
 use crate::peers::{Peers, Standing};
 use crate::pending_clear::Subject;
 use crate::policy::Policy;
@@ -142,7 +142,9 @@ fn wants_peers(memory: &Memory, samples: &Samples) -> bool {
     let hangs_on = |(key, slot): (&SlotKey, &Slot)| {
         let here = samples.of(key);
         let mut ports = slot.ports.iter();
-        ports.any(|(number, port)| port.judged != Judged::Open && here.is_unhealthy(*number, port))
+        ports.any(|(number, port)| {
+            port.judged.is_open_to_peers() && here.is_unhealthy(*number, port)
+        })
     };
     memory
         .cards
@@ -176,7 +178,8 @@ fn judge_slots(
             let is_healthy = |(number, port): (PortNumber, &Port)| here.is_healthy(number, port);
             let is_whole = ports_of(slot, layer).all(is_healthy);
             if is_whole && slot.pending.contains(&layer) {
-                prepared_events.push(device_healthy(key, &slot.name, layer));
+                let message = message::device_healthy(&slot.name);
+                prepared_events.push(device_healthy(key, &slot.name, layer, message));
             }
             port::judge_ports(key, slot, here, layer, peers, measure, &mut prepared_events);
         }
@@ -220,7 +223,8 @@ fn say_back(
     if !policy.is_back(ports, healthy, quiet) {
         return;
     }
-    prepared_events.push(device_healthy(key, &slot.name, layer));
+    let message = message::device_back(&slot.name);
+    prepared_events.push(device_healthy(key, &slot.name, layer, message));
     for (number, port) in ports_of(slot, layer) {
         if here.is_healthy(number, port) {
             prepared_events.push(port::healthy(key, &slot.name, number, layer));
@@ -228,11 +232,16 @@ fn say_back(
     }
 }
 
-fn device_healthy(key: &SlotKey, name: &DeviceName, layer: LinkLayer) -> PreparedEvent {
+fn device_healthy(
+    key: &SlotKey,
+    name: &DeviceName,
+    layer: LinkLayer,
+    message: String,
+) -> PreparedEvent {
     PreparedEvent {
         check: layer.state_check(),
         severity: None,
-        message: message::device_back(name),
+        message,
         subject: Subject::Device(name.clone()),
         effect: Effect::DeviceHealthy(key.clone(), layer),
     }
@@ -252,63 +261,95 @@ fn judge_cards(memory: &mut Memory, peers: &Peers, prepared_events: &mut Vec<Pre
         kept.fault.is_some() || slots.values().any(|slot| slot.card() == *card)
     });
     for (key, card) in &mut memory.cards {
-        let standing = peers.standing(key);
-        let word = match (&card.fault, standing) {
-            (Some(_), Some(Standing::Exempt)) => Some(CardWord::Exempt),
-            (Some(_), Some(Standing::Meets { active, mode })) => {
-                Some(CardWord::Meets { active, mode })
-            }
-            (Some(fault), Some(Standing::NoEvidence { active })) if active >= fault.expected => {
-                let mode = fault.expected;
-                Some(CardWord::Meets { active, mode })
-            }
-            (Some(fault), Some(Standing::Below { active, mode })) => {
-                fault.again.then_some(CardWord::Below { active, mode })
-            }
-            (Some(fault), Some(Standing::NoEvidence { active })) => {
-                let mode = fault.expected;
-                fault.again.then_some(CardWord::Below { active, mode })
-            }
-            // No device of the card is present, and too few others are: the fault remains in the
-            // new boot too.
-            (Some(fault), None) => (fault.again && !card.stale).then_some(CardWord::Below {
-                active: 0,
-                mode: fault.expected,
-            }),
-            (None, Some(standing)) => {
-                let is_waiting = peers.cards.get(key).is_none_or(|view| view.is_waiting);
-                first_word(&mut card.judged, card.pending, is_waiting, standing)
-            }
-            (Some(_), Some(Standing::Unready)) | (None, None) => None,
+        let in_roles = peers.of_card(key);
+        let word = match &card.fault {
+            Some(fault) => word_of_fault(fault, card.stale, &in_roles),
+            None => first_word(card, &in_roles),
         };
-        let role = peers.cards.get(key).map(|view| view.role);
-        let role = role.or(card.fault.as_ref().map(|fault| fault.role));
-        if let (Some(word), Some(role)) = (word, role) {
-            prepared_events.push(say_card(key, word, role));
-        }
+        prepared_events.extend(word.map(|(role, word)| say_card(key, word, role)));
     }
 }
 
-/// The first judgement of a card, and the baseline event that may still be pending after it.
+/// The event of a card with a reported fault. The fault stands while any of the card's roles is
+/// below its peers; the role in which it was reported decides the rest.
+fn word_of_fault(
+    fault: &CardFault,
+    is_stale: bool,
+    in_roles: &[(Role, Standing, bool)],
+) -> Option<(Role, CardWord)> {
+    let (role, expected) = (fault.role, fault.expected);
+    let below = |active, mode| fault.again.then_some(CardWord::Below { active, mode });
+    let own = in_roles.iter().find(|(of, ..)| *of == role);
+    // After a change of its role, the card is judged in the role that it has now.
+    let Some((role, own, _)) = own.or(in_roles.first()).copied() else {
+        // No device of the card is present, and too few others are: the fault remains in the new
+        // boot too.
+        let word = below(0, expected).filter(|_| !is_stale)?;
+        return Some((role, word));
+    };
+    let met = match own {
+        Standing::Exempt => return Some((role, CardWord::Exempt)),
+        Standing::Unready => return None,
+        Standing::Below { active, mode } => return Some((role, below(active, mode)?)),
+        Standing::Meets { active, mode } => CardWord::Meets { active, mode },
+        Standing::NoEvidence { active } if active >= expected => CardWord::Meets {
+            active,
+            mode: expected,
+        },
+        Standing::NoEvidence { active } => return Some((role, below(active, expected)?)),
+    };
+    match first_below(in_roles) {
+        Some(below) => fault.again.then_some(below),
+        None => Some((role, met)),
+    }
+}
+
+/// The first role in which a card is below its peers.
+fn first_below<'r>(
+    in_roles: impl IntoIterator<Item = &'r (Role, Standing, bool)>,
+) -> Option<(Role, CardWord)> {
+    let mut in_roles = in_roles.into_iter();
+    in_roles.find_map(|(role, standing, _)| match *standing {
+        Standing::Below { active, mode } => Some((*role, CardWord::Below { active, mode })),
+        _ => None,
+    })
+}
+
+/// The first judgement of a card, and the baseline event that may still be pending after it. The
+/// card is healthy when no role of it is below its peers.
 fn first_word(
-    judged: &mut bool,
-    is_pending: bool,
-    is_waiting: bool,
-    standing: Standing,
-) -> Option<CardWord> {
-    match standing {
-        Standing::Unready => None,
-        _ if is_waiting && !*judged => None,
-        Standing::Below { active, mode } if !*judged => Some(CardWord::Below { active, mode }),
-        Standing::Meets { active, mode } if is_pending => Some(CardWord::Meets { active, mode }),
-        _ => {
-            *judged = true;
+    card: &mut CardMemory,
+    in_roles: &[(Role, Standing, bool)],
+) -> Option<(Role, CardWord)> {
+    let is_unready = |(_, standing, _): &(Role, Standing, bool)| *standing == Standing::Unready;
+    if in_roles.is_empty() || in_roles.iter().any(is_unready) {
+        return None;
+    }
+    if !card.judged {
+        let is_judgeable = |(.., is_waiting): &&(Role, Standing, bool)| !is_waiting;
+        if let Some(below) = first_below(in_roles.iter().filter(is_judgeable)) {
+            return Some(below);
+        }
+        if in_roles.iter().any(|(.., is_waiting)| *is_waiting) {
+            return None;
+        }
+    }
+    let meets = in_roles
+        .iter()
+        .find_map(|(role, standing, _)| match standing {
+            Standing::Meets { active, mode } => Some((*role, *active, *mode)),
+            _ => None,
+        });
+    match meets.filter(|_| card.pending && first_below(in_roles).is_none()) {
+        Some((role, active, mode)) => Some((role, CardWord::Meets { active, mode })),
+        None => {
+            card.judged = true;
             None
         }
     }
 }
 
-fn say_card(key: &(LinkLayer, Card), word: CardWord, role: crate::name::Role) -> PreparedEvent {
+fn say_card(key: &(LinkLayer, Card), word: CardWord, role: Role) -> PreparedEvent {
     let (layer, card) = key;
     let (severity, message, effect) = match word {
         CardWord::Below { active, mode } => {

@@ -31,9 +31,19 @@ pub(crate) enum Judged {
     Returning,
     /// Judged by the severity table alone.
     Open,
+    /// Fatal while it is unhealthy, although the severity table is silent: it makes its card fall
+    /// below its peers.
+    Condemned,
     /// Unhealthy since it was first seen, with this severity, and without evidence from peers: not
     /// reported.
     Quiet(Option<Severity>),
+}
+
+impl Judged {
+    /// Whether the comparison with peers may still decide about an unhealthy port.
+    pub(crate) fn is_open_to_peers(self) -> bool {
+        !matches!(self, Judged::Open | Judged::Condemned)
+    }
 }
 
 /// A port as remembered.

@@ -1,7 +1,7 @@
 //! The message of every event, and its conversion to a `HealthEvent`.
 //!
 //! The texts are those of NVSentinel's nic-health-monitor (state checks), so that traces can be
-//! compared; the texts of clears are defined here.
+//! compared; the texts of clears, and those of a first start, are defined here.
 
 use proto::{Entity, HealthEvent, RecommendedAction};
 
@@ -73,6 +73,10 @@ pub(crate) fn device_gone(layer: LinkLayer, name: &DeviceName) -> String {
     }
 }
 
+pub(crate) fn device_healthy(name: &DeviceName) -> String {
+    format!("Device {name}: healthy (every port ACTIVE, LinkUp)")
+}
+
 pub(crate) fn device_back(name: &DeviceName) -> String {
     format!("Device {name} re-enumerated in sysfs")
 }
@@ -129,8 +133,15 @@ pub(crate) fn counter_recovered(id: CounterId, name: &DeviceName, number: PortNu
     format!("Counter {id} recovered on port {name} port {number}")
 }
 
-pub(crate) fn counter_baseline(id: CounterId, name: &DeviceName, number: PortNumber) -> String {
-    format!("Counter {id} healthy after reboot on port {name} port {number}")
+/// The healthy event of a counter at its first reading, in the first boot or after a reboot.
+pub(crate) fn counter_baseline(
+    id: CounterId,
+    name: &DeviceName,
+    number: PortNumber,
+    is_reboot: bool,
+) -> String {
+    let when = if is_reboot { " after reboot" } else { "" };
+    format!("Counter {id} healthy{when} on port {name} port {number}")
 }
 
 pub(crate) fn counter_disabled(id: CounterId, name: &DeviceName) -> String {

@@ -16,16 +16,25 @@ pub(crate) enum Nearness {
     Switch,
     /// PHB or NODE: on the same socket.
     Socket,
-    /// SYS and every other text: on another socket, or not on PCIe.
+    /// SYS, X and NVLink: on another socket, or not on PCIe.
     System,
 }
 
+/// The levels of the matrix, as a refusal names them (`lsd 12.2`).
+const LEVELS: &str = "X, PIX, PXB, PHB, NODE, SYS and NV<n>";
+
 impl Nearness {
-    fn of(level: &str) -> Nearness {
+    /// The distance of a level; `None` for a text that is no level.
+    fn of(level: &str) -> Option<Nearness> {
         match level {
-            "PIX" | "PXB" => Nearness::Switch,
-            "PHB" | "NODE" => Nearness::Socket,
-            _ => Nearness::System,
+            "PIX" | "PXB" => Some(Nearness::Switch),
+            "PHB" | "NODE" => Some(Nearness::Socket),
+            "SYS" | "X" => Some(Nearness::System),
+            _ => {
+                let links = level.strip_prefix("NV")?;
+                let is_count = !links.is_empty() && links.bytes().all(|b| b.is_ascii_digit());
+                is_count.then_some(Nearness::System)
+            }
         }
     }
 }
@@ -35,6 +44,7 @@ impl Nearness {
 pub struct Metadata {
     gpu_count: usize,
     gpu_numa_nodes: BTreeSet<i64>,
+    /// Each text is a level.
     topology: BTreeMap<String, Vec<String>>,
 }
 
@@ -99,6 +109,15 @@ impl Metadata {
                  false REPLACE_VM on management NIC failures"
             ));
         }
+        let mut levels = topology
+            .iter()
+            .flat_map(|(nic, row)| row.iter().map(move |level| (nic, level)));
+        if let Some((nic, level)) = levels.find(|(_, level)| Nearness::of(level).is_none()) {
+            return Err(format!(
+                "gpu metadata at {path} has unknown topology level {level:?} in \
+                 nic_topology[{nic:?}] (a level is one of {LEVELS})"
+            ));
+        }
         Ok(Metadata {
             gpu_count: gpus.len(),
             gpu_numa_nodes,
@@ -122,7 +141,7 @@ impl Metadata {
     /// The distance of the device to its nearest GPU; a missing or short row counts as all-SYS.
     pub(crate) fn nearness(&self, device: &str) -> Nearness {
         match self.row(device) {
-            Row::Full(row) => row.iter().map(|level| Nearness::of(level)).min(),
+            Row::Full(row) => row.iter().filter_map(|level| Nearness::of(level)).min(),
             Row::Short | Row::Missing => None,
         }
         .unwrap_or(Nearness::System)
@@ -153,6 +172,30 @@ mod tests {
         r#"{"gpus":[{"numa_node":"0"}],"nic_topology":{"a":["SYS"]}}"#,
         "parse gpu metadata"
     )]
+    #[case(
+        r#"{"gpus":[{"numa_node":0}],"nic_topology":{"mlx5_0":["FOO"]}}"#,
+        "unknown topology level \"FOO\" in nic_topology[\"mlx5_0\"] (a level is one of X, PIX, PXB, PHB, NODE, SYS and NV<n>)"
+    )]
+    #[case(
+        r#"{"gpus":[{"numa_node":0}],"nic_topology":{"a":["pix"]}}"#,
+        "level \"pix\""
+    )]
+    #[case(
+        r#"{"gpus":[{"numa_node":0}],"nic_topology":{"a":["NV"]}}"#,
+        "level \"NV\""
+    )]
+    #[case(
+        r#"{"gpus":[{"numa_node":0}],"nic_topology":{"a":["NV4x"]}}"#,
+        "level \"NV4x\""
+    )]
+    #[case(
+        r#"{"gpus":[{"numa_node":0}],"nic_topology":{"a":[""]}}"#,
+        "level \"\""
+    )]
+    #[case(
+        r#"{"gpus":[{"numa_node":0}],"nic_topology":{"a":["SYS"],"b":["SYS","FOO"]}}"#,
+        "nic_topology[\"b\"]"
+    )]
     fn metadata_that_classifies_nothing_is_refused(#[case] text: &str, #[case] part: &str) {
         let cause = read(text).unwrap_err();
         assert!(cause.contains(part), "{cause}");
@@ -162,7 +205,7 @@ mod tests {
     fn the_nearest_gpu_decides_and_a_short_row_is_all_sys() {
         let metadata = read(
             r#"{"gpus":[{"numa_node":0},{"numa_node":1}],"nic_topology":{
-                "a":["SYS","PXB"],"b":["NODE","SYS"],"c":["SYS","SYS"],"d":["PIX"],"e":["NV18","SYS"],"g":["PIX","SYS"]}}"#,
+                "a":["SYS","PXB"],"b":["NODE","SYS"],"c":["SYS","SYS"],"d":["PIX"],"e":["NV18","X"],"g":["PIX","SYS"]}}"#,
         )
         .unwrap();
         let nearness: Vec<Nearness> = ["a", "b", "c", "d", "e", "f", "g"]

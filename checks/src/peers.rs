@@ -1,22 +1,27 @@
 //! Evidence of peers: the comparison of the cards of one role and layer (`lsd 4.3`).
 //!
-//! A group of one card, a tie for the mode, and a mode of zero give no evidence. A card with a
-//! management function, or with a device that could not be read, is neither judged nor counted.
+//! A card whose functions have different roles is compared in each of them, with its functions of
+//! that role. A function that is not in the topology has a guessed role, and is compared in that of
+//! its card's other functions. A group of one card, a tie for the mode, and a mode of zero give no evidence. A card
+//! with a management function, or with a device that could not be read, is neither judged nor
+//! counted.
 
 pub(crate) mod mode;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::absence::Measure;
 use crate::memory::{Judged, Memory, Slot};
-use crate::name::{Card, LinkLayer, Role};
+use crate::name::{Card, LinkLayer, Role, SlotKey};
 use crate::recognise::{Surroundings, ports_of};
 use crate::sample::{DeviceSample, PortSample, Presence, Samples};
 
-/// A card of one layer in the present poll.
+/// The functions of one role and layer of a card.
+pub(crate) type CardKey = (LinkLayer, Card, Role);
+
+/// A card in one role and layer in the present poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CardView {
-    pub(crate) role: Role,
     /// The role that defines its group.
     group: Role,
     /// Healthy ports.
@@ -41,8 +46,10 @@ pub(crate) enum Standing {
 /// All cards of the present poll.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Peers {
-    pub(crate) cards: BTreeMap<(LinkLayer, Card), CardView>,
+    cards: BTreeMap<CardKey, CardView>,
     modes: BTreeMap<(LinkLayer, Role), Option<usize>>,
+    /// The roles in which devices are compared whose own role is a guess.
+    in_role: BTreeMap<(SlotKey, LinkLayer), Role>,
 }
 
 impl Peers {
@@ -53,7 +60,8 @@ impl Peers {
         measure: &Measure<'_>,
     ) -> Peers {
         let policy = measure.policy;
-        let mut cards: BTreeMap<(LinkLayer, Card), CardView> = BTreeMap::new();
+        let in_role = roles_of_siblings(memory, samples, around);
+        let mut cards: BTreeMap<CardKey, CardView> = BTreeMap::new();
         for (key, slot) in &memory.slots {
             let here = samples.of(key);
             let is_held = here.presence == Presence::Absent && !slot.stale && slot.gone.is_empty();
@@ -62,11 +70,14 @@ impl Peers {
             }
             let card = slot.card();
             for layer in slot.layers() {
+                let role = in_role
+                    .get(&(key.clone(), layer))
+                    .copied()
+                    .unwrap_or(slot.role);
                 let view = cards
-                    .entry((layer, card.clone()))
+                    .entry((layer, card.clone(), role))
                     .or_insert_with(|| CardView {
-                        role: slot.role,
-                        group: policy.peer_group(slot.role),
+                        group: policy.peer_group(role),
                         active: 0,
                         is_waiting: false,
                         is_ready: !around.unready.contains(&card),
@@ -76,8 +87,15 @@ impl Peers {
                 add_ports(view, slot, here, layer, measure);
             }
         }
+        let unready = cards.iter().filter(|(_, view)| !view.is_ready);
+        let unready: BTreeSet<(LinkLayer, Card)> = unready
+            .map(|((layer, card, _), _)| (*layer, card.clone()))
+            .collect();
+        for ((layer, card, _), view) in &mut cards {
+            view.is_ready &= !unready.contains(&(*layer, card.clone()));
+        }
         let mut counts: BTreeMap<(LinkLayer, Role), Vec<usize>> = BTreeMap::new();
-        for ((layer, _), view) in &cards {
+        for ((layer, ..), view) in &cards {
             if view.is_ready && !view.is_exempt {
                 counts
                     .entry((*layer, view.group))
@@ -89,26 +107,85 @@ impl Peers {
             .into_iter()
             .map(|(group, counts)| (group, policy.expected_ports(&counts)))
             .collect();
-        Peers { cards, modes }
+        Peers {
+            cards,
+            modes,
+            in_role,
+        }
     }
 
-    /// The result for a card; `None` if none of its devices is listed.
-    pub(crate) fn standing(&self, key: &(LinkLayer, Card)) -> Option<Standing> {
-        let view = self.cards.get(key)?;
+    /// The result for the card of a device, in the role in which the device is compared; `None` if no
+    /// such device is listed.
+    pub(crate) fn standing(
+        &self,
+        key: &SlotKey,
+        slot: &Slot,
+        layer: LinkLayer,
+    ) -> Option<Standing> {
+        let role = self.in_role.get(&(key.clone(), layer)).copied();
+        let view = self
+            .cards
+            .get(&(layer, slot.card(), role.unwrap_or(slot.role)))?;
+        Some(self.of_view(layer, view))
+    }
+
+    /// The results for a card in each of its roles, each with whether a port of that role is still
+    /// within the patience before its first judgement.
+    pub(crate) fn of_card(&self, (layer, card): &(LinkLayer, Card)) -> Vec<(Role, Standing, bool)> {
+        let views = self
+            .cards
+            .iter()
+            .filter(|((of, name, _), _)| of == layer && name == card);
+        views
+            .map(|((.., role), view)| (*role, self.of_view(*layer, view), view.is_waiting))
+            .collect()
+    }
+
+    fn of_view(&self, layer: LinkLayer, view: &CardView) -> Standing {
         let active = view.active;
-        Some(if view.is_exempt {
+        if view.is_exempt {
             Standing::Exempt
         } else if !view.is_ready {
             Standing::Unready
         } else {
-            let group = (key.0, view.group);
+            let group = (layer, view.group);
             match self.modes.get(&group).copied().flatten() {
                 Some(mode) if active < mode => Standing::Below { active, mode },
                 Some(mode) => Standing::Meets { active, mode },
                 None => Standing::NoEvidence { active },
             }
-        })
+        }
     }
+}
+
+/// The roles in which devices are compared that are not in the topology: those of their cards' first
+/// functions that are. A missing row says nothing of a function, and its card is one piece.
+fn roles_of_siblings(
+    memory: &Memory,
+    samples: &Samples,
+    around: &Surroundings,
+) -> BTreeMap<(SlotKey, LinkLayer), Role> {
+    let mut roles = BTreeMap::new();
+    if around.guessed.is_empty() {
+        return roles;
+    }
+    for (key, slot) in around
+        .guessed
+        .iter()
+        .filter_map(|key| Some((key, memory.slots.get(key)?)))
+    {
+        let siblings = memory.slots.iter().filter(|(other, sibling)| {
+            !around.guessed.contains(other)
+                && samples.of(other).is_present()
+                && sibling.card() == slot.card()
+        });
+        for (_, sibling) in siblings {
+            for layer in sibling.layers() {
+                roles.entry((key.clone(), layer)).or_insert(sibling.role);
+            }
+        }
+    }
+    roles
 }
 
 fn add_ports(

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::time::Duration;
 
 use crate::agent::Outcome;
 use crate::counters::Threshold;
@@ -195,6 +196,12 @@ pub trait Policy: Debug {
         peers::mode::mode(active)
     }
 
+    /// Whether a first poll in which the peers of a card decide reports the port too, where the
+    /// severity table is silent.
+    fn names_its_port(&self) -> bool {
+        true
+    }
+
     /// Whether a card is not compared. `management` has the cards with a management function.
     fn is_exempt(&self, management: &BTreeSet<Card>, card: &Card) -> bool {
         management.contains(card)
@@ -259,6 +266,17 @@ pub trait Policy: Debug {
     /// Whether a counter that cannot be read counts as 0.
     fn takes_unreadable_counter_for_zero(&self) -> bool {
         false
+    }
+
+    /// The interval of the counter checks; `state` is that of the state checks, `configured` that of
+    /// `--counter-polling-interval`.
+    fn counter_interval(&self, _state: Duration, configured: Duration) -> Duration {
+        configured
+    }
+
+    /// By how much a window may be shorter than its unit; `tolerance` is the right duration.
+    fn window_tolerance(&self, tolerance: Duration) -> Duration {
+        tolerance
     }
 
     /// The threshold of a counter; `configured` is that of the configuration.

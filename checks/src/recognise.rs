@@ -26,6 +26,8 @@ pub(crate) struct Surroundings {
     pub(crate) has_stranger: bool,
     /// At least one such device was not listed before.
     pub(crate) has_new_stranger: bool,
+    /// Monitored devices that are not in the topology, so that their role is a guess.
+    pub(crate) guessed: BTreeSet<SlotKey>,
 }
 
 /// Matches the snapshot with the memory.
@@ -82,6 +84,13 @@ pub(crate) fn recognise(
                     continue;
                 };
                 let key = rekey(memory, samples, key, seen);
+                if seen
+                    .facts
+                    .as_ref()
+                    .is_some_and(|facts| !facts.is_in_topology)
+                {
+                    around.guessed.insert(key.clone());
+                }
                 if matches!(ports, SeenPorts::Blind(Blind::Unreadable(_)))
                     && policy.takes_list_error_for_absence()
                 {

@@ -58,6 +58,8 @@ pub(crate) struct Facts {
     pub(crate) function: Option<PciFunction>,
     pub(crate) key: SlotKey,
     pub(crate) placement: Result<Placement, Blind>,
+    /// The topology has a row for it.
+    pub(crate) is_in_topology: bool,
 }
 
 /// One port.

@@ -89,7 +89,7 @@ impl<'s> Director<'s> {
                 let back = self.fabric.now() + plan.takes;
                 let plan = plan.clone();
                 self.act(&NodeAction::Reboot { plan }.on(node.clone()), step)?;
-                let tick = back.div_ceil(self.story.tick);
+                let tick = self.story.ticks.first_from(back);
                 if let Some(instances) = &mut self.scene(node)?.instances {
                     instances.end_all(Signal::Kill);
                     instances.start_in(tick);
@@ -158,7 +158,7 @@ impl<'s> Director<'s> {
         action: &MonitorAction,
         step: &Step,
     ) -> Result<(), StageError> {
-        let tick = self.fabric.now().div_ceil(self.story.tick);
+        let tick = self.story.ticks.first_from(self.fabric.now());
         let Some(instances) = &mut self.scene(node)?.instances else {
             return Err(StageError::action(
                 step,

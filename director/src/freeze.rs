@@ -42,7 +42,7 @@ pub fn freeze_at<'s>(
 ) -> Result<(Director<'s>, Vec<String>), FreezeError> {
     let time = |text: &str| parse_time(text).ok_or_else(|| FreezeError::NoTime(text.to_owned()));
     let at: SimTime = at.map_or(Ok(story.until), time)?.min(story.until);
-    let last = at.as_ns() / story.tick.as_ns();
+    let last = story.ticks.last_until(at);
     let mut director = Director::new(story, &mut Trees::default())?;
     for _ in 0..=last {
         director.tick()?;

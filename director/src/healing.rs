@@ -66,7 +66,7 @@ impl Director<'_> {
 
 /// The story's last tick: its end, or the end of the last window that begins before it.
 pub(super) fn last_story_tick(story: &Story) -> u64 {
-    let end = story.until.div_ceil(story.tick);
+    let end = story.ticks.first_from(story.until);
     let windows = story
         .expectations
         .iter()

@@ -185,7 +185,7 @@ impl<'s> Director<'s> {
     pub fn tick(&mut self) -> Result<TickPlan, StageError> {
         let tick = self.truth.ticks.len() as u64;
         self.tick = tick;
-        let at = self.story.tick.times(tick);
+        let at = self.story.ticks.at(tick);
         self.act_until(at)?;
         self.fabric.advance(at);
         // Workloads end with the story; the effect of healing on them is not simulated.

@@ -240,6 +240,15 @@ impl NodeView {
         group.len() >= 2 && mode > 0 && now.is_some_and(|now| now.active >= mode)
     }
 
+    /// Whether a card meets its peers in one of its roles and falls behind them in none.
+    #[must_use]
+    pub fn is_card_healthy(&self, card: &ComparedCard) -> bool {
+        let mut of_it = self.cards();
+        of_it.retain(|one| one.pci.card() == card.pci.card() && one.layer == card.layer);
+        of_it.iter().any(|card| self.meets_peers(card))
+            && !of_it.iter().any(|card| self.falls_behind(card))
+    }
+
     /// Whether a card has fewer healthy ports than the mode of its group, under the same conditions.
     #[must_use]
     pub fn falls_behind(&self, card: &ComparedCard) -> bool {
@@ -459,6 +468,36 @@ mod tests {
             .for_each(|port| port.layer = LinkLayer::Ethernet);
         all.0.insert(pci("20:00.0"), storage);
         assert!(all.cards().iter().all(|card| !all.meets_peers(card)));
+    }
+
+    /// A function of another role on the same board: one card, which a fault in either role makes unhealthy.
+    #[test]
+    fn a_card_of_two_roles_is_healthy_if_it_is_in_both() {
+        let all = |storage: [(PortState, PhysState); 3]| {
+            let [a, b, c] = storage;
+            views([
+                ("10:00.0", function(Role::Compute, &[ACTIVE])),
+                ("10:00.1", function(Role::Storage, &[a])),
+                ("20:00.0", function(Role::Compute, &[ACTIVE])),
+                ("20:00.1", function(Role::Storage, &[b])),
+                ("30:00.0", function(Role::Compute, &[ACTIVE])),
+                ("30:00.1", function(Role::Storage, &[c])),
+            ])
+        };
+        let healthy = |views: &NodeView| {
+            let cards = views.cards();
+            assert_eq!(cards.len(), 6, "each role of a card is compared");
+            let compute = cards.iter().filter(|card| card.role == Role::Compute);
+            let healthy = compute.map(|card| views.is_card_healthy(card));
+            healthy.collect::<Vec<_>>()
+        };
+        assert_eq!(healthy(&all([ACTIVE; 3])), [true, true, true]);
+        assert_eq!(healthy(&all([ACTIVE, ACTIVE, DOWN])), [true, true, false]);
+        assert_eq!(
+            healthy(&all([DOWN; 3])),
+            [true, true, true],
+            "no evidence is no fault"
+        );
     }
 
     #[test]

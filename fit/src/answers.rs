@@ -70,7 +70,7 @@ pub(crate) fn answers(descriptor: &Descriptor, drill: &Drill<'_>, kind: &Kind) -
     let Some(first) = drill.story.steps.iter().map(|step| step.at).min() else {
         return Vec::new();
     };
-    let first = first.div_ceil(drill.story.tick);
+    let first = drill.story.ticks.first_from(first);
     let heard = heard(drill);
     let faults = stood(drill.story, drill.truth, drill.recording, descriptor);
     let faults = faults

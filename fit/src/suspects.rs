@@ -43,7 +43,7 @@ pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fi
 fn is_after_its_step(drill: &Drill<'_>, finding: &Finding) -> bool {
     let first = drill.story.steps.iter().map(|step| step.at).min();
     let first = first.filter(|_| drill.story.given.is_empty());
-    let first = first.map_or(0, |at| at.div_ceil(drill.story.tick));
+    let first = first.map_or(0, |at| drill.story.ticks.first_from(at));
     finding.tick.is_none_or(|tick| tick >= first)
 }
 

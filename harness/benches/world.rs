@@ -100,7 +100,7 @@ fn play(nodes: usize) -> String {
         .flat_map(|program| &program.calls)
         .map(|call| call.observations.len())
         .sum();
-    let last = story.until.as_ns() / story.tick.as_ns();
+    let last = story.ticks.last_until(story.until);
     let at_the_end = &played.truth.ticks[usize::try_from(last).expect("it fits")].workloads;
     let done = |kind: &str| -> u64 {
         let of_kind = at_the_end.iter().filter(|(name, _)| name.starts_with(kind));

@@ -186,7 +186,7 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     }
     descriptor.unattributable(
         &descriptor.switched_on(&story.checks.names(), &story.config),
-        Duration::from_nanos(story.tick.as_ns()),
+        Duration::from_nanos(story.ticks.interval().as_ns()),
     )
 }
 

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 use director::{ConnectorScript, Socket};
 use observe::RealTime;
 use platforms::NodeName;
-use scenarios::{MonitorAction, Step, StepAction, Story};
+use scenarios::{MonitorAction, Step, StepAction, Story, Ticks};
 use simfs::SimTime;
 
 /// The outages of a story's connectors.
@@ -47,20 +47,20 @@ impl Outages {
             &mut connectors,
             &story.given,
             SimTime::ZERO,
-            story.tick,
+            story.ticks,
             &mut starts,
         );
         let mut steps = story.steps.as_slice();
-        let polls = story.until.as_ns() / story.tick.as_ns();
+        let polls = story.ticks.last_until(story.until);
         for tick in 0..=polls {
-            let now = story.tick.times(tick);
+            let now = story.ticks.at(tick);
             for connector in connectors.values_mut() {
                 connector.advance(now);
             }
             let due = steps.partition_point(|step| step.at <= now);
             let (these, later) = steps.split_at(due);
             steps = later;
-            set(&mut connectors, these, now, story.tick, &mut starts);
+            set(&mut connectors, these, now, story.ticks, &mut starts);
             for (_, node) in starts.extract_if(.., |(at, _)| *at <= now) {
                 let listens = connectors
                     .get(node)
@@ -89,7 +89,7 @@ fn set<'s>(
     connectors: &mut BTreeMap<&'s NodeName, ConnectorScript>,
     steps: &'s [Step],
     now: SimTime,
-    tick: SimTime,
+    ticks: Ticks,
     starts: &mut Vec<(SimTime, &'s NodeName)>,
 ) {
     for action in steps.iter().flat_map(|step| &step.actions) {
@@ -100,7 +100,8 @@ fn set<'s>(
                 }
             }
             StepAction::Monitor(node, MonitorAction::Restart { away_ticks, .. }) => {
-                starts.push((now + tick.times(u64::from(*away_ticks)), node));
+                let back = ticks.first_from(now) + u64::from(*away_ticks);
+                starts.push((ticks.at(back), node));
             }
             StepAction::Monitor(node, MonitorAction::Start { .. }) => starts.push((now, node)),
             StepAction::Reboot { node, plan } => starts.push((now + plan.takes, node)),

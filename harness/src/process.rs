@@ -191,7 +191,7 @@ impl drill::Player for ProcessArm {
         let mut played = Player::play(self, story, descriptor);
         let rules = descriptor.prometheus.as_ref();
         if rules.is_some_and(|rules| !rules.is_only_recorded) && played.recording.broken.is_none() {
-            let tick_ns = story.tick.as_ns();
+            let tick_ns = story.ticks.interval().as_ns();
             let said = alert_rules::observe_alerts(descriptor, &mut played.recording, tick_ns);
             played.recording.broken = said.err().map(|cause| Broken::Stage { cause });
         }

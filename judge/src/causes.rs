@@ -33,7 +33,7 @@ impl JudgeContext<'_> {
             return Some(CauseAction::Healing);
         }
         let done = |step: &&scenarios::Step| {
-            !step.actions.is_empty() && step.at.div_ceil(self.story.tick) <= tick
+            !step.actions.is_empty() && self.story.ticks.first_from(step.at) <= tick
         };
         let mut steps = self.story.steps.iter();
         let last = steps.rfind(done).or(self.story.given.last());

@@ -129,7 +129,7 @@ fn deaf(context: &JudgeContext<'_>, node: &NodeName, healing_from: Option<u64>) 
     let end = healing_from.unwrap_or(u64::MAX);
     let mut deaf: Vec<(u64, u64)> = Vec::new();
     for step in story.given.iter().chain(&story.steps) {
-        let from = step.at.div_ceil(story.tick);
+        let from = story.ticks.first_from(step.at);
         for action in &step.actions {
             let StepAction::Connector(of, action) = action else {
                 continue;
@@ -147,7 +147,7 @@ fn deaf(context: &JudgeContext<'_>, node: &NodeName, healing_from: Option<u64>) 
                     | ConnectorBehaviour::LoseReply
             );
             let to = match action.lasting {
-                ConnectorLasting::For(long) => (step.at + long).div_ceil(story.tick),
+                ConnectorLasting::For(long) => story.ticks.first_from(step.at + long),
                 ConnectorLasting::Calls(calls) => from.saturating_add(u64::from(calls)),
                 ConnectorLasting::Always => end,
             };

@@ -147,7 +147,7 @@ fn hear(
         }
     }
     let at = SimTime::from_ns(tick.at_ns);
-    let next = stamp(at + story.tick);
+    let next = stamp(story.ticks.at(story.ticks.last_until(at) + 1));
     let mut now = stamp(at);
     while let Some(due) = cluster.analyzer().next_due().filter(|due| *due < next) {
         now = now.max(due);

@@ -70,7 +70,7 @@ pub(crate) fn compared_over_a_restart(
     let story = context.story;
     let mut away: Option<SimTime> = None;
     let changed = story.steps.iter().any(|step| {
-        if step.at.div_ceil(story.tick) > tick {
+        if story.ticks.first_from(step.at) > tick {
             return false;
         }
         step.actions.iter().any(|action| match action {
@@ -80,7 +80,7 @@ pub(crate) fn compared_over_a_restart(
                     away_ticks, config, ..
                 },
             ) => {
-                away = Some(step.at + story.tick.times(u64::from(*away_ticks)));
+                away = Some(step.at + story.ticks.interval().times(u64::from(*away_ticks)));
                 config.is_some()
             }
             StepAction::World(Action::Port(_, PortAction::Counter { name, .. })) => {

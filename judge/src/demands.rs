@@ -3,7 +3,7 @@
 //! `owed.rs` translates them.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use platforms::{NodeName, SlotRef};
@@ -216,7 +216,7 @@ fn say<'a>(
 
 /// How many ticks the checks of a kind run behind, because their loop does not poll in every tick.
 fn behind(context: &JudgeContext<'_>, kind: CheckKind) -> u64 {
-    let tick = Duration::from_nanos(context.story.tick.as_ns());
+    let tick = Duration::from_nanos(context.story.ticks.interval().as_ns());
     context.descriptor.ticks_behind(kind, tick)
 }
 
@@ -353,21 +353,26 @@ fn baseline<'a>(
     if !fresh {
         return;
     }
+    // A card is one subject, also if its functions have two roles.
+    let mut told = BTreeSet::new();
     for card in views.cards() {
+        if !told.insert((card.pci.card(), card.layer)) {
+            continue;
+        }
         let check = Some(state_check(card.layer));
         let about = About::Card(node.clone(), card.pci);
         let excepted = excepted_cards.contains(&card.pci.card());
         let at_once = !excepted && !views.is_card_waiting(&card.pci.card());
-        if at_once && views.meets_peers(&card) {
+        if at_once && views.is_card_healthy(&card) {
             demand(about, check, 1, window);
-        } else if let Some(from) = first_time(&|views: &NodeView| views.meets_peers(&card)) {
+        } else if let Some(from) = first_time(&|views: &NodeView| views.is_card_healthy(&card)) {
             // Its ports are given the patience, and the card with them; without changes, no longer.
             let late = tick + patience_ticks(story) + 1;
             let disturbed = excepted
                 || story
                     .steps
                     .iter()
-                    .any(|step| step.at <= story.tick.times(late));
+                    .any(|step| step.at <= story.ticks.at(late));
             let due = from <= tick && !disturbed && late < recording.ticks.len() as u64;
             let to = if due { late } else { u64::MAX };
             demand(about, check, usize::from(due), Window { from, to });
@@ -397,7 +402,7 @@ fn patience_ticks(story: &Story) -> u64 {
         .rev()
         .find_map(|flag| flag.strip_prefix("--escalate-after="));
     let patience = given.and_then(parse_time).unwrap_or(PATIENCE);
-    patience.div_ceil(story.tick)
+    story.ticks.covering(patience)
 }
 
 /// The ticks in which a poll of this node ended.

@@ -68,7 +68,7 @@ impl Episodes {
         let given = story.given.iter().map(|step| (SimTime::ZERO, step));
         let steps = story.steps.iter().map(|step| (step.at, step));
         for (at, step) in given.chain(steps) {
-            let from = at.div_ceil(story.tick);
+            let from = story.ticks.first_from(at);
             for action in &step.actions {
                 match action {
                     StepAction::Rule(rule) if is_boot_id(&rule.file) => {
@@ -257,7 +257,7 @@ pub(crate) struct Happened {
 pub(crate) fn happened(story: &Story, node: &NodeName) -> Vec<Happened> {
     let given = story.given.iter().map(|step| (0, step));
     let steps = story.steps.iter();
-    let steps = steps.map(|step| (step.at.div_ceil(story.tick), step));
+    let steps = steps.map(|step| (story.ticks.first_from(step.at), step));
     let actions = given
         .chain(steps)
         .flat_map(|(tick, step)| step.actions.iter().map(move |action| (tick, action)));

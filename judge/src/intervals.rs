@@ -163,7 +163,7 @@ fn by_steps(context: &JudgeContext<'_>, node: &NodeName, settled_at: Option<u64>
     let steps = story
         .steps
         .iter()
-        .map(|step| (step.at.div_ceil(story.tick), step));
+        .map(|step| (story.ticks.first_from(step.at), step));
     for (from, step) in given.chain(steps) {
         for action in &step.actions {
             let StepAction::World(Action::Port(slot, of)) = action else {

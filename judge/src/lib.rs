@@ -363,9 +363,11 @@ impl<'a> Judging<'a> {
                 }
                 let moved = match owed.instead(expectation, node) {
                     None => None,
-                    Some(Instead::Moved(later, about)) => {
-                        Some(owed::moved(expectation, (later, about), self.story.tick))
-                    }
+                    Some(Instead::Moved(later, about)) => Some(owed::moved(
+                        expectation,
+                        (later, about),
+                        self.story.ticks.interval(),
+                    )),
                     Some(Instead::NotOwed) => {
                         self.judged.judge();
                         continue;

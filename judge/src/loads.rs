@@ -39,7 +39,7 @@ pub fn verdict_on(
     truth: &Truth,
     recording: &Recording,
 ) -> Option<WorkloadVerdict> {
-    let last = story.until.div_ceil(story.tick);
+    let last = story.ticks.first_from(story.until);
     let stats = stats(workload, last, truth)?;
     let reported = all_reported(story, recording);
     let word = reported.iter().find(|reported| {

@@ -267,7 +267,7 @@ fn below_port<'f>(
 /// When which rule is in effect.
 fn spans(story: &Story, healing_from: u64) -> Vec<RuleSpan<'_>> {
     let mut spans: Vec<RuleSpan<'_>> = Vec::new();
-    let ticks = |at: SimTime| at.div_ceil(story.tick);
+    let ticks = |at: SimTime| story.ticks.first_from(at);
     let given = story.given.iter().map(|step| (0, SimTime::ZERO, step));
     let steps = story
         .steps

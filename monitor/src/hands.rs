@@ -1,5 +1,8 @@
 //! Implements the agent's reads and clocks with real files.
 
+use std::cell::Cell;
+use std::time::Instant;
+
 use checks::{Answer, Clocks, Hands, ReadError, Request, Settings};
 
 use crate::clock;
@@ -52,5 +55,39 @@ impl Hands for FileHands {
             None => Ok(clock::system()),
             Some(path) => clock::parse(&self.read(path)?),
         }
+    }
+}
+
+/// The hands of one poll, which note when it read the clocks.
+#[derive(Debug)]
+pub(crate) struct PollHands<'h> {
+    hands: &'h FileHands,
+    clocks_read: Cell<Instant>,
+}
+
+impl PollHands<'_> {
+    /// Begins a poll.
+    pub(crate) fn new(hands: &FileHands) -> PollHands<'_> {
+        PollHands {
+            hands,
+            clocks_read: Cell::new(Instant::now()),
+        }
+    }
+
+    /// When the clocks were read, just afterwards; the poll's beginning if they were not.
+    pub(crate) fn clocks_read(&self) -> Instant {
+        self.clocks_read.get()
+    }
+}
+
+impl Hands for PollHands<'_> {
+    fn fetch(&self, requests: &[Request]) -> Vec<Result<Answer, ReadError>> {
+        self.hands.fetch(requests)
+    }
+
+    fn clocks(&self) -> Result<Clocks, ReadError> {
+        let clocks = self.hands.clocks()?;
+        self.clocks_read.set(Instant::now());
+        Ok(clocks)
     }
 }

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use crate::cli::{self, Line, Unusable};
 use crate::connector::{Connector, SocketPublisher};
 use crate::disk;
-use crate::hands::FileHands;
+use crate::hands::{FileHands, PollHands};
 use crate::log::Log;
 use crate::server;
 use crate::shared_status::SharedStatus;
@@ -151,11 +151,11 @@ impl Life {
         let started = LogRecord::new(Level::Info, "monitor is running")
             .with("node", &self.agent.settings().node_name);
         self.log.record(&started);
-        let interval = self.agent.interval();
-        let mut due = Instant::now();
         while !self.stop.is_asked() {
             let began = Instant::now();
-            let polled = self.agent.poll(&self.hands);
+            let hands = PollHands::new(&self.hands);
+            let polled = self.agent.poll(&hands);
+            let clocks_read = hands.clocks_read();
             if self.stop.is_asked() {
                 // A poll that was interrupted by the signal is not used.
                 break;
@@ -164,8 +164,7 @@ impl Life {
             self.drain();
             self.agent.took(began.elapsed());
             self.shared_status.polled(&self.agent);
-            // Missed polls are not made up for.
-            due = (due + interval).max(Instant::now());
+            let due = clocks_read + self.agent.until_next_poll();
             self.sleep(due.saturating_duration_since(Instant::now()));
         }
         self.agent.stop();

@@ -12,7 +12,7 @@ use crate::cluster::ClusterPlan;
 use crate::cluster_keys::cluster;
 use crate::fitness::{Fitness, PLATFORMS};
 use crate::handle::Handle;
-use crate::keys::{Keys, Literal, MapForm, Needed, maybe, need, or, together};
+use crate::keys::{Become, Defaulted, Keys, Literal, MapForm, Needed, maybe, need, or, together};
 use crate::kind::{
     AnyText, Checked, Choices, List, Many, Placed, Plain, Text, Words, plain, string_form,
 };
@@ -20,6 +20,7 @@ use crate::map::{MapOf, OrMap};
 use crate::plot::{HANDLES, plot};
 use crate::story::{Arm, ChecksRun, Heal};
 use crate::subject::NodeNames;
+use crate::ticks::Ticks;
 use crate::values::{FLAG, NODES, POLLS, SPAN, TIME};
 use crate::workload::{WORKLOADS, WorkloadSpec};
 
@@ -36,7 +37,7 @@ pub(crate) struct Frame {
     pub(crate) monitors: NodeNames,
     pub(crate) checks: ChecksRun,
     pub(crate) arms: Vec<Arm>,
-    pub(crate) tick: SimTime,
+    pub(crate) ticks: Ticks,
     pub(crate) until: Option<SimTime>,
     pub(crate) heal: Heal,
     pub(crate) flags: Vec<String>,
@@ -69,7 +70,7 @@ pub(crate) fn frame() -> impl Keys<Value = Frame> {
             let (title, why, _, covers) = about;
             let (fitness, world, workloads) = place;
             let (monitors, checks, arms, flags, config) = monitors;
-            let (tick, until, heal, fold_quiet) = course;
+            let (ticks, until, heal, fold_quiet) = course;
             Ok(Frame {
                 title,
                 why: why.trim().to_owned(),
@@ -81,7 +82,7 @@ pub(crate) fn frame() -> impl Keys<Value = Frame> {
                 monitors: monitors.unwrap_or_default(),
                 checks,
                 arms,
-                tick,
+                ticks,
                 until,
                 heal,
                 flags: flags.unwrap_or_default(),
@@ -256,13 +257,13 @@ fn monitors() -> impl Keys<Value = Monitors> {
 }
 
 /// The keys that state how time passes and how the story ends.
-fn course() -> impl Keys<Value = (SimTime, Option<SimTime>, Heal, bool)> {
+fn course() -> impl Keys<Value = (Ticks, Option<SimTime>, Heal, bool)> {
     (
         or(
             "tick",
             Literal::Text("1s"),
-            TICK,
-            "The length of one poll. Poll k happens at k ticks, after everything that is due by then.",
+            OrMap("a time, or a map", TICK, MapOf("`tick`", JITTERED)),
+            "The time from one poll to the next. Poll k happens at k ticks, after everything that is due by then.",
         ),
         maybe(
             "until",
@@ -282,13 +283,64 @@ fn course() -> impl Keys<Value = (SimTime, Option<SimTime>, Heal, bool)> {
     )
 }
 
-const TICK: Checked<Plain<SimTime>, SimTime> = Checked(SPAN, |context, node, tick| {
+/// A tick without jitter.
+const TICK: Checked<Plain<SimTime>, Ticks> = Checked(SPAN, |context, node, tick| {
     if tick < SimTime::from_ms(1) {
         let what = "a tick is at least one millisecond";
         return Err(context.source.wrong(node.place, what));
     }
-    Ok(tick)
+    Ok(Ticks::every(tick))
 });
+
+/// Ticks that come late.
+const JITTERED: Jittered = together(
+    (
+        or(
+            "every",
+            Literal::Text("1s"),
+            TICK,
+            "The time from one poll to the next, if neither is late.",
+        ),
+        need(
+            "jitter",
+            SPAN,
+            "The most by which a poll comes late, in whole milliseconds; poll 0 is never late.",
+        ),
+        or(
+            "seed",
+            Literal::Whole(0),
+            SEED,
+            "Another number makes the polls late by other times. One number gives the same times in both arms and in every repetition.",
+        ),
+    ),
+    |context, fields, (every, jitter, seed)| {
+        if jitter.as_ns() % 1_000_000 != 0 || jitter >= every.interval() {
+            return Err(context
+                .source
+                .wrong(
+                    fields.place_of("jitter"),
+                    "a jitter is whole milliseconds, and less than a tick",
+                )
+                .hint("write how late a poll may be, such as `jitter: 5ms`"));
+        }
+        Ok(every.late(jitter, seed))
+    },
+);
+
+type Jittered = Become<
+    (
+        Defaulted<Checked<Plain<SimTime>, Ticks>>,
+        Needed<Plain<SimTime>>,
+        Defaulted<Plain<u64>>,
+    ),
+    Ticks,
+>;
+
+const SEED: Plain<u64> = plain(
+    "a whole number",
+    || json!({ "type": "integer", "minimum": 0 }),
+    |context, node| context.source.number(node, 0, u64::MAX),
+);
 
 /// The default deadline after healing, in polls.
 const HEALED_WITHIN: u32 = 3;

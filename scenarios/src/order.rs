@@ -14,6 +14,7 @@ use crate::reader::Source;
 use crate::resolve::action_resolver::ActionResolver;
 use crate::resolved_world::ResolvedWorld;
 use crate::story::StepAction;
+use crate::ticks::Ticks;
 use crate::verbs;
 
 /// Reads one line of `do:`, such as `cut: mlx5_3`. Each device's name at rest is a handle for all
@@ -44,7 +45,7 @@ pub fn read_actions(
         .collect();
     resolved.choose(&handles)?;
     let line = verbs::parse(&Context::new(source, &devices), &read)?;
-    let polls = Polls::new(SimTime::from_secs(1), &[]);
+    let polls = Polls::new(Ticks::every(SimTime::from_secs(1)), &[]);
     ActionResolver {
         source,
         resolved: &resolved,

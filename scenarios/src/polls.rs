@@ -1,6 +1,6 @@
 //! Which polls happen, and which of them a line refers to.
 //!
-//! Poll k happens at k ticks, after everything that is due by then, unless the monitor is paused,
+//! Poll k happens at tick k, after everything that is due by then, unless the monitor is paused,
 //! between a kill and a restart, or down with its node. Hangs are not considered: their length
 //! depends on the monitor.
 
@@ -9,21 +9,22 @@ use simfs::SimTime;
 use crate::expect::WindowSpec;
 use crate::step::{StepSpec, When};
 use crate::story::Window;
+use crate::ticks::Ticks;
 use crate::verbs::spec::{MonitorSpec, VerbSpec};
 
 /// The polls of a story.
 #[derive(Clone, Debug)]
 pub(crate) struct Polls {
-    tick: SimTime,
+    ticks: Ticks,
     /// Ranges of ticks without a poll: first tick, and the tick after the last.
     missing: Vec<(u64, u64)>,
 }
 
 impl Polls {
     /// The polls of these steps.
-    pub(crate) fn new(tick: SimTime, steps: &[StepSpec]) -> Self {
+    pub(crate) fn new(ticks: Ticks, steps: &[StepSpec]) -> Self {
         let mut polls = Self {
-            tick,
+            ticks,
             missing: Vec::new(),
         };
         let mut gone: Option<u64> = None;
@@ -58,23 +59,22 @@ impl Polls {
 
     /// The first tick at or after this time.
     pub(crate) fn tick_at(&self, at: SimTime) -> u64 {
-        at.div_ceil(self.tick)
+        self.ticks.first_from(at)
     }
 
     /// The number of ticks that cover this span, rounded up.
     pub(crate) fn ticks(&self, span: SimTime) -> u64 {
-        span.div_ceil(self.tick)
+        self.ticks.covering(span)
     }
 
     /// The time of a tick.
     pub(crate) fn at(&self, tick: u64) -> SimTime {
-        self.tick.times(tick)
+        self.ticks.at(tick)
     }
 
     /// The polls of a window stated at this time; `None` if it contains no poll.
     pub(crate) fn window(&self, spec: Option<WindowSpec>, at: SimTime) -> Option<Window> {
         let own = self.tick_at(at);
-        let floor = |at: SimTime| at.as_ns() / self.tick.as_ns();
         let window = match spec.unwrap_or(WindowSpec::Polls(1)) {
             WindowSpec::Polls(polls) => Window {
                 from: own,
@@ -93,7 +93,7 @@ impl Polls {
             }
             WindowSpec::Span(span) => Window {
                 from: own,
-                to: floor(at + span).max(own),
+                to: self.ticks.last_until(at + span).max(own),
             },
             WindowSpec::FromTo(from, to) => Window {
                 from: self.tick_at(from),
@@ -101,7 +101,7 @@ impl Polls {
             },
             WindowSpec::Between(from, to) => Window {
                 from: self.tick_at(from),
-                to: floor(to),
+                to: self.ticks.last_until(to),
             },
             WindowSpec::ExactlyAt(at) => Window {
                 from: self.tick_at(at),
@@ -140,7 +140,7 @@ mod tests {
 
     fn polls(missing: &[(u64, u64)]) -> Polls {
         Polls {
-            tick: SimTime::from_secs(1),
+            ticks: Ticks::every(SimTime::from_secs(1)),
             missing: missing.to_vec(),
         }
     }

@@ -31,7 +31,7 @@ const AFTERMATH: u64 = 2;
 pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<Story, Unfit> {
     let source = scenario.source();
     let frame = &scenario.frame;
-    let polls = Polls::new(frame.tick, &scenario.steps);
+    let polls = Polls::new(frame.ticks, &scenario.steps);
     let mut workloads = BTreeMap::new();
     for spec in &frame.workloads {
         workloads.insert(spec.name.clone(), spec.plan(&source, resolved)?);
@@ -128,7 +128,7 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
             cables: resolved.cables(),
             ..frame.cluster.clone()
         },
-        tick: frame.tick,
+        ticks: frame.ticks,
         until,
         heal: frame.heal.clone(),
         checks: frame.checks,

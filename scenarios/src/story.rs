@@ -10,6 +10,7 @@ use proto::{Check, CheckKind};
 use simfs::SimTime;
 
 use crate::cluster::ClusterPlan;
+use crate::ticks::Ticks;
 
 mod action;
 mod event_pattern;
@@ -122,8 +123,8 @@ pub struct Story {
     pub workloads: BTreeMap<String, Plan>,
     /// The cluster that receives the monitors' events.
     pub cluster: ClusterPlan,
-    /// The length of a poll.
-    pub tick: SimTime,
+    /// When its ticks come.
+    pub ticks: Ticks,
     /// The last instant of the story; healing follows.
     pub until: SimTime,
     /// How it ends.

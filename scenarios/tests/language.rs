@@ -678,3 +678,48 @@ proptest! {
         }
     }
 }
+
+/// A scenario with this `tick:`.
+fn ticking(tick: &str) -> String {
+    format!(
+        "scenario: one line\nwhy: to try it\ntick: {tick}\nlet: {{ victim: {{ nth: 1 }} }}\n\
+         timeline: [ {{ at: 10s, do: [ {{ cut: victim }} ], expect: [ {{ fatal: victim }} ] }} ]\n"
+    )
+}
+
+#[rstest]
+#[case("0s", "above zero")]
+#[case("500us", "at least one millisecond")]
+#[case("{ every: 1s }", "`jitter`")]
+#[case("{ jitter: 1s }", "less than a tick")]
+#[case("{ every: 5ms, jitter: 7ms }", "less than a tick")]
+#[case("{ jitter: 500us }", "whole milliseconds")]
+#[case("{ jitter: 5ms, seed: -1 }", "out of range")]
+#[case("{ jiter: 5ms }", "`jitter`")]
+#[case("{ jitter: 0s }", "0s")]
+fn a_tick_that_cannot_be_is_refused(#[case] tick: &str, #[case] part: &str) {
+    let error = read("f.yaml", &ticking(tick)).expect_err(tick).to_string();
+    assert!(error.contains(part), "{tick}: {error}");
+}
+
+#[test]
+fn a_step_at_a_tick_belongs_to_its_poll_however_late_that_is() {
+    let story = |tick: &str| -> Story {
+        let scenario = read("f.yaml", &ticking(tick)).expect("a scenario");
+        let rest = AtRest::new(&NodeName::from("node-a"), &h100());
+        scenario.at_rest(&rest).expect("it fits")
+    };
+    let exact = story("1s");
+    for seed in 0..20 {
+        let late = story(&format!("{{ jitter: 999ms, seed: {seed} }}"));
+        let windows = |story: &Story| {
+            story
+                .expectations
+                .iter()
+                .map(|it| it.window)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(windows(&late), windows(&exact), "seed {seed}");
+        assert_eq!(late.ticks.first_from(late.steps[0].at), 10);
+    }
+}

@@ -15,6 +15,12 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     ),
     mutant!(
         decides,
+        CardWithoutItsPort,
+        "card-without-its-port",
+        "a RoCE port stuck in INIT at the start: its card is fatal, and no event names device or port"
+    ),
+    mutant!(
+        decides,
         ComparesAcrossRoles,
         "compares-across-roles",
         "storage cards held against the mode of the compute cards (NVSentinel's design, 4.3.2)"
@@ -54,6 +60,16 @@ impl Policy for CardWithoutItsDomain {
 fn bus_and_device(card: &Card) -> &str {
     let text = card.as_str();
     text.split_once(':').map_or(text, |(_, rest)| rest)
+}
+
+/// Reports the card alone where the severity table is silent about its port.
+#[derive(Debug, Default)]
+struct CardWithoutItsPort;
+
+impl Policy for CardWithoutItsPort {
+    fn names_its_port(&self) -> bool {
+        false
+    }
 }
 
 /// Compares cards of all roles with each other.

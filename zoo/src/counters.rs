@@ -1,6 +1,8 @@
 //! Wrong decisions about counters: which are read, when growth is a fault, when they have
 //! recovered.
 
+use std::time::Duration;
+
 use checks::{Policy, Threshold, Unit};
 
 use crate::mutant::{Mutant, mutant};
@@ -11,6 +13,12 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         AtTheThresholdIsAbove,
         "at-the-threshold-is-above",
         "at least instead of more than: off by one"
+    ),
+    mutant!(
+        decides,
+        CountersAtTheStatesInterval,
+        "counters-at-the-states-interval",
+        "one ticker for all checks: who polls states seldom sees counters seldom (NVSentinel's design, 12.1)"
     ),
     mutant!(
         decides,
@@ -48,6 +56,12 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         "unreadable-counter-is-zero",
         "an error of one read, then all growth since the boot at once"
     ),
+    mutant!(
+        decides,
+        WaitsOutTheSecond,
+        "waits-out-the-second",
+        "a window of one second still open after 0.998 s: a burst is averaged over two, and half of all bursts are lost"
+    ),
 ];
 
 /// Reports growth that equals the threshold.
@@ -63,6 +77,16 @@ impl Policy for AtTheThresholdIsAbove {
             }
             zero => zero,
         }
+    }
+}
+
+/// Reads counters as often as states.
+#[derive(Debug, Default)]
+struct CountersAtTheStatesInterval;
+
+impl Policy for CountersAtTheStatesInterval {
+    fn counter_interval(&self, state: Duration, _: Duration) -> Duration {
+        state
     }
 }
 
@@ -131,5 +155,15 @@ struct UnreadableCounterIsZero;
 impl Policy for UnreadableCounterIsZero {
     fn takes_unreadable_counter_for_zero(&self) -> bool {
         true
+    }
+}
+
+/// Ends no window before its unit is over.
+#[derive(Debug, Default)]
+struct WaitsOutTheSecond;
+
+impl Policy for WaitsOutTheSecond {
+    fn window_tolerance(&self, _: Duration) -> Duration {
+        Duration::ZERO
     }
 }

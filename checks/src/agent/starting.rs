@@ -90,12 +90,17 @@ impl Agent {
             Rc::clone(&policy),
         );
         let metrics = Metrics::new(&settings.node_name, &checks);
-        let mut agent = Agent {
-            delivery: Delivery::new(settings.publish, &settings.node_name),
-            schedule: Schedule::new(
+        let schedule = Schedule::new(
+            settings.state_polling_interval,
+            policy.counter_interval(
                 settings.state_polling_interval,
                 settings.counter_polling_interval,
             ),
+        );
+        let mut agent = Agent {
+            delivery: Delivery::new(settings.publish, &settings.node_name),
+            until_next_poll: schedule.interval(),
+            schedule,
             checks,
             settings,
             discovery,

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::threshold::{Threshold, Unit, Verdict};
+use super::threshold::{TOLERANCE, Threshold, Unit, Verdict};
 use crate::policy::Policy;
 use crate::skip::is_false;
 
@@ -122,7 +122,7 @@ impl Count {
         let growth = value.saturating_sub(seed.value);
         let elapsed_ns = now.boot_ns.saturating_sub(seed.since.boot_ns);
         let threshold = policy.threshold(configured);
-        match threshold.judge(growth, elapsed_ns) {
+        match threshold.judge(growth, elapsed_ns, policy.window_tolerance(TOLERANCE)) {
             Verdict::Open => return,
             Verdict::Below => {}
             Verdict::Above => {

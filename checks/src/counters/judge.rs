@@ -44,7 +44,8 @@ pub(crate) fn judge(
     let Some(seen) = &snapshot.counts else {
         return judged;
     };
-    let outstanding = memory.blind || memory.counters.is_reborn;
+    let is_reboot = memory.counters.is_reborn;
+    let outstanding = memory.blind || is_reboot;
     let now = Stamp {
         boot_ns: snapshot.clocks.boot_ns,
         wall_ns: snapshot.clocks.wall_ns,
@@ -80,7 +81,7 @@ pub(crate) fn judge(
             if let Some(word) = count.word() {
                 judged
                     .prepared_events
-                    .push(say(watched, word, &key, name, target, now));
+                    .push(say(watched, word, &key, name, target, now, is_reboot));
             }
         }
     }
@@ -120,6 +121,7 @@ fn say(
     name: &DeviceName,
     target: &Target,
     now: Stamp,
+    is_reboot: bool,
 ) -> PreparedEvent {
     let (id, number) = (watched.id, target.number);
     let is_healthy = matches!(word, Word::Recovered | Word::Baseline);
@@ -135,7 +137,7 @@ fn say(
             Word::Breach(breach) => message::counter_breach(watched, name, number, &breach),
             Word::Again => message::counter_again(id, name, number),
             Word::Recovered => message::counter_recovered(id, name, number),
-            Word::Baseline => message::counter_baseline(id, name, number),
+            Word::Baseline => message::counter_baseline(id, name, number, is_reboot),
         },
         subject: Subject::Counter(name.clone(), number, id),
         effect: if is_healthy {

@@ -1,9 +1,17 @@
 //! Thresholds of growth: per poll, or per unit of time.
 //!
 //! A threshold is exceeded by more, not by the same amount. Growth per unit is measured over a
-//! window of at least that unit; windows follow each other, and each is judged when it ends.
+//! window of that unit or longer; windows follow each other, and each is judged when it ends. Polls
+//! come a little early or late, so a window also ends at a poll up to [`TOLERANCE`] before its
+//! unit is over. Such a window counts as one unit: its growth is not extrapolated.
+
+use std::time::Duration;
 
 use super::table::CounterId;
+
+/// By how much a window may be shorter than its unit. Chosen: more than a busy machine delays a poll
+/// by, and less than the time between two polls down to a tenth of a second.
+pub(crate) const TOLERANCE: Duration = Duration::from_millis(75);
 
 /// A unit of time for rates; also the shortest window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,10 +83,14 @@ pub(crate) enum Verdict {
 }
 
 impl Threshold {
-    /// Judges growth since the window began; its age is in boot time.
-    pub(crate) fn judge(self, growth: u64, elapsed_ns: u64) -> Verdict {
+    /// Judges growth since the window began; its age is in boot time. A window may be shorter than
+    /// its unit by the tolerance.
+    pub(crate) fn judge(self, growth: u64, elapsed_ns: u64, tolerance: Duration) -> Verdict {
+        let tolerance_ns = u64::try_from(tolerance.as_nanos()).unwrap_or(u64::MAX);
         let is_above = match self {
-            Threshold::Velocity(_, unit) if elapsed_ns < unit.nanoseconds() => {
+            Threshold::Velocity(_, unit)
+                if elapsed_ns.saturating_add(tolerance_ns) < unit.nanoseconds() =>
+            {
                 return Verdict::Open;
             }
             Threshold::Velocity(limit, _) => self.rate(growth, elapsed_ns) > limit,
@@ -91,12 +103,13 @@ impl Threshold {
         }
     }
 
-    /// Growth per unit; 0 if growth is measured per poll.
+    /// Growth per unit, in a window that has ended; 0 if growth is measured per poll.
     pub(crate) fn rate(self, growth: u64, elapsed_ns: u64) -> f64 {
         match self {
             Threshold::Delta(_) => 0.0,
             Threshold::Velocity(_, unit) => {
-                let units = number(elapsed_ns.max(1)) / number(unit.nanoseconds());
+                let unit_ns = unit.nanoseconds();
+                let units = number(elapsed_ns.max(unit_ns)) / number(unit_ns);
                 number(growth) / units
             }
         }
@@ -126,13 +139,17 @@ mod tests {
     use super::*;
 
     const SECOND: u64 = 1_000_000_000;
+    const TOLERANCE_NS: u64 = 75_000_000;
 
     #[rstest]
     #[case::at_the_threshold(Threshold::Delta(2.0), 2, 1, Verdict::Below)]
     #[case::above_it(Threshold::Delta(2.0), 3, 1, Verdict::Above)]
     #[case::any(Threshold::Delta(0.0), 1, 0, Verdict::Above)]
     #[case::none(Threshold::Delta(0.0), 0, 0, Verdict::Below)]
-    #[case::open(Threshold::Velocity(10.0, Unit::Second), 99, SECOND - 1, Verdict::Open)]
+    #[case::open(Threshold::Velocity(10.0, Unit::Second), 99, SECOND - TOLERANCE_NS - 1, Verdict::Open)]
+    #[case::reached_within_the_tolerance(Threshold::Velocity(10.0, Unit::Second), 11, SECOND - TOLERANCE_NS, Verdict::Above)]
+    #[case::nothing_is_extrapolated(Threshold::Velocity(10.0, Unit::Second), 10, SECOND - TOLERANCE_NS, Verdict::Below)]
+    #[case::the_tolerance_of_a_minute_is_the_same(Threshold::Velocity(5.0, Unit::Minute), 6, 59 * SECOND, Verdict::Open)]
     #[case::equal(Threshold::Velocity(10.0, Unit::Second), 10, SECOND, Verdict::Below)]
     #[case::faster(Threshold::Velocity(10.0, Unit::Second), 11, SECOND, Verdict::Above)]
     #[case::spread(Threshold::Velocity(10.0, Unit::Second), 11, 2 * SECOND, Verdict::Below)]
@@ -145,12 +162,13 @@ mod tests {
         #[case] elapsed_ns: u64,
         #[case] want: Verdict,
     ) {
-        assert_eq!(threshold.judge(growth, elapsed_ns), want);
+        assert_eq!(threshold.judge(growth, elapsed_ns, TOLERANCE), want);
     }
 
     #[rstest]
     #[case(Threshold::Delta(0.0), 7, SECOND, "0.00/interval")]
     #[case(Threshold::Velocity(1.0, Unit::Second), 11, 2 * SECOND, "5.50/sec")]
+    #[case(Threshold::Velocity(1.0, Unit::Second), 12, 998_000_000, "12.00/sec")]
     #[case(Threshold::Velocity(1.0, Unit::Minute), 6, 90 * SECOND, "4.00/min")]
     #[case(Threshold::Velocity(1.0, Unit::Hour), 121, 3600 * SECOND, "121.00/hour")]
     fn a_rate_is_growth_per_unit(

@@ -64,11 +64,15 @@ impl Discovery {
                 }
             };
             let key = slot_key(&draft.name, function.as_ref());
+            let topology = self.metadata.as_ref();
+            let is_in_topology = topology
+                .is_none_or(|topology| matches!(topology.row(draft.name.as_str()), Row::Full(_)));
             draft.known = Some(Arc::new(Facts {
                 identity,
                 function,
                 key,
                 placement,
+                is_in_topology,
             }));
         }
     }

@@ -30,12 +30,12 @@ pub(super) fn judge_ports(
         let Some(port) = slot.ports.get(&number).filter(|port| port.layer == layer) else {
             continue;
         };
-        if port.judged != Judged::Open && here.is_unhealthy(number, port) {
+        if port.judged.is_open_to_peers() && here.is_unhealthy(number, port) {
             let of_card = *standing.get_or_insert_with(|| {
                 if is_pinned {
                     None
                 } else {
-                    peers.standing(&(layer, slot.card()))
+                    peers.standing(key, slot, layer)
                 }
             });
             if let Some(port) = slot.ports.get_mut(&number) {
@@ -74,6 +74,9 @@ fn judge_first(port: &mut Port, is_pinned: bool, of_card: Option<Standing>, meas
         return;
     }
     port.judged = match of_card {
+        Some(Standing::Below { .. }) if by_table.is_none() && measure.policy.names_its_port() => {
+            Judged::Condemned
+        }
         Some(Standing::Below { .. }) => Judged::Open,
         Some(Standing::Unready) => Judged::Pending,
         Some(Standing::Meets { .. } | Standing::NoEvidence { .. } | Standing::Exempt) | None => {
@@ -136,10 +139,12 @@ fn judge_one(
     })
 }
 
-/// The severity of an unhealthy port now, by the table and its own history.
+/// The severity of an unhealthy port now, by the table, its own history and the peers of its card.
 fn worst_of(port: &Port, reading: &Reading, measure: &Measure<'_>) -> Option<Severity> {
-    if port.judged != Judged::Open {
-        return None;
+    match port.judged {
+        Judged::Open => {}
+        Judged::Condemned => return Some(Severity::Fatal),
+        Judged::Pending | Judged::Returning | Judged::Quiet(_) => return None,
     }
     let escalates = measure.policy.escalates(port.layer);
     if port.was_healthy && escalates && is_over(port.unhealthy_since_ns, measure) {

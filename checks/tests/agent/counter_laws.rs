@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use checks::ReadError;
 use proptest::prelude::*;
 
-use crate::world::{ANCHOR, Connector, Rig, nic};
+use crate::world::{ANCHOR, Connector, Rig, brief, nic};
 
 const COUNTERS: [&str; 4] = [
     "counters/link_downed",
@@ -91,13 +91,22 @@ struct Play {
     twice: Vec<String>,
     kills: bool,
     renames: usize,
+    /// By how many milliseconds each poll is late, one after the other.
+    late_ms: Vec<u64>,
+    polls: usize,
 }
 
 impl Play {
     fn new(kills: bool) -> Play {
         let nics = [nic(0), nic(1).ethernet()];
         let mut rig = Rig::new(&nics);
-        rig.args = vec!["--checks=InfiniBandDegradationCheck,EthernetDegradationCheck".to_owned()];
+        rig.args = [
+            "--checks=InfiniBandDegradationCheck,EthernetDegradationCheck",
+            // As drills pass it: every poll of the script reads the counters.
+            "--counter-polling-interval=1ms",
+        ]
+        .map(str::to_owned)
+        .to_vec();
         let mut play = Play {
             rig,
             names: nics.iter().map(|nic| nic.name.clone()).collect(),
@@ -109,6 +118,8 @@ impl Play {
             twice: Vec::new(),
             kills,
             renames: 0,
+            late_ms: vec![0],
+            polls: 0,
         };
         for device in 0..DEVICES {
             for counter in 0..COUNTERS.len() {
@@ -163,7 +174,11 @@ impl Play {
             };
             self.rig.world.put(&self.path(*device, *counter), &text);
         }
+        let late_ns = self.late_ms[self.polls % self.late_ms.len()] * 1_000_000;
+        self.polls += 1;
+        self.rig.world.boot_ns += late_ns;
         let said = self.rig.poll();
+        self.rig.world.boot_ns -= late_ns;
         for (_, events) in &self.rig.calls[self.calls_read..] {
             for event in events {
                 let entities: Vec<&str> = event
@@ -197,7 +212,12 @@ impl Play {
 }
 
 fn play(script: &[Vec<Act>], kills: bool) -> Play {
+    play_late(script, kills, vec![0])
+}
+
+fn play_late(script: &[Vec<Act>], kills: bool, late_ms: Vec<u64>) -> Play {
     let mut play = Play::new(kills);
+    play.late_ms = late_ms;
     play.poll();
     for acts in script {
         for act in acts {
@@ -214,6 +234,16 @@ proptest! {
     #[test]
     fn a_breach_is_said_once_until_its_reset(script in script(b"aremwckn")) {
         prop_assert_eq!(play(&script, false).twice, Vec::<String>::new());
+    }
+
+    /// Whatever is polled each second: the same counters breach in the same polls, and none else.
+    #[test]
+    fn a_late_timer_changes_nothing_that_is_said(
+        script in script(b"arckn"),
+        late_ms in prop::collection::vec(0_u64..=20, 1..30),
+    ) {
+        let (exact, late) = (play(&script, false).said, play_late(&script, false, late_ms).said);
+        prop_assert_eq!(brief(&exact), brief(&late));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use director::{Stage, StageError, Trees};
 use rstest::rstest;
-use scenarios::{Heal, Story};
+use scenarios::{Heal, Story, Ticks};
 use simfs::SimTime;
 
 use crate::stage::rendered;
@@ -101,7 +101,7 @@ fn a_story_ends_with_the_last_window_that_begins_before_its_end(
 #[test]
 fn a_world_that_does_not_settle_in_3600_ticks_is_an_error() {
     let mut story = rendered(CUT);
-    story.tick = SimTime::from_ns(10_000);
+    story.ticks = Ticks::every(SimTime::from_ns(10_000));
     story.steps[0].at = SimTime::from_ns(20_000);
     story.until = SimTime::from_ns(100_000);
     story.heal = Heal::Within { polls: 3 };

@@ -81,7 +81,7 @@ impl<'a> Player<'a> {
             listings: descriptor.listings(story.checks.names().len()),
             loops: descriptor.expected_loops(
                 &story.checks.names(),
-                Duration::from_nanos(story.tick.as_ns()),
+                Duration::from_nanos(story.ticks.interval().as_ns()),
             ),
             director,
             node_runtimes: BTreeMap::new(),

@@ -11,7 +11,7 @@ use std::time::Duration;
 use fabric::PortAction;
 use platforms::{NodeName, Platform, SlotRef};
 use reports::ExitCode;
-use scenarios::{Arm, ChecksRun, ClusterPlan, Heal, Place, Step, StepAction, Story};
+use scenarios::{Arm, ChecksRun, ClusterPlan, Heal, Place, Step, StepAction, Story, Ticks};
 use simfs::SimTime;
 
 use super::{ProcessArm, sighting::Sighting};
@@ -332,7 +332,7 @@ fn story(platform: &Platform) -> Story {
         workloads: BTreeMap::new(),
         cluster: ClusterPlan::default(),
         monitors: vec![node],
-        tick: SimTime::from_secs(1),
+        ticks: Ticks::every(SimTime::from_secs(1)),
         until: SimTime::from_secs(LAST_TICK),
         heal: Heal::Never {
             because: "nothing is judged".to_owned(),

@@ -117,7 +117,7 @@ fn sampled(library: &Library, drills: Vec<DrillName>, needs: &Needs) -> Vec<Dril
         let Some(Ok(story)) = story(library, drill) else {
             continue;
         };
-        let polls = story.until.as_ns() / story.tick.as_ns();
+        let polls = story.ticks.last_until(story.until);
         if polls > SAMPLE_POLLS_MAX {
             continue;
         }

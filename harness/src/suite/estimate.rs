@@ -34,8 +34,8 @@ pub fn estimate(
         let Some(Ok(story)) = story(library, &planned.drill) else {
             continue;
         };
-        let polls = story.until.as_ns() / story.tick.as_ns() + 1;
-        let tick = Duration::from_nanos(story.tick.as_ns());
+        let polls = story.ticks.last_until(story.until) + 1;
+        let tick = Duration::from_nanos(story.ticks.interval().as_ns());
         let checks = descriptor.switched_on(&story.checks.names(), &story.config);
         let intervals = descriptor.between_polls(&checks, polls, tick);
         let waits = Outages::of(&story).waits(&descriptor.real_time);

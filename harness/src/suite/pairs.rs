@@ -186,7 +186,7 @@ impl Ports {
         let is_watched = |node| story.monitors.contains(node);
         let watched = story.nodes.iter().filter(|(node, _)| is_watched(node));
         let ports: u64 = watched.map(|(_, platform)| self.of(platform)).sum();
-        story.until.as_ns() / story.tick.as_ns() * ports
+        story.ticks.last_until(story.until) * ports
     }
 }
 

@@ -289,7 +289,7 @@ pub(super) fn end_of(quiet: Quiet, from: u64, story: &Story) -> u64 {
 
 /// A span in ticks, rounded up.
 pub(super) fn ticks(span: Span, story: &Story) -> u64 {
-    Lasting::Time(span).ticks(Duration::from_nanos(story.tick.as_ns()))
+    Lasting::Time(span).ticks(Duration::from_nanos(story.ticks.interval().as_ns()))
 }
 
 fn function_of(whom: &Whom) -> Option<PciAddress> {

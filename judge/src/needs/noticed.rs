@@ -267,7 +267,7 @@ impl OnNode<'_> {
 
     /// Ticks as simulated milliseconds.
     fn ms(&self, ticks: u64) -> u64 {
-        ticks.saturating_mul(self.story.tick.as_ns() / 1_000_000)
+        ticks.saturating_mul(self.story.ticks.interval().as_ns() / 1_000_000)
     }
 }
 

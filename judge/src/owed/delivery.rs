@@ -25,7 +25,7 @@ impl Delivery {
             let mut steps = story.given.iter().chain(&story.steps).peekable();
             let (mut through, mut unsure) = (Vec::new(), Vec::new());
             for (at, tick) in (0..).zip(&recording.ticks) {
-                let now = story.tick.times(at);
+                let now = story.ticks.at(at);
                 script.advance(now);
                 while let Some(step) = steps.next_if(|step| step.at <= now) {
                     for action in &step.actions {

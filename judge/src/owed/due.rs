@@ -121,7 +121,7 @@ impl<'a> Translator<'_, 'a> {
 
     /// A pattern with its stamps so many ticks later.
     pub(super) fn stamped_later(&self, pattern: &EventPattern, later: i64) -> EventPattern {
-        let tick = self.context.story.tick.as_ns();
+        let tick = self.context.story.ticks.interval().as_ns();
         let shift = |at: Option<SimTime>| {
             let by = tick.saturating_mul(later.unsigned_abs());
             at.map(|at| {

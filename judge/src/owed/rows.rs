@@ -40,7 +40,7 @@ impl<'a> Rows<'a> {
     pub(crate) fn of(context: &JudgeContext<'a>) -> Self {
         Self {
             promises: &context.descriptor.promises,
-            tick: Duration::from_nanos(context.story.tick.as_ns()),
+            tick: Duration::from_nanos(context.story.ticks.interval().as_ns()),
         }
     }
 

@@ -162,7 +162,13 @@ fn check(arguments: &RulesCheckArguments) -> Result<process::ExitCode, Stop> {
     let scraped: Vec<Scraped> = stories
         .iter()
         .zip(&played)
-        .map(|(story, played)| Scraped::of(&played.recording, prometheus, story.tick.as_ns()))
+        .map(|(story, played)| {
+            Scraped::of(
+                &played.recording,
+                prometheus,
+                story.ticks.interval().as_ns(),
+            )
+        })
         .collect();
     let phases = Phases::Spread(PHASES);
     let evaluated = alert_rules::evaluate(&rules, prometheus, &scraped, phases).map_err(stopped)?;
@@ -283,7 +289,11 @@ fn export(arguments: &RulesExportArguments) -> Result<process::ExitCode, Stop> {
         .display()
         .to_string();
     let (_, prometheus) = alert_rules::rules_of(&descriptor).map_err(stopped)?;
-    let scraped = Scraped::of(&played.recording, prometheus, story.tick.as_ns());
+    let scraped = Scraped::of(
+        &played.recording,
+        prometheus,
+        story.ticks.interval().as_ns(),
+    );
     let head = format!(
         "`{PROMTOOL} test rules`: what nicdrill scraped in {}, and what fires by it",
         arguments.drill

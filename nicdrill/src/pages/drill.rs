@@ -31,7 +31,7 @@ pub(crate) fn drill_page(story: &Story, recording: &Recording) -> String {
         lines.push((step.at, 0, format!("{when:>9}  do      {}", step.text)));
     }
     for expectation in &story.expectations {
-        let at = story.tick.times(expectation.window.from);
+        let at = story.ticks.at(expectation.window.from);
         let polls = match (expectation.window.from, expectation.window.to) {
             (from, to) if from == to => format!("poll {from}"),
             (from, to) => format!("polls {from} to {to}"),

@@ -26,7 +26,7 @@ fn starts(story: &Story) -> BTreeSet<SimTime> {
     for step in &story.steps {
         let later = step.actions.iter().filter_map(|action| match action {
             StepAction::Monitor(_, MonitorAction::Restart { away_ticks, .. }) => {
-                Some(u64::from(*away_ticks) * story.tick.as_ns())
+                Some(u64::from(*away_ticks) * story.ticks.interval().as_ns())
             }
             StepAction::Monitor(_, MonitorAction::Start { .. }) => Some(0),
             StepAction::Reboot { plan, .. } => Some(plan.takes.as_ns()),

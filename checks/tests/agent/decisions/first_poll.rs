@@ -3,7 +3,7 @@
 use checks::ReadError;
 
 use super::{half_cabled, nics};
-use crate::world::{ANCHOR, DISABLED, INIT, Nic, POLLING, Rig, UP, brief, nic};
+use crate::world::{ANCHOR, Connector, DISABLED, INIT, Nic, POLLING, Rig, UP, brief, nic};
 
 #[test]
 fn a_blind_first_poll_says_every_healthy_port_device_and_card() {
@@ -23,7 +23,10 @@ fn a_blind_first_poll_says_every_healthy_port_device_and_card() {
             "h 0000:12:00",
         ]
     );
-    assert_eq!(said[0], "h mlx5_0: Device mlx5_0 re-enumerated in sysfs");
+    assert_eq!(
+        said[0],
+        "h mlx5_0: Device mlx5_0: healthy (every port ACTIVE, LinkUp)"
+    );
     assert_eq!(
         said[1],
         "h mlx5_0/1: Port mlx5_0 port 1: healthy (ACTIVE, LinkUp)"
@@ -53,6 +56,206 @@ fn a_dead_port_with_peers_is_said_with_its_card() {
         brief(&rig.poll()),
         ["h mlx5_2", "h mlx5_2/1", "h 0000:12:00"]
     );
+}
+
+/// The severity table is silent about these pairs of a RoCE port, so its card alone would be told.
+#[test]
+fn a_roce_port_that_its_peers_condemn_is_said_with_its_card() {
+    let message = |state, phys| {
+        [
+            format!("F mlx5_2/1: RoCE port mlx5_2 port 1: state {state}, phys_state {phys}"),
+            "F 0000:12:00: Card 0000:12:00 (storage) has 0 active ports, expected 1 (peer mode)"
+                .to_owned(),
+        ]
+    };
+    for (reading, polls, said) in [
+        (INIT, 32, message("INIT", "LinkUp")),
+        (("3: ARMED", "5: LinkUp"), 32, message("ARMED", "LinkUp")),
+        (
+            ("4: ACTIVE", "3: Disabled"),
+            1,
+            message("ACTIVE", "Disabled"),
+        ),
+    ] {
+        let mut rig = Rig::new(&roce(3));
+        rig.world.set("mlx5_2", 1, reading);
+        for _ in 1..polls {
+            let early = rig.poll();
+            assert!(early.iter().all(|line| line.starts_with('h')), "{early:?}");
+        }
+        let bad: Vec<String> = rig.poll();
+        let bad: Vec<&String> = bad.iter().filter(|line| line.starts_with('F')).collect();
+        assert_eq!(bad, said.iter().collect::<Vec<_>>());
+        assert!(rig.polls(60).is_empty());
+        rig.world.set("mlx5_2", 1, UP);
+        assert_eq!(
+            brief(&rig.poll()),
+            ["h mlx5_2", "h mlx5_2/1", "h 0000:12:00"]
+        );
+        rig.world.set("mlx5_2", 1, INIT);
+        assert!(
+            rig.polls(30).is_empty(),
+            "at run time a port in INIT is silent"
+        );
+    }
+}
+
+#[test]
+fn a_roce_port_without_peer_evidence_is_silent() {
+    for others in [0, 1] {
+        let mut rig = Rig::new(&roce(1 + others));
+        rig.world.set("mlx5_0", 1, INIT);
+        let said = rig.polls(60);
+        assert!(said.iter().all(|line| line.starts_with('h')), "{said:?}");
+    }
+}
+
+#[test]
+fn a_condemned_roce_port_is_said_once_whatever_the_connector_and_a_restart_do() {
+    let mut rig = Rig::new(&roce(3));
+    rig.world.set("mlx5_2", 1, ("4: ACTIVE", "3: Disabled"));
+    rig.connector = Connector::Missing;
+    assert!(rig.polls(3).is_empty());
+    rig.restart();
+    rig.connector = Connector::Accepts;
+    let said = rig.poll();
+    let bad: Vec<&str> = brief(&said)
+        .into_iter()
+        .filter(|line| line.starts_with('F'))
+        .collect();
+    assert_eq!(bad, ["F mlx5_2/1", "F 0000:12:00"]);
+    rig.restart();
+    assert!(rig.polls(3).is_empty());
+    rig.reboot();
+    let said = rig.poll();
+    assert!(brief(&said).contains(&"F mlx5_2/1"), "{said:?}");
+}
+
+fn roce(count: u32) -> Vec<Nic> {
+    (0..count).map(|index| nic(index).ethernet()).collect()
+}
+
+/// Cards whose first function shares a switch with a GPU (compute) and whose second one does not
+/// (storage).
+fn cards_of_two_roles(rig_cards: u32) -> Rig {
+    let card = |index: u32| {
+        nic(index)
+            .at(&format!("0000:{}:00.{}", 20 + index / 2, index % 2))
+            .ethernet()
+    };
+    let nics: Vec<Nic> = (0..2 * rig_cards).map(card).collect();
+    let mut rig = Rig::new(&nics);
+    let rows: Vec<String> = (0..rig_cards)
+        .map(|card| {
+            format!(
+                r#""mlx5_{}":["PIX"],"mlx5_{}":["NODE"]"#,
+                2 * card,
+                2 * card + 1
+            )
+        })
+        .collect();
+    rig.metadata = format!(
+        r#"{{"gpus":[{{"numa_node":0}}],"nic_topology":{{{}}}}}"#,
+        rows.join(",")
+    );
+    rig
+}
+
+#[test]
+fn a_card_of_two_roles_is_compared_in_each() {
+    let mut rig = cards_of_two_roles(3);
+    rig.world.set("mlx5_5", 1, DISABLED);
+    let said = rig.poll();
+    let of_card: Vec<&String> = said
+        .iter()
+        .filter(|line| line.contains("Card 0000:22:00"))
+        .collect();
+    assert_eq!(
+        of_card,
+        ["F 0000:22:00: Card 0000:22:00 (storage) has 0 active ports, expected 1 (peer mode)"]
+    );
+    assert!(brief(&said).contains(&"h mlx5_4/1") && brief(&said).contains(&"F mlx5_5/1"));
+    let healthy = said
+        .iter()
+        .filter(|line| line.starts_with("h 0000"))
+        .count();
+    assert_eq!(healthy, 2, "one event for a card, not for a role: {said:?}");
+    rig.world.set("mlx5_5", 1, UP);
+    assert_eq!(
+        rig.poll().last().unwrap(),
+        "h 0000:22:00: Card 0000:22:00 (storage) healthy: 1 active ports meet peer mode 1"
+    );
+}
+
+#[test]
+fn a_role_with_one_card_is_no_evidence_for_the_card_in_its_other_role() {
+    let mut rig = cards_of_two_roles(3);
+    for name in ["mlx5_1", "mlx5_3"] {
+        rig.world.drop_device(name);
+    }
+    rig.world.set("mlx5_5", 1, DISABLED);
+    let said = rig.polls(60);
+    assert!(said.iter().all(|line| line.starts_with('h')), "{said:?}");
+    assert!(brief(&said).contains(&"h 0000:22:00"), "{said:?}");
+}
+
+#[test]
+fn a_card_below_in_both_roles_is_one_fault_until_it_meets_in_both() {
+    let mut rig = cards_of_two_roles(3);
+    for name in ["mlx5_4", "mlx5_5"] {
+        rig.world.set(name, 1, DISABLED);
+    }
+    let said = rig.poll();
+    let of_card: Vec<&String> = said
+        .iter()
+        .filter(|line| line.contains("Card 0000:22:00"))
+        .collect();
+    assert_eq!(
+        of_card,
+        ["F 0000:22:00: Card 0000:22:00 (compute) has 0 active ports, expected 1 (peer mode)"]
+    );
+    rig.world.set("mlx5_4", 1, UP);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_4", "h mlx5_4/1"]);
+    rig.world.set("mlx5_5", 1, UP);
+    assert_eq!(
+        brief(&rig.poll()),
+        ["h mlx5_5", "h mlx5_5/1", "h 0000:22:00"]
+    );
+}
+
+/// A NIC that the metadata collector missed must not take a port from its card.
+#[test]
+fn a_function_that_is_not_in_the_topology_is_compared_with_its_sibling() {
+    let mut rig = cards_of_two_roles(3);
+    rig.metadata = rig
+        .metadata
+        .replace("NODE", "PIX")
+        .replace("mlx5_5", "mlx5_50");
+    let said = rig.polls(40);
+    assert!(said.iter().all(|line| line.starts_with('h')), "{said:?}");
+    rig.reboot();
+    rig.world.set("mlx5_5", 1, DISABLED);
+    let said = rig.poll();
+    assert_eq!(
+        said.last().unwrap(),
+        "F 0000:22:00: Card 0000:22:00 (compute) has 1 active ports, expected 2 (peer mode)"
+    );
+    assert!(brief(&said).contains(&"F mlx5_5/1"), "{said:?}");
+}
+
+#[test]
+fn a_fault_of_a_card_is_settled_in_the_role_that_it_has_after_a_restart() {
+    let mut rig = cards_of_two_roles(3);
+    for name in ["mlx5_1", "mlx5_3", "mlx5_5"] {
+        rig.world.drop_device(name);
+    }
+    rig.world.set("mlx5_4", 1, DISABLED);
+    assert!(brief(&rig.poll()).contains(&"F 0000:22:00"));
+    rig.restart();
+    rig.metadata = rig.metadata.replace("PIX", "NODE");
+    rig.world.set("mlx5_4", 1, UP);
+    let said = rig.poll();
+    assert!(brief(&said).contains(&"h 0000:22:00"), "{said:?}");
 }
 
 #[test]

@@ -158,7 +158,7 @@ impl Player<'_> {
     /// Whether a run or a scrape is due in this tick. While the world heals, one is in each.
     pub(super) fn is_due(&self) -> bool {
         let heals = self.director.healing_from().is_some();
-        let tick = self.story.tick.as_ns();
+        let tick = self.story.ticks.interval().as_ns();
         heals || self.descriptor.schedule.is_due(self.now_ns(), tick)
     }
 

@@ -89,7 +89,7 @@ impl Player<'_> {
         }
         let checks = self.story.checks.names();
         let checks = self.descriptor.switched_on(&checks, config);
-        let tick = Duration::from_nanos(self.story.tick.as_ns());
+        let tick = Duration::from_nanos(self.story.ticks.interval().as_ns());
         let expected = self.descriptor.expected_loops(&checks, tick);
         let loops = (!self.loops.is_empty()).then(|| Loops::new(&expected, self.tick()));
         let instance = MonitorInstance::new(program, order.metrics_port, loops);

@@ -228,7 +228,7 @@ impl Player<'_> {
             return Ok(());
         };
         let (checks, ticks) = (self.story.checks.names(), self.ticks.len() as u64);
-        let tick = Duration::from_nanos(self.story.tick.as_ns());
+        let tick = Duration::from_nanos(self.story.ticks.interval().as_ns());
         let intervals = self.descriptor.between_polls(&checks, ticks + 1, tick);
         if self.idle <= at_most.0 + intervals {
             return Ok(());

@@ -109,7 +109,7 @@ impl Table {
                 .to
                 .min(recording.ticks.len() as u64)
                 .saturating_sub(fault.from);
-            let stood = seconds(ticks * (story.tick.as_ns() / 1_000_000));
+            let stood = seconds(ticks * (story.ticks.interval().as_ns() / 1_000_000));
             let (kind, place) = (&fault.kind, &fault.place);
             self.faults.push(format!(
                 "{drill}: {kind} of {place}, which stood {stood}: {told}"
