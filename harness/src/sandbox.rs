@@ -267,7 +267,7 @@ impl Sandbox {
         Err(match first.expect("a command is at least one line") {
             Unfit::NotApplicable { reason } => SandboxError::Lacks(reason),
             Unfit::Wrong(error) => {
-                let (what, hint) = typed::told(text, typed.as_ref(), error.located());
+                let (what, hint) = typed::told(text, typed.as_ref(), error.first());
                 SandboxError::Word { what, hint }
             }
         })

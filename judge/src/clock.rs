@@ -36,7 +36,7 @@ impl Clock {
             },
             polls,
             ticks: recording.ticks.len() as u64,
-            tick: Duration::from_nanos(context.story.tick.as_ns()),
+            tick: Duration::from_nanos(context.story.ticks.interval().as_ns()),
             is_paced,
         }
     }
@@ -115,7 +115,7 @@ fn away(context: &JudgeContext<'_>, node: &NodeName, polls: &[u64]) -> Vec<(u64,
             _ => false,
         });
         if stops {
-            let from = step.at.div_ceil(story.tick);
+            let from = story.ticks.first_from(step.at);
             let back = polls.iter().copied().find(|poll| *poll >= from);
             away.push((from, back.unwrap_or(u64::MAX)));
         }

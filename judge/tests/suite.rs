@@ -270,7 +270,7 @@ fn a_family_tells_its_golden_traces_and_what_is_altered_in_it_is_found(#[case] f
     let (reference, mut trees) = (reference(), Trees::default());
     let mut worlds: BTreeMap<String, AtRest> = BTreeMap::new();
     let mut found = String::new();
-    for (nth, (file, text)) in suite::scenarios().iter().enumerate() {
+    for (file, text) in suite::scenarios() {
         let name = file.trim_end_matches(".yaml");
         let is_meant = file.split_once('/').is_some_and(|(of, _)| of == family);
         let Some((golden, world)) = golden(name).filter(|_| is_meant) else {
@@ -291,7 +291,7 @@ fn a_family_tells_its_golden_traces_and_what_is_altered_in_it_is_found(#[case] f
         let difference = golden_difference(&golden, &trace(&story, &recording));
         assert_eq!(difference, None, "{name}");
 
-        let (what, alter) = ALTERATIONS[nth % ALTERATIONS.len()];
+        let (what, alter) = ALTERATIONS[place_of(name) % ALTERATIONS.len()];
         alter(&mut story, &mut recording);
         let Judgement { findings, judged } = judge(&story, &truth, &recording, &reference);
         let _ = writeln!(
@@ -309,6 +309,12 @@ fn a_family_tells_its_golden_traces_and_what_is_altered_in_it_is_found(#[case] f
         found.extend(new.take(FOUND_MAX).map(rendered));
     }
     insta::assert_snapshot!(family, found);
+}
+
+/// A number that follows from a name alone, so that a new scenario changes what is altered in no other.
+fn place_of(name: &str) -> usize {
+    let add = |sum: usize, byte: u8| sum.wrapping_mul(31).wrapping_add(usize::from(byte));
+    name.bytes().fold(0, add)
 }
 
 /// The kinds are a closed list: a promise about one of them covers whatever the suite asks.

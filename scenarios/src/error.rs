@@ -44,12 +44,21 @@ impl ScenarioError {
         }
     }
 
+    /// The first of them, with its place.
+    ///
+    /// # Panics
+    /// If `Several` were made of none.
+    #[must_use]
+    pub fn first(&self) -> &YamlError {
+        match self {
+            Self::Wrong(error) | Self::NotBuilt(error) => error,
+            Self::Several(errors) => errors.first().expect("several are at least two").first(),
+        }
+    }
+
     /// The place of the first of them; `None` for the whole text.
     pub(crate) fn place(&self) -> Option<Place> {
-        match self {
-            Self::Wrong(error) | Self::NotBuilt(error) => error.place,
-            Self::Several(errors) => errors.first().and_then(Self::place),
-        }
+        self.first().place
     }
 
     /// The same error with a hint; of several, each.
