@@ -26,6 +26,10 @@ const CARRIER_UP: &str = "carrier_up_count";
 /// Number of times the carrier went down (`net/core/net-sysfs.c`).
 const CARRIER_DOWN: &str = "carrier_down_count";
 
+/// The files of a net device that count changes of its carrier: they lie beside its attributes and not in
+/// `statistics/`, and no driver lists them (`net/core/net-sysfs.c`).
+pub const CARRIER_COUNTERS: [&str; 3] = [CARRIER_CHANGES, CARRIER_UP, CARRIER_DOWN];
+
 impl Fabric {
     /// Performs a counter change.
     pub(crate) fn counter(
@@ -105,7 +109,7 @@ impl Node {
                 known: known.join(", "),
             });
         }
-        let carrier = [CARRIER_CHANGES, CARRIER_UP, CARRIER_DOWN].contains(&name);
+        let carrier = CARRIER_COUNTERS.contains(&name);
         match change {
             CounterChange::Add(by) => self.add(pci, number, name, *by),
             CounterChange::RatePerSecond(0) => {
@@ -279,9 +283,7 @@ impl Node {
         let statistics = netdev
             .into_iter()
             .flat_map(|netdev| netdev.statistics.keys());
-        let carrier = netdev
-            .into_iter()
-            .flat_map(|_| [CARRIER_CHANGES, CARRIER_UP, CARRIER_DOWN]);
+        let carrier = netdev.into_iter().flat_map(|_| CARRIER_COUNTERS);
         let names = counters.chain(statistics).map(|name| name.to_string());
         names.chain(carrier.map(str::to_owned)).collect()
     }

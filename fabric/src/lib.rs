@@ -50,6 +50,7 @@ mod walk;
 pub use action::{Action, DeviceAction, NodeAction, PortsAction};
 pub use both_ends::{EndTruth, Side};
 pub use cabling::SwitchPort;
+pub use counters::CARRIER_COUNTERS;
 pub use error::ActionError;
 pub use fabric::{Fabric, PortTruth};
 pub use function_ref::FunctionRef;

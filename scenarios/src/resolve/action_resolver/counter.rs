@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fabric::CounterChange;
+use fabric::{CARRIER_COUNTERS, CounterChange};
 use platforms::{CounterValue, Driver, yaml::Place};
 
 use super::ActionResolver;
@@ -27,6 +27,10 @@ impl ActionResolver<'_> {
             platform, machine, ..
         } = &self.resolved.nodes[port.node];
         let device = &port.facts.device;
+        if CARRIER_COUNTERS.contains(&name) {
+            // Whether its port has a net device is the fabric's to say.
+            return Ok(());
+        }
         let own = platform.driver(&port.facts.driver_file);
         let Some(file) = own.and_then(|driver| driver.counter(name)) else {
             let mut drivers = platform.drivers();
