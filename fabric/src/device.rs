@@ -18,7 +18,7 @@ use crate::{
     agenda::Key,
     history::{Carriage, CarriageChange, Edge, LinkStep, PortEvent},
     link::{Hold, Link, Stage},
-    overruns::OverrunCheck,
+    overrun_check::OverrunCheck,
 };
 
 /// Whether the driver runs the function.

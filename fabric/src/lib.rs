@@ -31,6 +31,7 @@ mod link;
 mod naming;
 mod node;
 pub mod opa;
+mod overrun_check;
 mod overruns;
 mod port_action;
 mod port_view;

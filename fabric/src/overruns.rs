@@ -6,40 +6,18 @@
 //! [`Fabric::watch_overruns`].
 
 use platforms::SlotRef;
-use simfs::SimTime;
 
 use crate::{
     Fabric, Side,
-    agenda::{Key, Rank, Step},
+    agenda::{Rank, Step},
     both_ends::BothEnds,
     device::Jack,
     opa::LinkDownReason,
+    overrun_check::OverrunCheck,
 };
 
 /// The counter of receive buffer overruns (IBTA 16.1.3.5, ExcessiveBufferOverrunErrors).
 pub(crate) const OVERRUNS: &str = "excessive_buffer_overrun_errors";
-
-/// Time between two checks (`chip.c`, `RCVERR_CHECK_TIME`).
-const BETWEEN_CHECKS: SimTime = SimTime::from_secs(10);
-
-/// What a driver's next check of a port will find.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct OverrunCheck {
-    /// When the driver started; its checks follow at fixed intervals.
-    since: SimTime,
-    /// Whether the counter grew since the last check.
-    pub(crate) grew: bool,
-    /// The scheduled check.
-    next: Option<Key>,
-}
-
-impl OverrunCheck {
-    /// The time of the first check after `now`.
-    fn following(self, now: SimTime) -> SimTime {
-        let rounds = now.since(self.since).as_ns() / BETWEEN_CHECKS.as_ns() + 1;
-        self.since + SimTime::from_ns(rounds.saturating_mul(BETWEEN_CHECKS.as_ns()))
-    }
-}
 
 impl Jack {
     /// Whether the node's own end has a driver that checks for overruns.

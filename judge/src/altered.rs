@@ -10,8 +10,10 @@ use observe::{Descriptor, Recording};
 use reports::{Finding, FindingKind, StoryLine};
 use scenarios::{Expectation, Story, What};
 
+use self::change::{Change, Subject};
 use crate::{Judgement, fits::JudgeContext, judge, line_of};
 
+mod change;
 mod cluster;
 mod event;
 mod excuse;
@@ -43,42 +45,6 @@ pub enum Bite {
     NotJudged(String),
     /// The drill stays green.
     Green,
-}
-
-/// An expectation made false.
-enum Change {
-    /// The line says this instead.
-    Line(Box<Expectation>),
-    /// The line claims less, or is missing: what it no longer claims is red by itself.
-    Less(Option<Box<Expectation>>),
-    /// The line stands twice.
-    Twice,
-    /// The recording is this one.
-    Recording(Box<Recording>),
-    /// It cannot be made false in this way.
-    Equivalent(&'static str),
-}
-
-/// An expectation with the drill that it was judged by.
-struct Subject<'a> {
-    expectation: &'a Expectation,
-    context: JudgeContext<'a>,
-    recording: &'a Recording,
-}
-
-impl Subject<'_> {
-    /// The line with something else.
-    fn line(&self, what: What) -> Change {
-        Change::Line(Box::new(Expectation {
-            what,
-            ..self.expectation.clone()
-        }))
-    }
-
-    /// The last tick of the drill.
-    fn last(&self) -> u64 {
-        (self.recording.ticks.len() as u64).saturating_sub(1)
-    }
 }
 
 /// Alters every expectation of a story in every way that its kind has, and judges each alteration by the recording.

@@ -3,7 +3,7 @@
 use platforms::{NodeName, PciAddress};
 use scenarios::{About, ConditionIs, RuleIs, Stands, Times, What};
 
-use super::{Change, Subject};
+use super::change::{Change, Subject};
 
 /// What holds exactly if the other does not.
 fn opposite(stands: Stands) -> Stands {

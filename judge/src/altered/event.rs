@@ -4,7 +4,7 @@ use scenarios::{About, EventPattern, Expectation, Times, Tone, What, Window};
 
 use simfs::SimTime;
 
-use super::{Change, Subject};
+use super::change::{Change, Subject};
 
 /// The resolution of a scenario's times.
 const MOMENT: SimTime = SimTime::from_ms(1);

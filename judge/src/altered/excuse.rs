@@ -6,7 +6,7 @@ use observe::Recording;
 use platforms::NodeName;
 use scenarios::{EventPattern, Story, Tone, What, Window};
 
-use super::Subject;
+use super::change::Subject;
 use crate::{
     demands::{Demand, demands},
     fits::JudgeContext,

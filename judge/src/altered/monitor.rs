@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use observe::{MonitorTick, Recording};
 use scenarios::{MetricIs, StateFileIs, Times, What};
 
-use super::{Change, Subject};
+use super::change::{Change, Subject};
 
 /// A text that no log line has and no JSON member equals.
 const OTHER: &str = "\"\\u0001\"";

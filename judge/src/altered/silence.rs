@@ -6,7 +6,7 @@ use observe::{Call, Observation, Recording, Severity, Subject as Named};
 use platforms::NodeName;
 use scenarios::About;
 
-use super::{Change, Subject};
+use super::change::{Change, Subject};
 
 pub(super) fn nothing(
     subject: &Subject<'_>,

@@ -8,7 +8,7 @@ use scenarios::{EndIs, LnetIs, PairIs, Verdict, What, WorkloadIs};
 use simfs::SimTime;
 use workloads::{Cause, WorkloadOutcome};
 
-use super::{Change, Subject};
+use super::change::{Change, Subject};
 
 pub(super) fn link(
     subject: &Subject<'_>,
