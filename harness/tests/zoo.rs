@@ -1,10 +1,15 @@
 //! Every wrong monitor in its own story: right for 20 polls, then wrong, and the judge finds it.
 
-use harness::{DrillResult, MemoryPlayer, descriptors::shipped, play, read_files::Library};
+use harness::{
+    DrillResult, MemoryPlayer,
+    descriptors::shipped,
+    play,
+    read_files::{Library, SuiteScenario},
+};
 use platforms::NodeName;
 use reports::FindingKind;
 use rstest::rstest;
-use scenarios::Story;
+use scenarios::{Arm, Story};
 use zoo::{Mutant, RIGHT_POLLS, mutants};
 
 /// The wrong monitor's story on the first platform that it fits.
@@ -144,4 +149,38 @@ fn every_wrong_monitor_is_right_for_its_first_polls_of_a_healthy_node() {
     for mutant in mutants() {
         assert_eq!(calls(Some(mutant)), right, "{}", mutant.name);
     }
+}
+
+/// A clause is defended by a wrong monitor of which exactly this statement is false: a scenario that covers the clause
+/// catches it, on a platform or in a world that it fits.
+#[test]
+fn a_wrong_monitor_that_breaks_a_clause_is_caught_by_a_scenario_that_covers_it() {
+    let library = Library::read(&[], &[]).unwrap();
+    let mut complaints = Vec::new();
+    for clause in library.clauses.iter() {
+        let covering = library.scenarios.iter();
+        let covering: Vec<&SuiteScenario> = covering
+            .filter(|of| of.scenario.covers().contains(&clause.id))
+            .collect();
+        for name in &clause.mutants {
+            let Some(mutant) = zoo::find(name) else {
+                complaints.push(format!("{}: there is no wrong monitor `{name}`", clause.id));
+                continue;
+            };
+            let is_caught = covering.iter().any(|scenario| {
+                let worlds = library.worlds_of(&scenario.scenario).into_iter();
+                let rests = worlds.filter_map(|world| library.at_rest(world)?.ok());
+                let stories = rests.filter_map(|rest| scenario.scenario.at_rest(&rest).ok());
+                let mut stories = stories.filter(|story| story.arms.contains(&Arm::Memory));
+                stories.any(|story| !played(&story, Some(mutant)).findings.is_empty())
+            });
+            if !is_caught {
+                complaints.push(format!("{}: nobody catches `{name}`", clause.id));
+            }
+        }
+        if clause.unbreakable.is_some() && !clause.mutants.is_empty() {
+            complaints.push(format!("{}: unbreakable, and broken", clause.id));
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }

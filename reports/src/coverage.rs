@@ -70,6 +70,50 @@ pub struct ClauseCoverage {
     pub scenarios: Vec<ScenarioCoverage>,
     /// The tests that list it, as `crate::name`.
     pub tests: Vec<String>,
+    /// Whether a scenario that lists it is known to fail when it is false.
+    pub defence: Defence,
+}
+
+/// Whether a clause is more than named: something that breaks exactly this statement is caught by what lists it.
+/// nicdrill's own build checks it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Defence {
+    /// These wrong monitors break it, and are caught.
+    Defended(Vec<String>),
+    /// Nothing is known to break it and to be caught, for this reason.
+    Undefended(&'static str),
+    /// Nothing that a monitor does can break it, for this reason.
+    Unbreakable(String),
+}
+
+impl Defence {
+    /// The defence of a clause.
+    #[must_use]
+    pub fn of(
+        mutants: &[String],
+        unbreakable: Option<&str>,
+        is_covered_by_tests_alone: bool,
+    ) -> Self {
+        match unbreakable {
+            Some(reason) => Self::Unbreakable(reason.to_owned()),
+            None if !mutants.is_empty() => Self::Defended(mutants.to_vec()),
+            None if is_covered_by_tests_alone => {
+                Self::Undefended("tests alone cover it, and no wrong monitor reaches them")
+            }
+            None => Self::Undefended("no wrong monitor breaks exactly this"),
+        }
+    }
+}
+
+impl std::fmt::Display for Defence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Defended(by) => write!(f, "defended: {}", by.join(", ")),
+            Self::Undefended(why) => write!(f, "undefended: {why}"),
+            Self::Unbreakable(why) => write!(f, "unbreakable: {why}"),
+        }
+    }
 }
 
 impl ClauseCoverage {
@@ -120,6 +164,12 @@ pub struct CoverageCount {
     pub uncovered: u64,
     /// Deferred.
     pub deferred: u64,
+    /// Defended, of those that are not deferred.
+    pub defended: u64,
+    /// Undefended, of those that are not deferred.
+    pub undefended: u64,
+    /// Unbreakable, of those that are not deferred.
+    pub unbreakable: u64,
 }
 
 /// Every clause of every source, and what covers it.
@@ -149,6 +199,13 @@ impl Coverage {
             } += 1;
             if clause.status == ClauseStatus::Covered && clause.scenarios.is_empty() {
                 count.by_tests_alone += 1;
+            }
+            if clause.status != ClauseStatus::Deferred {
+                *match clause.defence {
+                    Defence::Defended(_) => &mut count.defended,
+                    Defence::Undefended(_) => &mut count.undefended,
+                    Defence::Unbreakable(_) => &mut count.unbreakable,
+                } += 1;
             }
         }
         Self {
@@ -192,6 +249,7 @@ mod tests {
             status: ClauseStatus::Uncovered,
             scenarios: vec![one; scenarios],
             tests: tests.iter().map(|&test| test.to_owned()).collect(),
+            defence: Defence::of(&[], None, false),
         }
         .with_status()
     }

@@ -37,7 +37,8 @@ pub use comparison::{
 };
 pub use comparison_page::comparison_page;
 pub use coverage::{
-    ClauseCoverage, ClauseStatus, Coverage, CoverageCount, ScenarioCoverage, SourceCoverage,
+    ClauseCoverage, ClauseStatus, Coverage, CoverageCount, Defence, ScenarioCoverage,
+    SourceCoverage,
 };
 pub use event::{NotApplicable, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, Wall};
 pub use excuses::{Baseline, Excuses};

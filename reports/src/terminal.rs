@@ -253,7 +253,11 @@ pub fn coverage_page(coverage: &Coverage, style: Style) -> String {
                 ClauseStatus::NotRun => style.yellow(&status),
                 ClauseStatus::Deferred => status,
             };
-            let by = covered_by(clause);
+            let mut by = covered_by(clause);
+            if clause.status != ClauseStatus::Deferred {
+                let between = if by.is_empty() { "" } else { "; " };
+                write!(by, "{between}{}", clause.defence).expect(WRITES);
+            }
             let line = format!("  {status}  {:<width$}  {by}", clause.id);
             writeln!(page, "{}", line.trim_end()).expect(WRITES);
         }
@@ -276,6 +280,9 @@ pub fn coverage_page(coverage: &Coverage, style: Style) -> String {
         not_run,
         uncovered,
         deferred,
+        defended,
+        undefended,
+        unbreakable,
     } = coverage.count;
     let line = format!(
         "{}: {covered} covered ({by_tests_alone} by tests alone), {failed} failed, {not_run} not run, \
@@ -288,6 +295,11 @@ pub fn coverage_page(coverage: &Coverage, style: Style) -> String {
         style.red(&line)
     };
     writeln!(page, "{line}").expect(WRITES);
+    writeln!(
+        page,
+        "{defended} defended, {undefended} undefended, {unbreakable} unbreakable"
+    )
+    .expect(WRITES);
     page
 }
 

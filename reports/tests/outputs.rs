@@ -13,9 +13,10 @@ use std::{fs, path::Path, process::Command};
 
 use reports::{
     ArmName, ArmReport, ArmStatus, Cause, CauseKind, ClauseCoverage, ClauseStatus, Coverage,
-    DrillName, DrillReport, ExitCode, Finding, FindingKind, Judged, JudgedBy, ProbeOutcome, Read,
-    RunEvent, RunPlan, RunReport, ScenarioCoverage, SourceCoverage, StoryLine, Style, Wall,
-    coverage_page, drill_block, event_line, junit, not_judged_page, results, summary_line,
+    Defence, DrillName, DrillReport, ExitCode, Finding, FindingKind, Judged, JudgedBy,
+    ProbeOutcome, Read, RunEvent, RunPlan, RunReport, ScenarioCoverage, SourceCoverage, StoryLine,
+    Style, Wall, coverage_page, drill_block, event_line, junit, not_judged_page, results,
+    summary_line,
 };
 use serde_json::Value;
 
@@ -452,6 +453,7 @@ fn clause(id: &str, scenarios: Vec<ScenarioCoverage>, tests: &[&str]) -> ClauseC
         status: ClauseStatus::Uncovered,
         scenarios,
         tests: tests.iter().map(|&test| test.to_owned()).collect(),
+        defence: Defence::of(&[], None, false),
     }
     .with_status()
 }
@@ -469,27 +471,37 @@ fn a_coverage_names_each_clause_and_what_is_uncovered() {
         deferred: Some("cluster".to_owned()),
         ..clause("lsd/6.2/four-minutes", Vec::new(), &[])
     };
+    let by = ["deaf", "lost-healthy"].map(str::to_owned);
     let source = SourceCoverage {
         prefix: "lsd".to_owned(),
         source: "Link State Detection".to_owned(),
         clauses: vec![
-            clause(
-                "lsd/3.2/down-is-fatal",
-                vec![played(18, 0, 2), played(3, 0, 0)],
-                &[],
-            ),
-            clause(
-                "lsd/3.4/otherwise-unhealthy",
-                vec![played(17, 1, 0)],
-                &["checks::a"],
-            ),
+            ClauseCoverage {
+                defence: Defence::of(&by, None, false),
+                ..clause(
+                    "lsd/3.2/down-is-fatal",
+                    vec![played(18, 0, 2), played(3, 0, 0)],
+                    &[],
+                )
+            },
+            ClauseCoverage {
+                defence: Defence::of(&[], Some("it is a definition"), false),
+                ..clause(
+                    "lsd/3.4/otherwise-unhealthy",
+                    vec![played(17, 1, 0)],
+                    &["checks::a"],
+                )
+            },
             deferred.with_status(),
             clause("lsd/8.4/vf-down", vec![played(0, 0, 20)], &[]),
-            clause(
-                "lsd/9.1/gid-count",
-                Vec::new(),
-                &["checks::a", "monitor::b"],
-            ),
+            ClauseCoverage {
+                defence: Defence::of(&[], None, true),
+                ..clause(
+                    "lsd/9.1/gid-count",
+                    Vec::new(),
+                    &["checks::a", "monitor::b"],
+                )
+            },
             clause("lsd/10.1/no-efa", Vec::new(), &[]),
         ],
     };
@@ -498,16 +510,17 @@ fn a_coverage_names_each_clause_and_what_is_uncovered() {
         page,
         "\
 Link State Detection
-  covered    lsd/3.2/down-is-fatal        2 scenarios: 21 passed, 2 not applicable
-  FAILED     lsd/3.4/otherwise-unhealthy  1 scenario: 17 passed, 1 failed; 1 test
+  covered    lsd/3.2/down-is-fatal        2 scenarios: 21 passed, 2 not applicable; defended: deaf, lost-healthy
+  FAILED     lsd/3.4/otherwise-unhealthy  1 scenario: 17 passed, 1 failed; 1 test; unbreakable: it is a definition
   deferred   lsd/6.2/four-minutes         belongs to: cluster
-  not run    lsd/8.4/vf-down              1 scenario: 0 passed, 20 not applicable
-  covered    lsd/9.1/gid-count            2 tests
-  UNCOVERED  lsd/10.1/no-efa
+  not run    lsd/8.4/vf-down              1 scenario: 0 passed, 20 not applicable; undefended: no wrong monitor breaks exactly this
+  covered    lsd/9.1/gid-count            2 tests; undefended: tests alone cover it, and no wrong monitor reaches them
+  UNCOVERED  lsd/10.1/no-efa              undefended: no wrong monitor breaks exactly this
 FAILED: lsd/3.4/otherwise-unhealthy: What it says.
 not run: lsd/8.4/vf-down: What it says.
 UNCOVERED: lsd/10.1/no-efa: What it says.
 6 clauses: 2 covered (1 by tests alone), 1 failed, 1 not run, 1 uncovered, 1 deferred
+1 defended, 3 undefended, 1 unbreakable
 "
     );
 }

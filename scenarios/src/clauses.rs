@@ -31,6 +31,12 @@ pub struct Clause {
     /// The tests that cover it, as `crate::name`.
     #[serde(default)]
     pub tests: Vec<String>,
+    /// Wrong monitors of which exactly this statement is false; a scenario that covers it catches each of them.
+    #[serde(default)]
+    pub mutants: Vec<String>,
+    /// Why nothing that a monitor does can make it false.
+    #[serde(default)]
+    pub unbreakable: Option<String>,
 }
 
 /// A section of a source document.

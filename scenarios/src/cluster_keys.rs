@@ -39,7 +39,7 @@ const RULES: &[(&str, RuleProfile, &str)] = &[
     (
         RuleProfile::LsdText.name(),
         RuleProfile::LsdText,
-        "the query for `RepeatedNICLinkFlap` printed there, verbatim",
+        "the query for `RepeatedNICLinkFlap` printed there, by device and port",
     ),
     (
         RuleProfile::Nvsentinel.name(),

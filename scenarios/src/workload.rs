@@ -313,26 +313,37 @@ const RETRIES: Plain<Retries> = plain(
 );
 
 /// The variables that the plugin reads, apart from those that name its devices.
-const VARIABLE_NAMES: [&str; 5] = [
-    "MPIB_CTS_SIGNAL_INTERVAL",
-    "MPIB_ISLAND_PREFIX_LEN",
-    "MPIB_MODE",
-    "MPIB_SOUT_QP",
-    "MPIB_SUP_QP",
+const VARIABLE_NAMES: [(&str, &str); 5] = [
+    (
+        "MPIB_CTS_SIGNAL_INTERVAL",
+        "One in so many clear-to-send writes asks for a completion.",
+    ),
+    (
+        "MPIB_ISLAND_PREFIX_LEN",
+        "How many bits of their addresses the ends of an island share.",
+    ),
+    ("MPIB_MODE", "How data is shared between the rails."),
+    ("MPIB_SOUT_QP", "Queue pairs of a connection on SOUT."),
+    ("MPIB_SUP_QP", "Queue pairs of a connection on SUP."),
 ];
 
 const VARIABLES: Plain<Variables> = plain(
     "a map of variables",
     || {
-        let names = VARIABLE_NAMES.map(|name| (name.to_owned(), text_form()));
+        let names = VARIABLE_NAMES.map(|(name, text)| {
+            let mut form = text_form();
+            form["description"] = json!(text);
+            (name.to_owned(), form)
+        });
         json!({ "type": "object", "properties": serde_json::Map::from_iter(names), "additionalProperties": false })
     },
     |context, node| {
         let source = &context.source;
         let fields = source.open_map(node, "environment variables")?;
         let variable = |(key, node): &(Key, Node)| {
-            if !VARIABLE_NAMES.contains(&key.name.as_str()) {
-                return Err(source.unknown(key.place, "variable", &key.name, VARIABLE_NAMES));
+            let names = VARIABLE_NAMES.map(|(name, _)| name);
+            if !names.contains(&key.name.as_str()) {
+                return Err(source.unknown(key.place, "variable", &key.name, names));
             }
             Ok((key.name.clone(), source.text(node, "a value")?))
         };

@@ -40,6 +40,10 @@ pub fn read_monitor(asked: &str, library: &Library) -> Result<Descriptor, ReadEr
     }
     match program(asked) {
         Some(path) => Ok(Descriptor::of_program(&path.display().to_string())),
+        None if Path::new(asked).is_dir() => Err(ReadError::NoSuchMonitor {
+            asked: asked.to_owned(),
+            hint: format!("that is a folder: name its descriptor, such as `{asked}/monitor.yaml`"),
+        }),
         None => {
             let known: Vec<&str> = shipped_descriptors()
                 .map(|(file, _)| file.trim_end_matches(".yaml"))

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use reports::{
-    ClauseCoverage, ClauseStatus, Coverage, DrillReport, NotApplicable, Outcome, PlannedDrill,
-    ScenarioCoverage, SourceCoverage,
+    ClauseCoverage, ClauseStatus, Coverage, Defence, DrillReport, NotApplicable, Outcome,
+    PlannedDrill, ScenarioCoverage, SourceCoverage,
 };
 use scenarios::{Clause, Clauses};
 
@@ -46,6 +46,11 @@ pub fn coverage(
                 .cloned()
                 .unwrap_or_default(),
             tests: clause.tests.clone(),
+            defence: Defence::of(
+                &clause.mutants,
+                clause.unbreakable.as_deref(),
+                !by_clause.contains_key(clause.id.as_str()) && !clause.tests.is_empty(),
+            ),
         }
         .with_status()
     };

@@ -1,10 +1,12 @@
 //! Expected events made false: another one, too many, too few, at another time.
 
+use platforms::PortFacts;
 use scenarios::{About, EventPattern, Expectation, Times, Tone, What, Window};
 
 use simfs::SimTime;
 
 use super::change::{Change, Subject};
+use crate::reported_event::all_reported;
 
 /// The resolution of a scenario's times.
 const MOMENT: SimTime = SimTime::from_ms(1);
@@ -25,7 +27,7 @@ pub(super) fn say(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
     else {
         return Vec::new();
     };
-    let saying = |event: EventPattern, times: Times| {
+    let with_event = |event: EventPattern, times: Times| {
         subject.line(What::Say {
             event,
             times,
@@ -45,7 +47,7 @@ pub(super) fn say(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
     changes.push((
         "too many",
         match at_most.checked_add(1) {
-            Some(more) => saying(
+            Some(more) => with_event(
                 event.clone(),
                 Times {
                     at_least: more,
@@ -62,7 +64,7 @@ pub(super) fn say(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
     changes.push(("doubled", doubled(*times)));
     changes.push((
         "another severity",
-        saying(
+        with_event(
             EventPattern {
                 tone: other_tone(event.tone),
                 ..event.clone()
@@ -71,8 +73,8 @@ pub(super) fn say(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
         ),
     ));
     changes.push(("another time", Change::Line(later(subject))));
-    let mut field = |name, pattern: EventPattern| changes.push((name, saying(pattern, *times)));
-    if let Some(about) = other_subject(subject, &event.about, *reported) {
+    let mut field = |name, pattern: EventPattern| changes.push((name, with_event(pattern, *times)));
+    if let Some(about) = other_subject(subject, &event.about) {
         field(
             "another subject",
             EventPattern {
@@ -170,42 +172,53 @@ fn other_tone(tone: Tone) -> Tone {
     }
 }
 
-/// Another subject of the same kind that the story names, or a port that it does not name. What another subject of
-/// the story says at the same time would meet a line that forbids nothing, such as one of attempts.
-fn other_subject(subject: &Subject<'_>, about: &About, attempts: bool) -> Option<About> {
+/// Another subject of the same kind, about which nothing is said in the line's window: one that the story names, or
+/// another of the platform's.
+fn other_subject(subject: &Subject<'_>, about: &About) -> Option<About> {
     let story = subject.context.story;
-    let named = || {
-        let all = story.expectations.iter();
-        all.filter_map(|other| match &other.what {
-            What::Say { event, .. } => Some(&event.about),
-            _ => None,
-        })
-    };
-    let same_kind = |other: &&About| {
-        std::mem::discriminant(*other) == std::mem::discriminant(about) && *other != about
-    };
-    if let Some(other) = named().find(same_kind).filter(|_| !attempts) {
-        return Some(other.clone());
-    }
-    let About::Port(slot) = about else {
-        return None;
-    };
-    let (_, platform) = story.nodes.iter().find(|(name, _)| *name == slot.node)?;
-    let ports = platform.ports();
-    let others = ports
-        .iter()
-        .map(|port| About::Port(of_function(slot, port.pci)));
-    others
-        .into_iter()
-        .find(|other| other != about && !named().any(|named| named == other))
+    let named = story.expectations.iter();
+    let named = named.filter_map(|other| match &other.what {
+        What::Say { event, .. } => Some(event.about.clone()),
+        _ => None,
+    });
+    let kind = std::mem::discriminant(about);
+    let others = named.chain(beside(subject, about)).filter(|other| {
+        std::mem::discriminant(other) == kind && other != about && !is_spoken_of(subject, other)
+    });
+    others.into_iter().next()
 }
 
-/// The same port of another function.
-fn of_function(slot: &platforms::SlotRef, pci: platforms::PciAddress) -> platforms::SlotRef {
-    platforms::SlotRef {
-        pci,
-        ..slot.clone()
-    }
+/// The other subjects of this kind on the same node.
+fn beside(subject: &Subject<'_>, about: &About) -> Vec<About> {
+    let node = match about {
+        About::Port(slot) => &slot.node,
+        About::Device(node, _) | About::Card(node, _) => node,
+        About::NamedPort(..) | About::NamedDevice(_) | About::Check => return Vec::new(),
+    };
+    let platforms = subject.context.story.nodes.iter();
+    let platform = platforms.filter(|(name, _)| name == node).map(|(_, of)| of);
+    let ports = platform.flat_map(|platform| platform.ports());
+    let other = |port: PortFacts| match about {
+        About::Port(slot) => About::Port(platforms::SlotRef {
+            pci: port.pci,
+            ..slot.clone()
+        }),
+        About::Device(..) => About::Device(node.clone(), port.pci),
+        _ => About::Card(node.clone(), port.pci),
+    };
+    ports.map(other).collect()
+}
+
+/// Whether an event about this subject was sent in the line's window, accepted or not.
+fn is_spoken_of(subject: &Subject<'_>, about: &About) -> bool {
+    let window = subject.expectation.window;
+    let said = all_reported(subject.context.story, subject.recording);
+    said.iter().any(|of| {
+        (window.from..=window.to).contains(&of.tick)
+            && subject
+                .context
+                .names_subject(about, of.node, of.tick, of.event)
+    })
 }
 
 pub(super) fn edges(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {

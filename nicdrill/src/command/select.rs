@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The monitor that is drilled if none is named.
-const REFERENCE: &str = "reference";
+pub(crate) const REFERENCE: &str = "reference";
 
 /// The selection of a command.
 #[derive(Debug)]

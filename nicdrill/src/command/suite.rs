@@ -10,11 +10,11 @@ use reports::{ArmName, ExitCode};
 
 use super::{
     Stop,
-    select::{Choice, choose},
+    select::{Choice, REFERENCE, choose},
     stage::{self, Here, Standing},
 };
 use crate::{
-    arguments::{SuiteCheckArguments, SuiteCommand},
+    arguments::{SelectArguments, SuiteCheckArguments, SuiteCommand},
     pages::suite_check_page,
     terminal::{Terminal, log},
 };
@@ -31,10 +31,18 @@ fn check(arguments: &SuiteCheckArguments) -> Result<process::ExitCode, Stop> {
     if arguments.jobs == Some(0) {
         return Err(Stop::usage("`--jobs` is at least 1"));
     }
+    if arguments.select.monitor.is_some() {
+        let why = "the lines of a suite are checked with the reference monitor";
+        return Err(Stop::usage(why).hint("leave `--monitor` out"));
+    }
     if arguments.every == 0 {
         return Err(Stop::usage("`--every` is at least 1"));
     }
-    let mut choice = choose(&arguments.select, 0)?;
+    let select = SelectArguments {
+        monitor: Some(REFERENCE.to_owned()),
+        ..arguments.select.clone()
+    };
+    let mut choice = choose(&select, 0)?;
     sample(&mut choice.selected, arguments.every, arguments.seed);
     let drills = &choice.selected.drills;
     if drills.is_empty() {
@@ -103,7 +111,11 @@ fn checked(
     terminal.end();
     let checked: Vec<CheckedScenario> =
         checked.map_err(|reason| Stop::with(ExitCode::StageNotSet, reason))?;
-    terminal.out(&suite_check_page(&checked, arguments.verbose));
+    terminal.out(&suite_check_page(
+        &checked,
+        &choice.again,
+        arguments.verbose,
+    ));
     let nothing_noticed =
         |line: &CheckedLine| line.asserts_nothing() || line.unnoticed().next().is_some();
     let is_red = |(_, of): &(_, NotShown)| matches!(of, NotShown::Red(_));

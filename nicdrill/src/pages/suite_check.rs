@@ -5,7 +5,7 @@ use std::{
     fmt::Write as _,
 };
 
-use harness::suite::{CheckedLine, CheckedScenario, NotShown};
+use harness::suite::{CheckedLine, CheckedScenario, NotShown, pasted};
 use judge::Bite;
 
 const WRITES: &str = "writing to a string cannot fail";
@@ -38,7 +38,11 @@ impl Row {
 
 /// A table by kinds of lines, what makes no difference and why, and the lines of which something went unnoticed; with
 /// `verbose` each line.
-pub(crate) fn suite_check_page(checked: &[CheckedScenario], verbose: bool) -> String {
+pub(crate) fn suite_check_page(
+    checked: &[CheckedScenario],
+    again: &[String],
+    verbose: bool,
+) -> String {
     let mut page = String::new();
     let mut line = |words: std::fmt::Arguments<'_>| writeln!(page, "{words}").expect(WRITES);
     let lines = || checked.iter().flat_map(|of| &of.lines);
@@ -70,7 +74,15 @@ pub(crate) fn suite_check_page(checked: &[CheckedScenario], verbose: bool) -> St
         for (drill, reason) in &of.not_shown {
             match reason {
                 NotShown::Red(arm) => line(format_args!(
-                    "{drill}  shows nothing: it is red as it is in the {arm} arm; `nicdrill run {drill}` says why"
+                    "{drill}  shows nothing: it is red as it is in the {arm} arm; `{}` says why",
+                    pasted(
+                        &[
+                            &["nicdrill", "run"].map(str::to_owned)[..],
+                            again,
+                            &[drill.to_string()]
+                        ]
+                        .concat()
+                    )
                 )),
                 NotShown::NotPlayed(reason) => {
                     line(format_args!("{drill}  shows nothing: {reason}"));

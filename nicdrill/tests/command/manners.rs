@@ -20,7 +20,7 @@ fn every_mistake_of_a_file_is_told_at_once() {
     scratch.file(
         "port/bad.yaml",
         &scenario(
-            "let: { victim: { nht: 1 } }\ntimeline:\n  - at: 2 s\n    do: [ { cutt: victim }, { flap: victim, times: x } ]\n  - at: 3s\n    expect: [ { fatal: nobody } ]\nunti: 5s\n",
+            "let: { victim: { nthh: 1 } }\ntimeline:\n  - at: 2\n    do: [ { cutt: victim }, { flap: victim, times: x, down: 1s, up: 1s } ]\n  - at: 3s\n    expect: [ { fatal: nobody } ]\nunti: 5s\n",
         ),
     );
     let ran = scratch.run(&["run", "port/bad.yaml"]);
@@ -35,7 +35,7 @@ fn every_mistake_of_a_file_is_told_at_once() {
         .filter_map(|place| Some(place.split_once(':')?.0))
         .collect();
     assert_eq!(lines, ["4", "6", "7", "7", "9", "10"], "{ran}");
-    for (wrong, right) in [("nht", "nth"), ("cutt", "cut"), ("unti", "until")] {
+    for (wrong, right) in [("nthh", "nth"), ("cutt", "cut"), ("unti", "until")] {
         assert!(ran.err.contains(&format!("`{wrong}`")), "{ran}");
         assert!(
             ran.err.contains(&format!("did you mean `{right}`?")),
@@ -90,11 +90,11 @@ fn what_repeats_a_drill_works_when_it_is_pasted(#[case] file: &str, #[case] aske
     &["7:", "`{b.device}` is no device name", "such as `mlx5_5`"]
 )]
 #[case::a_counter_that_no_driver_has(
-    "let: { a: { nth: 1 } }\ntimeline:\n  - at: 2s\n    do: [ { counter: a, name: symbol_eror, add: 1 } ]\n",
+    "let: { a: { nth: 1 } }\ntimeline:\n  - at: 2s\n    do: [ { counter: a, name: symbol_eror, add: 1 } ]\n    expect: [ { nothing: a } ]\n",
     &["7:", "unknown counter `symbol_eror`", "did you mean `symbol_error`?"]
 )]
 #[case::a_device_that_no_platform_has(
-    "let: { a: { device: mlx5_99 } }\ntimeline:\n  - at: 2s\n    do: [ { cut: a } ]\n",
+    "let: { a: { device: mlx5_99 } }\ntimeline:\n  - at: 2s\n    do: [ { cut: a } ]\n    expect: [ { fatal: a } ]\n",
     &["4:", "no platform that this applies to has the device `mlx5_99`"]
 )]
 fn what_no_platform_has_is_found_when_the_file_is_read(#[case] rest: &str, #[case] says: &[&str]) {

@@ -217,7 +217,7 @@ fn a_monitor_that_polls_seldom_is_told_what_a_drill_takes() {
     }
     let text = reference_descriptor();
     let scratch = Scratch::new();
-    let seldom = text.replace("-polling-interval=1us", "-polling-interval=300ms");
+    let seldom = text.replace("-polling-interval=1us", "-polling-interval=200ms");
     assert_ne!(text, seldom);
     scratch.file("seldom.yaml", &seldom);
     let words = ["run", "start/baseline@h100-oci", "--monitor", "seldom.yaml"];
@@ -225,7 +225,7 @@ fn a_monitor_that_polls_seldom_is_told_what_a_drill_takes() {
     assert_eq!(ran.code, 0, "{ran}");
     assert!(
         ran.out
-            .contains("NOTE  a poll of the monitor takes 0.3 s of real time"),
+            .contains("NOTE  a poll of the monitor takes 0.2 s of real time"),
         "{ran}"
     );
     assert!(!scratch.path("nicdrill.out/probe").exists(), "{ran}");

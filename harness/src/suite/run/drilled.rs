@@ -12,7 +12,7 @@ use reports::{
 use scenarios::{Arm, Story};
 
 use super::{
-    super::{artifacts, jobs::Panicked, pairs, repeat::Fingerprint},
+    super::{artifacts, jobs::Panicked, pairs, pasted::pasted, repeat::Fingerprint},
     Show,
 };
 use crate::{MemoryPlayer, Player, Turn, arm_name, bless, play_for, run_folder::Artifact};
@@ -277,10 +277,4 @@ pub(super) fn compare(
             drilled.report.outcome = Outcome::Failed;
         }
     }
-}
-
-/// Words as a shell reads them back.
-fn pasted(words: &[String]) -> String {
-    let quoted = shlex::try_join(words.iter().map(String::as_str));
-    quoted.unwrap_or_else(|_| words.join(" "))
 }
