@@ -89,6 +89,7 @@ pub(crate) fn is_unwanted(finding: &Finding) -> bool {
             | CauseKind::Repeats
             | CauseKind::Crashed
             | CauseKind::Hung
+            | CauseKind::Excess
             | CauseKind::StuckInKernel
     )
 }
@@ -112,6 +113,7 @@ pub(crate) fn how_it_broke(broken: &Broken) -> &'static str {
     match broken {
         Broken::Hung { .. } => "the monitor made no progress",
         Broken::Crashed { .. } => "the monitor ended by itself",
+        Broken::Excess { .. } => "the monitor did too much in a poll",
         Broken::StuckInKernel { .. } => "the monitor is stuck in the kernel",
         Broken::Stage { .. } => "the stage could not be set",
     }

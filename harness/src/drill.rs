@@ -11,7 +11,11 @@ use judge::{compare, judge, judge_needs, verdict_on};
 use memory::{Played, Variant, play_on};
 use observe::{Descriptor, Needs};
 
-use crate::{SharedTrees, turn::Turn};
+use crate::{
+    SharedTrees,
+    still::{Still, play_still},
+    turn::Turn,
+};
 
 /// Plays stories in one arm.
 pub trait Player {
@@ -20,6 +24,12 @@ pub trait Player {
 
     /// Plays a story to its end, or until it cannot go on.
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played;
+
+    /// What has stood still while it played last, if something has: the machine stalled. A player that waits for no
+    /// real time never stalls.
+    fn stall(&mut self) -> Option<String> {
+        None
+    }
 
     /// Sets the job's [`Turn`], which a player yields while it only waits. A player that never
     /// waits ignores it.
@@ -68,6 +78,8 @@ pub struct DrillResult {
     /// How many expectations were judged, in the arm in which the fewest were; every expectation counts
     /// once, in however many arms the drill was played.
     pub judged: Judged,
+    /// How often the story was played again because the machine stalled.
+    pub replays: u32,
 }
 
 /// Plays a story in each of the given arms, judges each recording, and compares them.
@@ -94,12 +106,20 @@ pub fn play_for(
         .iter_mut()
         .filter(|player| story.arms.contains(&player.arm()))
     {
-        let played = player.play(story, descriptor);
-        let (truth, recording) = (&played.truth, &played.recording);
-        let judgement = match needs {
-            Some(needs) => judge_needs(story, truth, recording, descriptor, needs),
-            None => judge(story, truth, recording, descriptor),
+        let judged = |played: &Played| {
+            let (truth, recording) = (&played.truth, &played.recording);
+            match needs {
+                Some(needs) => judge_needs(story, truth, recording, descriptor, needs),
+                None => judge(story, truth, recording, descriptor),
+            }
         };
+        let before = result.played.last();
+        let Still { played, replays } = play_still(*player, story, descriptor, |played| {
+            let differs = before.and_then(|before| differences(before, played));
+            differs.is_none() && judged(played).findings.is_empty()
+        });
+        result.replays += replays;
+        let judgement = judged(&played);
         let status = if judgement.findings.is_empty() {
             ArmStatus::Passed
         } else {

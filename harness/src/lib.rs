@@ -11,6 +11,7 @@ mod outages;
 mod place;
 mod replay;
 mod shared_trees;
+mod still;
 mod turn;
 
 pub mod alert_rules;

@@ -34,6 +34,7 @@ mod monitor_process;
 mod mount_space;
 mod network;
 mod node_runtime;
+mod output;
 mod own_clock;
 mod player;
 mod probe;
@@ -46,6 +47,7 @@ mod start_error;
 #[cfg(test)]
 mod stops_page;
 mod transport;
+mod watchdog;
 
 pub use probe::{ProbeCause, ProbeFailure, ProbeFinding};
 pub use stage::{Entered, NoStage, Stage, enter};
@@ -55,6 +57,7 @@ use network::Network;
 use player::Player;
 use sighting::Sighting;
 use transport::Transport;
+use watchdog::Watchdog;
 
 use memory::Played;
 use observe::{Broken, Descriptor, Protocol};
@@ -110,6 +113,8 @@ pub struct ProcessArm {
     turn: Turn,
     /// What is kept of the monitor while it is probed.
     sighting: Option<Sighting>,
+    /// Looks whether the machine stalls while a drill is played.
+    watchdog: Watchdog,
 }
 
 impl ProcessArm {
@@ -153,6 +158,7 @@ impl ProcessArm {
             runtime,
             turn: Turn::default(),
             sighting: None,
+            watchdog: Watchdog::start()?,
         })
     }
 
@@ -188,6 +194,10 @@ impl drill::Player for ProcessArm {
     }
 
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
+        self.watchdog.begin();
+        if let Some(sighting) = &mut self.sighting {
+            *sighting = Sighting::default();
+        }
         let mut played = Player::play(self, story, descriptor);
         let rules = descriptor.prometheus.as_ref();
         if rules.is_some_and(|rules| !rules.is_only_recorded) && played.recording.broken.is_none() {
@@ -196,6 +206,10 @@ impl drill::Player for ProcessArm {
             played.recording.broken = said.err().map(|cause| Broken::Stage { cause });
         }
         played
+    }
+
+    fn stall(&mut self) -> Option<String> {
+        self.watchdog.stall()
     }
 
     fn takes(&mut self, turn: &Turn) {

@@ -280,6 +280,12 @@ impl<'a> Judging<'a> {
                     std::iter::once(how).chain(words).collect(),
                 )
             }
+            Broken::Excess { tick, what } => (
+                FindingKind::Excess,
+                Some(*tick),
+                "a poll that ends within its limits".to_owned(),
+                vec![what.clone()],
+            ),
             Broken::StuckInKernel { tick } => (
                 FindingKind::StuckInKernel,
                 Some(*tick),

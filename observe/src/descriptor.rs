@@ -73,6 +73,9 @@ pub struct Descriptor {
     /// Arguments added in drills that hold a read or a call until the monitor gives up.
     #[serde(default)]
     pub impatient: Vec<String>,
+    /// Arguments added in all other drills: they lengthen its timeouts, so that a machine that stalls changes nothing.
+    #[serde(default)]
+    pub patient: Vec<String>,
     /// Whether it gives up a read that gets no answer, by a timeout of its own. Scenarios in which a read hangs until
     /// then do not apply to a monitor that does not.
     /// The default is yes for one that polls by itself, and no for one that is run or asked.
@@ -362,12 +365,13 @@ impl Descriptor {
     fn texts_with_placeholders(&self) -> impl Iterator<Item = (&'static str, &String)> {
         let command = self.command.iter().map(|text| ("command", text));
         let impatient = self.impatient.iter().map(|text| ("impatient", text));
+        let patient = self.patient.iter().map(|text| ("patient", text));
         let env = self.env.values().map(|text| ("env", text));
         let config = self.config.iter().map(|text| ("config", text));
         let default = self.config_default.iter();
         let default = default.map(|text| ("config_default", text));
         let files = self.files.values().map(|text| ("files", text));
-        let texts = command.chain(impatient).chain(env);
+        let texts = command.chain(impatient).chain(patient).chain(env);
         texts.chain(config).chain(default).chain(files)
     }
 
@@ -436,6 +440,7 @@ impl Descriptor {
             command: vec![program.to_owned()],
             daemon: false,
             impatient: Vec::new(),
+            patient: Vec::new(),
             gives_up: None,
             env: env
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -504,9 +509,8 @@ impl Descriptor {
             command.splice(..first_flag, words);
         }
         let mut arguments: Vec<String> = command.iter().map(|text| filling.fill(text)).collect();
-        if held {
-            arguments.extend(self.impatient.iter().map(|text| filling.fill(text)));
-        }
+        let temper = if held { &self.impatient } else { &self.patient };
+        arguments.extend(temper.iter().map(|text| filling.fill(text)));
         if self.flags == Vocabulary::Reference {
             arguments.extend(flags.iter().cloned());
         }

@@ -137,6 +137,13 @@ pub enum Broken {
         /// The last lines of its log.
         last_words: Vec<String>,
     },
+    /// The monitor used more in one poll, or took longer, than a drill allows.
+    Excess {
+        /// The tick.
+        tick: u64,
+        /// What it did too much of, and the limit.
+        what: String,
+    },
     /// The monitor cannot be killed: it waits in the kernel.
     StuckInKernel {
         /// The tick.

@@ -107,6 +107,8 @@ facts! {
         Crashed = "crashed",
         /// The monitor made no progress within the limit.
         Hung = "hung",
+        /// The monitor used more in one poll, or took longer, than a drill allows.
+        Excess = "excess",
         /// The monitor cannot be killed.
         StuckInKernel = "stuck-in-kernel",
         /// The recordings of the two arms differ.
@@ -379,6 +381,7 @@ impl Cause {
             Kind::NotStuck => "is not stuck in the kernel".to_owned(),
             Kind::Crashed => "ends by itself".to_owned(),
             Kind::Hung => "hangs".to_owned(),
+            Kind::Excess => "does too much in a poll".to_owned(),
             Kind::StuckInKernel => "is stuck in the kernel".to_owned(),
             Kind::ArmsDiffer => "the arms differ".to_owned(),
             Kind::GoldenDiffers => "the trace is not the golden one".to_owned(),

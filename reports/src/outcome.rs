@@ -170,6 +170,8 @@ pub enum FindingKind {
     Crashed,
     /// The monitor made no progress within the limit.
     Hung,
+    /// The monitor used more in one poll, or took longer, than a drill allows.
+    Excess,
     /// The monitor cannot be killed: it waits in the kernel.
     StuckInKernel,
     /// The stage could not be set, which is not the monitor's fault.
@@ -192,7 +194,9 @@ impl FindingKind {
             | Self::ArmsDiffer
             | Self::GoldenDiffers
             | Self::RepeatsDiffer => ExitCode::JudgedWrongly,
-            Self::Crashed | Self::Hung | Self::StuckInKernel => ExitCode::CrashedOrHung,
+            Self::Crashed | Self::Hung | Self::Excess | Self::StuckInKernel => {
+                ExitCode::CrashedOrHung
+            }
             Self::Stage => ExitCode::StageNotSet,
             Self::Fault => ExitCode::InternalFault,
         }
@@ -212,6 +216,7 @@ impl FindingKind {
             Self::RepeatsDiffer => CauseKind::RepeatsDiffer,
             Self::Crashed => CauseKind::Crashed,
             Self::Hung => CauseKind::Hung,
+            Self::Excess => CauseKind::Excess,
             Self::StuckInKernel => CauseKind::StuckInKernel,
             Self::Stage => CauseKind::Stage,
             Self::Fault => CauseKind::Fault,
@@ -233,6 +238,7 @@ impl FindingKind {
             Self::RepeatsDiffer => "two repeats differ",
             Self::Crashed => "the monitor ended by itself",
             Self::Hung => "the monitor hangs",
+            Self::Excess => "the monitor does too much in a poll",
             Self::StuckInKernel => "the monitor is stuck in the kernel",
             Self::Stage => "the stage could not be set",
             Self::Fault => "a fault of nicdrill's own",

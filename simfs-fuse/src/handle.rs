@@ -50,6 +50,11 @@ impl Handles {
         self.next
     }
 
+    /// How many descriptors are open.
+    pub(crate) fn count(&self) -> usize {
+        self.open.len()
+    }
+
     pub(crate) fn file(&mut self, number: u64) -> Option<&mut FileHandle> {
         match self.open.get_mut(&number) {
             Some(Handle::File(file)) => Some(file),

@@ -219,6 +219,12 @@ impl Server {
         self.shared.holds().ids()
     }
 
+    /// How many files and folders are open.
+    #[must_use]
+    pub fn open_files(&self) -> usize {
+        self.shared.handles().count()
+    }
+
     /// Returns once every request that came before is answered or held: the kernel hands requests over in their
     /// order, and this one is the last. The number says how many operations on files and folders there were so far.
     /// Must not be called from [`Observer::moment`].

@@ -10,7 +10,10 @@ use std::{
     collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use platforms::NodeName;
@@ -56,6 +59,8 @@ struct Outlet {
     tags: Arc<Mutex<Vec<LineTag>>>,
     /// What was spoken on the connections before that, each with its number.
     spoken: BTreeMap<String, u64>,
+    /// How many bytes have come.
+    received: Arc<AtomicU64>,
 }
 
 impl Connector {
@@ -93,6 +98,7 @@ impl Transport for Connector {
             accepting: None,
             tags: Arc::default(),
             spoken: BTreeMap::new(),
+            received: Arc::default(),
         };
         self.outlets.insert(node.clone(), outlet);
     }
@@ -119,6 +125,7 @@ impl Transport for Connector {
                     node.clone(),
                     self.lines.clone(),
                     Arc::clone(&outlet.tags),
+                    Arc::clone(&outlet.received),
                 );
                 outlet.accepting = Some(runtime.spawn(accept));
             }
@@ -137,6 +144,11 @@ impl Transport for Connector {
             *spoken.entry(tag.conversation().describe()).or_default() += 1;
         }
         spoken
+    }
+
+    fn received(&self, node: &NodeName) -> u64 {
+        let outlet = self.outlets.get(node);
+        outlet.map_or(0, |outlet| outlet.received.load(Ordering::Relaxed))
     }
 
     fn close(&mut self, runtime: &Runtime) -> io::Result<()> {
@@ -183,9 +195,10 @@ async fn accept(
     node: NodeName,
     lines: mpsc::UnboundedSender<io::Result<Line>>,
     tags: Arc<Mutex<Vec<LineTag>>>,
+    received: Arc<AtomicU64>,
 ) {
     while let Ok((stream, _)) = listener.accept().await {
-        let Ok(line) = Line::new(stream, node.clone()) else {
+        let Ok(line) = Line::new(stream, node.clone(), Arc::clone(&received)) else {
             continue;
         };
         tags.lock()

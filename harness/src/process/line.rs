@@ -7,7 +7,10 @@ use std::{
     net::Shutdown,
     os::{fd::AsFd as _, unix::net::UnixStream as StdStream},
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
     task::{Context, Poll, ready},
 };
 
@@ -43,10 +46,17 @@ pub(super) struct LineTag {
     /// A duplicate of the socket's descriptor, as long as the line lasts.
     knife: Weak<StdStream>,
     conversation: Arc<Mutex<Conversation>>,
+    /// How many bytes have come on the lines of this node.
+    received: Arc<AtomicU64>,
 }
 
 impl Line {
-    pub(super) fn new(stream: UnixStream, node: NodeName) -> io::Result<Self> {
+    /// Takes the server's end of a connection of a node; the bytes that come are added to `received`.
+    pub(super) fn new(
+        stream: UnixStream,
+        node: NodeName,
+        received: Arc<AtomicU64>,
+    ) -> io::Result<Self> {
         let peer = stream
             .peer_cred()?
             .pid()
@@ -59,6 +69,7 @@ impl Line {
                 pid: peer.unwrap_or_default(),
                 knife: Arc::downgrade(&knife),
                 conversation: Arc::default(),
+                received,
             },
             _knife: knife,
             filter: AuthorityFilter::default(),
@@ -83,6 +94,8 @@ impl LineTag {
 
     /// Bytes of the client; none at its end.
     fn received(&self, bytes: &[u8]) {
+        let count = bytes.len() as u64;
+        self.received.fetch_add(count, Ordering::Relaxed);
         match bytes {
             [] => self.conversation().close(),
             bytes => self.conversation().client_sent(bytes),

@@ -27,6 +27,7 @@ use tokio::{net::unix::pipe::Receiver, runtime::Runtime, task::JoinHandle};
 use super::{
     inbox::{EventSender, RuntimeEvent},
     mount_space::{MountSpace, MountView},
+    output::Output,
     stage::{LARGE_BLOCKS, MARK},
 };
 use director::MonitorId;
@@ -34,6 +35,10 @@ use observe::Exit;
 
 /// The stack size of a thread that only waits, in bytes.
 const WATCH_STACK: usize = 64 * 1024;
+
+/// How many bytes of a pipe are read at once, at least. A pipe holds 64 KiB, and no more than 1 MiB unless root has changed
+/// it (`pipe(7)`).
+const AT_ONCE: usize = 1024 * 1024;
 
 /// The pause between two counts of a monitor's processes.
 const COUNTING: Duration = Duration::from_millis(20);
@@ -280,7 +285,7 @@ struct Tap {
 
 struct Pipe {
     fd: Receiver,
-    bytes: Mutex<Vec<u8>>,
+    output: Mutex<Output>,
 }
 
 impl Tap {
@@ -288,23 +293,21 @@ impl Tap {
         let fd = Receiver::from_owned_fd(fd)?;
         let pipe = Arc::new(Pipe {
             fd,
-            bytes: Mutex::default(),
+            output: Mutex::default(),
         });
         let emptied = Arc::clone(&pipe);
         let emptying = runtime.spawn(async move {
-            while emptied.fd.readable().await.is_ok() && !emptied.empty_when_ready() {}
+            while emptied.fd.readable().await.is_ok() && !emptied.empty_when_ready() {
+                // A program that always writes must not keep the reactor from everything else.
+                tokio::task::yield_now().await;
+            }
         });
         Ok(Self { pipe, emptying })
     }
 
     fn take(&self, at_end: bool) -> Vec<u8> {
         self.pipe.empty();
-        let mut bytes = self.pipe.bytes();
-        let whole = match bytes.iter().rposition(|byte| *byte == b'\n') {
-            _ if at_end => bytes.len(),
-            end => end.map_or(0, |end| end + 1),
-        };
-        bytes.drain(..whole).collect()
+        self.pipe.output().take(at_end)
     }
 }
 
@@ -315,30 +318,35 @@ impl Drop for Tap {
 }
 
 impl Pipe {
-    /// Reads until the reactor has to wait for more; returns whether the pipe is at its end.
+    /// Reads until the reactor has to wait for more, or much has come; returns whether the pipe is at its end.
     fn empty_when_ready(&self) -> bool {
         self.empty_by(|piece| self.fd.try_read(piece))
     }
 
-    /// Reads everything available, whether or not the reactor has noticed it.
+    /// Reads everything that was available at the call, whether or not the reactor has noticed it.
     fn empty(&self) {
         self.empty_by(|piece| Ok(rustix::io::read(&self.fd, piece)?));
     }
 
     fn empty_by(&self, read: impl Fn(&mut [u8]) -> io::Result<usize>) -> bool {
         let mut piece = [0; 4096];
-        let mut bytes = self.bytes();
-        loop {
+        let mut output = self.output();
+        let mut come = 0;
+        while come < AT_ONCE {
             match read(&mut piece) {
                 Ok(0) => return true,
-                Ok(len) => bytes.extend_from_slice(&piece[..len]),
+                Ok(len) => {
+                    output.extend(&piece[..len]);
+                    come += len;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return error.kind() != io::ErrorKind::WouldBlock,
             }
         }
+        false
     }
 
-    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn output(&self) -> MutexGuard<'_, Output> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

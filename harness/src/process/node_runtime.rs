@@ -40,6 +40,8 @@ pub(super) struct NodeRuntime {
     pub(super) trace: TraceLog,
     /// Whether a poll ended in the present tick, by itself or by a kill.
     pub(super) polled: bool,
+    /// How many bytes of output are in its log so far.
+    pub(super) logged: usize,
 }
 
 /// A request that a rule holds.

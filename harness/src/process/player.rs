@@ -32,8 +32,12 @@ use super::{
     quiet,
     slurm::Slurm,
 };
+
+use budget::Budget;
+
 mod asked;
 mod asking;
+mod budget;
 mod ending;
 mod looping;
 mod polling;
@@ -42,6 +46,12 @@ mod runs;
 mod starting;
 mod waiting;
 mod watching;
+
+/// How many bytes of output the log of a node keeps in one drill. Chosen: some thousand lines for each poll of a usual drill.
+const LOG_MAX: usize = 8 * 1024 * 1024;
+
+/// How many bytes of output the end of a run says something by.
+const OUTPUT_MAX: usize = 1024 * 1024;
 
 /// A drill that is being played.
 pub(super) struct Player<'a> {
@@ -57,6 +67,8 @@ pub(super) struct Player<'a> {
     ticks: Vec<Tick>,
     /// The real time so far in which nothing came from a monitor that was waited for.
     idle: Duration,
+    /// What its monitors may use up.
+    budget: Budget,
 }
 
 /// The result of a step of a drill that may fail to go on.
@@ -87,6 +99,7 @@ impl<'a> Player<'a> {
             node_runtimes: BTreeMap::new(),
             ticks: Vec::new(),
             idle: Duration::ZERO,
+            budget: Budget::new(),
         };
         let result = player.mount(files).and_then(|()| player.ticks());
         let connections = player.connections(result.is_err());
@@ -125,6 +138,7 @@ impl<'a> Player<'a> {
                 tick: MonitorTick::default(),
                 trace: TraceLog::default(),
                 polled: false,
+                logged: 0,
             };
             let sender = EventSender::new(node.clone(), self.arm.report.clone());
             let (transport, _) = self.arm.transport(self.descriptor.speaks);
@@ -179,6 +193,7 @@ impl<'a> Player<'a> {
                 at_ns: plan.at.as_ns(),
                 ..Tick::default()
             });
+            self.refill();
             let played = self.show().and_then(|()| self.instances(&plan.instances));
             let played = played.and_then(|()| self.ask());
             self.end_tick();
@@ -313,17 +328,25 @@ impl<'a> Player<'a> {
         let text = String::from_utf8_lossy(&instance.program.heard(at_end))
             .replace(&*node_runtime.root.to_string_lossy(), "{root}");
         let runs = node_runtime.runs.get_mut(&monitor);
-        if let Some(run) = runs.and_then(|runs| runs.run.as_mut()) {
+        if let Some(run) = runs.and_then(|runs| runs.run.as_mut())
+            && run.output.len() < OUTPUT_MAX
+        {
             run.output.push_str(&text);
         }
         let lines = self.descriptor.lines.iter();
         let reported = lines.flat_map(|rules| text.lines().filter_map(|line| rules.observed(line)));
         let reported = reported.map(|reported| reported.answered(true, "written".to_owned()));
         node_runtime.tick.calls.extend(reported);
-        node_runtime
-            .tick
-            .log
-            .extend(text.lines().map(str::to_owned));
+        let log = &mut node_runtime.tick.log;
+        if node_runtime.logged + text.len() > LOG_MAX {
+            log.push(format!(
+                "nicdrill: {} bytes of its output are left out, as more than {LOG_MAX} in a drill are",
+                text.len()
+            ));
+            return;
+        }
+        node_runtime.logged += text.len();
+        log.extend(text.lines().map(str::to_owned));
     }
 
     fn into_played(self, broken: Option<Broken>, connections: Vec<String>) -> Played {

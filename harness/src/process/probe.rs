@@ -15,9 +15,10 @@ use scenarios::{Arm, ChecksRun, ClusterPlan, Heal, Place, Step, StepAction, Stor
 use simfs::SimTime;
 
 use super::{ProcessArm, sighting::Sighting};
+use memory::Played;
 use observe::{Broken, Descriptor, MonitorTick, Pace, Protocol, Severity};
 
-use crate::{drill::Player as _, run_folder::Artifact};
+use crate::{run_folder::Artifact, still::play_still};
 
 mod evidence;
 mod kept;
@@ -116,6 +117,9 @@ impl fmt::Display for ProbeFailure {
             }
             ProbeCause::Broken(Broken::Crashed { tick, exit, .. }) => {
                 write!(f, "the monitor ended by itself at poll {tick}: {exit:?}")
+            }
+            ProbeCause::Broken(Broken::Excess { tick, what }) => {
+                write!(f, "the monitor did too much at poll {tick}: {what}")
             }
             ProbeCause::Broken(Broken::StuckInKernel { tick }) => {
                 write!(f, "the monitor is stuck in the kernel at poll {tick}")
@@ -219,7 +223,16 @@ impl ProcessArm {
     ) -> Result<ProbeFinding, Box<ProbeFailure>> {
         let story = story(platform);
         self.sighting = Some(Sighting::default());
-        let recording = self.play(&story, descriptor).recording;
+        let is_drillable = |played: &Played| {
+            let mut ticks = played.recording.ticks.iter();
+            played.recording.broken.is_none()
+                && ticks.any(|tick| {
+                    let mut nodes = tick.monitors.values();
+                    nodes.any(|node| says_something(node, descriptor))
+                })
+        };
+        let still = play_still(self, &story, descriptor, is_drillable);
+        let recording = still.played.recording;
         let sighting = self.sighting.take().unwrap_or_default();
         let ticks = recording.ticks.iter();
         let nodes: Vec<&MonitorTick> = ticks

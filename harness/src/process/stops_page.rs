@@ -95,6 +95,10 @@ fn causes() -> Vec<ProbeCause> {
         hung("its answer to a scrape"),
         ended(Exit::Code(1)),
         ended(Exit::Signal(9)),
+        ProbeCause::Broken(Broken::Excess {
+            tick: 1,
+            what: "it made more than 10000 calls".to_owned(),
+        }),
         ProbeCause::Broken(Broken::StuckInKernel { tick: 2 }),
         ProbeCause::NeverCalled { polls: 13 },
         said_nothing(Protocol::Lines),
@@ -104,6 +108,7 @@ fn causes() -> Vec<ProbeCause> {
         said_nothing(Protocol::HttpJson),
         said_nothing(Protocol::PrometheusRules),
         stage("`monitor` cannot be started: No such file or directory (os error 2)"),
+        stage("the machine stalls: nicdrill stood still for 4.0 s, and so it was in each of 4 plays"),
         stage("interrupted"),
     ];
     for cause in &all {
@@ -114,6 +119,7 @@ fn causes() -> Vec<ProbeCause> {
                     exit: Exit::Code(_) | Exit::Signal(_),
                     ..
                 }
+                | Broken::Excess { .. }
                 | Broken::StuckInKernel { .. }
                 | Broken::Stage { .. },
             )

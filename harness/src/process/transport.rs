@@ -30,6 +30,11 @@ pub(super) trait Transport {
         BTreeMap::new()
     }
 
+    /// How many bytes have come from the monitors of a node on its connections; 0 for protocols without connections.
+    fn received(&self, _node: &NodeName) -> u64 {
+        0
+    }
+
     /// Closes all sockets and connections.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use reports::{ArmName, DrillName, PlannedDrill, StoryLine};
 use scenarios::USUAL_FIRST_POLL;
 
 use super::{jobs, pairs::Selected, run::Players, story};
-use crate::{MemoryPlayer, Player, SharedTrees, read_files::Library};
+use crate::{MemoryPlayer, Player, SharedTrees, read_files::Library, still::play_still};
 
 /// A line with an expectation, and what came of making it false.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -284,7 +284,7 @@ impl Checker<'_> {
             (ArmName::Process, Ok(player)) => player.as_mut(),
             (ArmName::Process, Err(reason)) => return not_played(reason),
         };
-        let played = player.play(&story, self.descriptor);
+        let played = play_still(player, &story, self.descriptor, |_| false).played;
         altered(&story, &played.truth, &played.recording, self.descriptor)
             .map_err(|_| NotShown::Red(arm))
     }

@@ -13,7 +13,7 @@ use observe::Descriptor;
 use scenarios::Story;
 
 use super::{Starting, jobs};
-use crate::process::Stage;
+use crate::{process::Stage, still::play_still};
 
 /// How an interview is played.
 pub struct Interviewing<'r> {
@@ -39,7 +39,7 @@ pub fn interview(
 ) -> Result<Vec<Played>, String> {
     let name = |place: usize| stories[place].name.clone();
     let play = |player: &mut dyn crate::Player, place: usize| {
-        Ok::<Played, String>(player.play(stories[place], descriptor))
+        Ok::<Played, String>(play_still(player, stories[place], descriptor, |_| false).played)
     };
     each_played((stories.len(), &name), how, play, heard)
 }

@@ -11,6 +11,7 @@
 )]
 
 mod connector;
+mod exhausting;
 mod lockstep;
 mod looping;
 mod programs;
@@ -215,6 +216,30 @@ const TESTS: &[(&str, fn())] = &[
         staging::sigkill_of_the_inner_process_leaves_nothing,
     ),
     ("ctrl_c_leaves_nothing", staging::ctrl_c_leaves_nothing),
+    (
+        "a_monitor_that_always_makes_progress_ends_with_its_poll",
+        exhausting::a_monitor_that_always_makes_progress_ends_with_its_poll,
+    ),
+    (
+        "a_monitor_that_calls_without_end_is_stopped",
+        exhausting::a_monitor_that_calls_without_end_is_stopped,
+    ),
+    (
+        "a_monitor_that_opens_thousands_of_files_is_stopped",
+        exhausting::a_monitor_that_opens_thousands_of_files_is_stopped,
+    ),
+    (
+        "a_monitor_that_reports_events_without_end_is_stopped",
+        exhausting::a_monitor_that_reports_events_without_end_is_stopped,
+    ),
+    (
+        "output_without_end_is_kept_within_bounds",
+        exhausting::output_without_end_is_kept_within_bounds,
+    ),
+    (
+        "a_signal_that_stops_the_monitor_for_a_while_is_a_stall",
+        exhausting::a_signal_that_stops_the_monitor_for_a_while_is_a_stall,
+    ),
     (
         "drills_a_second_are_printed",
         lockstep::drills_a_second_are_printed,

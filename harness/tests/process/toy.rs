@@ -7,15 +7,17 @@
 //! `counters-first` the other one starts first; `states-of-both` reads states in both, and names no check; in `paced` the thread
 //! that reads counters sleeps for a second after each poll; `last-poll` ends after SIGTERM with its next poll; `last-word` ends a while after SIGTERM, with
 //! a call; `stubborn` does not end after SIGTERM; `mute` never calls; `hang` never polls; `exit` ends at once; `page` serves
-//! the state of the first port at `/metrics` and `/json` of a port that it gets in place of the socket.
+//! the state of the first port at `/metrics` and `/json` of a port that it gets in place of the socket; `dripping`, `calling`
+//! and `flooding` call without end in their first poll; `opening` keeps thousands of files open; `babbling` writes megabytes
+//! in every poll; `stopped` is stopped by a signal for a while in its third poll.
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs::{self, File},
     io::{BufRead as _, BufReader, Write as _},
     net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{Command, ExitCode},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -26,6 +28,7 @@ use std::{
 };
 
 use proto::{HealthEvent, HealthEvents, platform_connector_client::PlatformConnectorClient};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
 
@@ -89,6 +92,9 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
             return Toy::new(mode, class, socket).until(&told);
         }
         "page" => return serve(&class, socket),
+        "dripping" | "calling" | "flooding" => call_without_end(mode, &class, socket),
+        "opening" => return keep_open(class, socket),
+        "babbling" | "stopped" => return Toy::new(mode, class, socket).strangely(),
         _ => {}
     }
     Toy::new(mode, class, socket).forever()
@@ -127,6 +133,35 @@ fn serve(class: &Path, port: &str) -> ExitCode {
         });
     }
     ExitCode::SUCCESS
+}
+
+/// Begins a poll and calls for ever.
+fn call_without_end(mode: &str, class: &Path, socket: &str) -> ! {
+    let pause = Duration::from_millis(if mode == "dripping" { 50 } else { 0 });
+    let events = if mode == "flooding" { 20_000 } else { 1 };
+    let mut mouth = Mouth::new(socket);
+    // Nobody sees this monitor's devices.
+    drop(fs::read_dir(class));
+    loop {
+        mouth.say("", vec!["again".to_owned(); events]);
+        thread::sleep(pause);
+    }
+}
+
+/// Polls with thousands of open files.
+fn keep_open(class: PathBuf, socket: &str) -> ExitCode {
+    let most = getrlimit(Resource::Nofile).maximum;
+    setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: most,
+            maximum: most,
+        },
+    )
+    .unwrap();
+    let file = class.join("mlx5_0/ports/1/state");
+    let _open: Vec<File> = (0..5000).map(|_| File::open(&file).unwrap()).collect();
+    Toy::new("plain", class, socket).forever()
 }
 
 struct Toy {
@@ -169,6 +204,24 @@ impl Toy {
             checks: vec![""],
             counter: false,
         }
+    }
+
+    /// Polls as its mode says.
+    fn strangely(mut self) -> ExitCode {
+        for poll in 1.. {
+            self.poll();
+            if self.mode == "babbling" {
+                for _ in 0..40_000 {
+                    eprintln!("there is nothing to be said about this, and so it is said again");
+                }
+            } else if poll == 3 {
+                let myself = std::process::id().to_string();
+                let stop = "kill -STOP $0; sleep 0.3; kill -CONT $0";
+                let stopping = Command::new("sh").args(["-c", stop, &myself]).status();
+                assert!(stopping.unwrap().success());
+            }
+        }
+        ExitCode::SUCCESS
     }
 
     /// Polls until it is told to end, and once more.

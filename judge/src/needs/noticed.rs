@@ -132,9 +132,11 @@ pub fn noticed(
     let mut result = Noticed {
         ended: match &recording.broken {
             Some(Broken::Crashed { tick, .. }) => Some(Ended::Crashed(*tick)),
-            Some(Broken::Hung { tick, .. } | Broken::StuckInKernel { tick }) => {
-                Some(Ended::Hung(*tick))
-            }
+            Some(
+                Broken::Hung { tick, .. }
+                | Broken::Excess { tick, .. }
+                | Broken::StuckInKernel { tick },
+            ) => Some(Ended::Hung(*tick)),
             Some(Broken::Stage { .. }) | None => None,
         },
         ..Noticed::default()

@@ -6,6 +6,7 @@ use super::*;
 #[case(Broken::Hung { tick: 1, waiting_for: "a poll".to_owned() }, FindingKind::Hung, Some(1), "a poll", &["no progress within the limit"])]
 #[case(Broken::Crashed { tick: 2, exit: Exit::Code(3), last_words: vec!["boom".to_owned()] }, FindingKind::Crashed, Some(2), "a monitor that goes on", &["it ended with exit code 3", "boom"])]
 #[case(Broken::Crashed { tick: 2, exit: Exit::Signal(11), last_words: vec![] }, FindingKind::Crashed, Some(2), "a monitor that goes on", &["it was ended by signal 11"])]
+#[case(Broken::Excess { tick: 1, what: "more than 10000 calls".to_owned() }, FindingKind::Excess, Some(1), "a poll that ends within its limits", &["more than 10000 calls"])]
 #[case(Broken::StuckInKernel { tick: 0 }, FindingKind::StuckInKernel, Some(0), "a monitor that can be ended", &["it waits in the kernel"])]
 #[case(Broken::Stage { cause: "no stage".to_owned() }, FindingKind::Stage, None, "a stage", &["no stage"])]
 fn a_drill_that_broke_off_is_told_by_its_cause_alone(

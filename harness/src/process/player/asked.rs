@@ -48,7 +48,7 @@ impl Player<'_> {
                     waiting_for: format!("it to listen at port {port} of 127.0.0.1"),
                 });
             }
-            self.interrupted()?;
+            self.goes_on()?;
             if let Some(event) = self.next(PAUSE) {
                 self.react(event)?;
             }
@@ -131,7 +131,7 @@ impl Player<'_> {
                 if before > 0 && still.look(pid, settled) {
                     return Ok(false);
                 }
-                self.interrupted()?;
+                self.goes_on()?;
                 let look = if before > 0 {
                     Duration::from_millis(2)
                 } else {

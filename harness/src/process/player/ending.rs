@@ -22,6 +22,7 @@ const WRAP_GRACE: Duration = Duration::from_secs(3);
 impl Player<'_> {
     /// Ends a monitor and waits until it has ended.
     pub(super) fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Play<()> {
+        self.arm.watchdog.look();
         let node_runtime = self.node_runtime(node);
         let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
             node_runtime.runs.remove(&monitor);
@@ -130,6 +131,7 @@ impl Player<'_> {
 
     /// Kills a monitor and releases the requests that a rule holds, so that a stuck one ends too.
     pub(super) fn free(&mut self, node: &NodeName, monitor: MonitorId) {
+        self.arm.watchdog.look();
         let node_runtime = self.node_runtime(node);
         let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
             return;

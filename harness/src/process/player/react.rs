@@ -140,6 +140,7 @@ impl Player<'_> {
 
     /// Kills a monitor in mid-poll: the poll ends here, and accepted events remain.
     fn strike(&mut self, node: &NodeName, monitor: MonitorId) {
+        self.arm.watchdog.look();
         let node_runtime = self.node_runtime(node);
         node_runtime.polled = true;
         if let Some(instance) = node_runtime.instances.get_mut(&monitor) {
@@ -156,6 +157,7 @@ impl Player<'_> {
         pid: u32,
         answer: oneshot::Sender<Reaction>,
     ) -> Play<()> {
+        self.budget.spend(&reported);
         let node_runtime = self
             .node_runtimes
             .get_mut(node)

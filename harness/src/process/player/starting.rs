@@ -84,6 +84,7 @@ impl Player<'_> {
                     cause: start_error::describe(&order.words, &error),
                 }
             })?;
+        self.arm.watchdog.watch(program.pid());
         if !self.has_runs() {
             self.node_runtime(node).spaces.extend(program.space());
         }

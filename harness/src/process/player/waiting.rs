@@ -1,9 +1,6 @@
 //! Waits of a player: until a monitor is at the gate, has ended its poll, or is at rest.
 
-use std::{
-    sync::atomic::Ordering,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use platforms::NodeName;
 use rustix::process::Pid;
@@ -133,6 +130,7 @@ impl Player<'_> {
             if is_at_rest || (reported.elapsed() >= SILENT && !still.runs()) {
                 return Ok(Waited::Done);
             }
+            self.goes_on()?;
             if let Some(event) = self.next(Duration::from_millis(2)) {
                 self.react(event)?;
                 reported = Instant::now();
@@ -153,6 +151,7 @@ impl Player<'_> {
         let all = self.loops();
         let mut progress = Instant::now();
         loop {
+            self.goes_on()?;
             let Some(instance) = self.node_runtime(node).instances.get(&monitor) else {
                 return Ok(Waited::Gone);
             };
@@ -163,7 +162,6 @@ impl Player<'_> {
             if instance.held.is_some() || self.holds_a_run(node) {
                 return Ok(Waited::Held);
             }
-            self.interrupted()?;
             match self.next(LOOK) {
                 Some(event) => {
                     self.react(event)?;
@@ -185,15 +183,6 @@ impl Player<'_> {
                 None => self.idle(node, monitor, what)?,
             }
         }
-    }
-
-    /// Ends the drill if the run is to end.
-    pub(super) fn interrupted(&self) -> Play<()> {
-        if self.arm.interrupted.load(Ordering::Relaxed) {
-            let cause = "interrupted".to_owned();
-            return Err(Broken::Stage { cause });
-        }
-        Ok(())
     }
 
     /// Whether a run waits for a read that the story holds, so that ticks go on.

@@ -89,6 +89,9 @@ impl Show<'_> {
         report.judged = result.judged;
         report.verdicts = result.verdicts;
         report.wall = Wall::default().with("ms", ms);
+        if result.replays > 0 {
+            report.wall = report.wall.with("replays", result.replays);
+        }
         let recordings = result
             .played
             .into_iter()

@@ -1,0 +1,90 @@
+//! Monitors that use up more than a drill allows, and machines that stall.
+
+use std::{thread, time::Duration};
+
+use harness::{
+    Player as _,
+    process::{ProcessArm, ProcessOptions, Stage},
+};
+use observe::Broken;
+
+use crate::{log, play, story, toy};
+
+const REST: &str =
+    "timeline:\n  - at: 2s\n    do: [ { cut: victim } ]\nuntil: 3s\nheal: never\nbecause: a test\n";
+
+/// The usual time without progress.
+const USUAL: Duration = Duration::from_secs(10);
+
+#[track_caller]
+fn check(mode: &str, limit: Duration, expected: &str) {
+    let options = ProcessOptions {
+        limit,
+        ..ProcessOptions::default()
+    };
+    let played = play(&story(REST), &toy(mode, ""), options);
+    let Some(Broken::Excess { tick: 0, what }) = &played.recording.broken else {
+        panic!("{:?}", played.recording.broken);
+    };
+    assert_eq!(what, expected);
+}
+
+pub(crate) fn a_monitor_that_always_makes_progress_ends_with_its_poll() {
+    check(
+        "dripping",
+        Duration::from_millis(400),
+        "a poll took more than 2 s",
+    );
+}
+
+pub(crate) fn a_monitor_that_calls_without_end_is_stopped() {
+    check("calling", USUAL, "it made more than 10000 calls in a poll");
+}
+
+pub(crate) fn a_monitor_that_opens_thousands_of_files_is_stopped() {
+    check(
+        "opening",
+        USUAL,
+        "it has more than 4096 files of its tree open",
+    );
+}
+
+pub(crate) fn a_monitor_that_reports_events_without_end_is_stopped() {
+    check(
+        "flooding",
+        USUAL,
+        "it reported more than 100000 events in a poll",
+    );
+}
+
+pub(crate) fn output_without_end_is_kept_within_bounds() {
+    let played = play(
+        &story(REST),
+        &toy("babbling", ""),
+        ProcessOptions::default(),
+    );
+    assert_eq!(played.recording.broken, None);
+    let log = log(&played);
+    let kept: usize = log.iter().map(String::len).sum();
+    assert!(kept < 4 * 1024 * 1024, "{kept}");
+    let told = |line: &String| line.contains("bytes of its output are left out here");
+    assert!(log.iter().any(told));
+}
+
+pub(crate) fn a_signal_that_stops_the_monitor_for_a_while_is_a_stall() {
+    let story = story(REST);
+    let stage = Stage::here().unwrap();
+    let stalls = thread::spawn(move || {
+        let mut arm = ProcessArm::new(&stage, 0, ProcessOptions::default()).unwrap();
+        let calm = (arm.play(&story, &toy("plain", "")), arm.stall()).1;
+        let stopped = (arm.play(&story, &toy("stopped", "")), arm.stall()).1;
+        (calm, stopped)
+    });
+    let (calm, stopped) = stalls.join().unwrap();
+    assert_eq!(calm, None);
+    let stopped = stopped.expect("it was stopped");
+    assert!(
+        stopped.starts_with("a signal had stopped the monitor for "),
+        "{stopped}"
+    );
+}
