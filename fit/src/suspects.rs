@@ -115,6 +115,7 @@ pub(crate) fn how_it_broke(broken: &Broken) -> &'static str {
         Broken::Crashed { .. } => "the monitor ended by itself",
         Broken::Excess { .. } => "the monitor did too much in a poll",
         Broken::StuckInKernel { .. } => "the monitor is stuck in the kernel",
+        Broken::Interrupted => "it was interrupted",
         Broken::Stage { .. } => "the stage could not be set",
     }
 }

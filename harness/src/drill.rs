@@ -9,7 +9,7 @@ use scenarios::{Arm, Story, Verdict};
 
 use judge::{compare, judge, judge_needs, verdict_on};
 use memory::{Played, Variant, play_on};
-use observe::{Descriptor, Needs};
+use observe::{Broken, Descriptor, Needs};
 
 use crate::{
     SharedTrees,
@@ -80,6 +80,8 @@ pub struct DrillResult {
     pub judged: Judged,
     /// How often the story was played again because the machine stalled.
     pub replays: u32,
+    /// Whether the drill was not played to its end, because the run is to end early. Then its findings mean nothing.
+    pub is_interrupted: bool,
 }
 
 /// Plays a story in each of the given arms, judges each recording, and compares them.
@@ -119,6 +121,7 @@ pub fn play_for(
             differs.is_none() && judged(played).findings.is_empty()
         });
         result.replays += replays;
+        result.is_interrupted |= played.recording.broken == Some(Broken::Interrupted);
         let judgement = judged(&played);
         let status = if judgement.findings.is_empty() {
             ArmStatus::Passed

@@ -7,13 +7,7 @@
 //!
 //! Start at [`enter`], then [`ProcessArm::new`].
 
-use std::{
-    collections::BTreeMap,
-    fs, io,
-    path::PathBuf,
-    sync::{Arc, atomic::AtomicBool},
-    time::Duration,
-};
+use std::{collections::BTreeMap, fs, io, path::PathBuf, time::Duration};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use scenarios::{Arm, Story};
@@ -62,7 +56,7 @@ use watchdog::Watchdog;
 use memory::Played;
 use observe::{Broken, Descriptor, Protocol};
 
-use crate::{SharedTrees, alert_rules, drill, turn::Turn};
+use crate::{Interruption, SharedTrees, alert_rules, drill, turn::Turn};
 
 /// Options of the process arm.
 #[derive(Clone, Debug)]
@@ -98,7 +92,7 @@ pub struct ProcessArm {
     folder: PathBuf,
     /// The folder of the stage, if monitors can have mount namespaces of their own.
     stage: Option<PathBuf>,
-    interrupted: Arc<AtomicBool>,
+    interruption: Interruption,
     options: ProcessOptions,
     this: String,
     cpus: CpuSet,
@@ -142,11 +136,10 @@ impl ProcessArm {
             .build()?;
         let (report, inbox) = mpsc::unbounded_channel();
         let network = Network::enter();
-        let interrupted = Arc::clone(stage.interrupted());
         Ok(Self {
             folder,
             stage: stage.is_private().then(|| stage.folder().to_owned()),
-            interrupted,
+            interruption: stage.interruption().clone(),
             options,
             this,
             cpus,

@@ -16,6 +16,11 @@ pub(crate) struct Still {
     pub(crate) replays: u32,
 }
 
+/// Whether nothing is to be played any more.
+fn is_over(played: &Played) -> bool {
+    played.recording.broken == Some(Broken::Interrupted)
+}
+
 /// Plays a story, and plays it again while the machine stalls. A play in which it stalled counts nevertheless if
 /// `is_right` holds for it: time that is lost makes no wrong monitor right.
 ///
@@ -29,7 +34,10 @@ pub(crate) fn play_still(
     let mut replays = 0;
     loop {
         let played = player.play(story, descriptor);
-        let Some(stall) = player.stall().filter(|_| !is_right(&played)) else {
+        let Some(stall) = player
+            .stall()
+            .filter(|_| !is_over(&played) && !is_right(&played))
+        else {
             return Still { played, replays };
         };
         if replays == REPLAYS {

@@ -4,12 +4,12 @@ use std::{
     collections::BTreeSet,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicU32, Ordering},
     },
 };
 
 use harness::{
-    MemoryPlayer, Player,
+    Interruption, MemoryPlayer, Player,
     descriptors::shipped,
     read_files::Library,
     run_folder::Artifact,
@@ -317,14 +317,15 @@ fn a_repeat_that_tells_something_else_is_a_failure() {
 #[test]
 fn an_interrupted_run_ends_early_and_is_not_green() {
     let chosen = selected(&["start/baseline"], &[ArmName::Memory]);
-    let interrupted = Arc::new(AtomicBool::new(true));
+    let interruption = Interruption::default();
+    interruption.ask();
     let how = How {
         jobs: Some(1),
-        interrupted,
+        interruption,
         ..How::default()
     };
     let (report, _) = check(&chosen, &how);
-    assert_eq!(report.exit_code, Some(ExitCode::StageNotSet));
+    assert_eq!(report.exit_code, Some(ExitCode::Interrupted));
     assert!(report.summary.not_reached > 0);
 }
 

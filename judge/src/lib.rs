@@ -292,6 +292,12 @@ impl<'a> Judging<'a> {
                 "a monitor that can be ended".to_owned(),
                 vec!["it waits in the kernel".to_owned()],
             ),
+            Broken::Interrupted => (
+                FindingKind::Stage,
+                None,
+                "a drill that is played to its end".to_owned(),
+                vec!["interrupted".to_owned()],
+            ),
             Broken::Stage { cause } => (
                 FindingKind::Stage,
                 None,

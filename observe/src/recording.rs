@@ -149,6 +149,8 @@ pub enum Broken {
         /// The tick.
         tick: u64,
     },
+    /// A signal asked nicdrill for an early end.
+    Interrupted,
     /// The stage could not be set, which is not the monitor's fault.
     Stage {
         /// What failed.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Why the command ended, as a number for scripts.
 ///
-/// If several apply, the highest-ranking one is used: 70, 110, 102, 101, 100, 4, 2, 0.
+/// If several apply, the highest-ranking one is used: 70, 110, 130, 143, 129, 102, 101, 100, 4, 2, 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExitCode {
     /// 0: every expectation held, and the monitor under test was drilled at least once.
@@ -22,6 +22,12 @@ pub enum ExitCode {
     CrashedOrHung,
     /// 102: the stage could not be set, or every selected drill was skipped.
     StageNotSet,
+    /// 129: the terminal was closed (SIGHUP): what was judged until then is reported.
+    HungUp,
+    /// 143: SIGTERM asked for an early end: what was judged until then is reported.
+    Terminated,
+    /// 130: Ctrl-C (SIGINT) asked for an early end: what was judged until then is reported.
+    Interrupted,
     /// 110: a report, the run folder or the store could not be written.
     ReportNotWritten,
     /// 70: an internal error of nicdrill.
@@ -30,13 +36,16 @@ pub enum ExitCode {
 
 impl ExitCode {
     /// Every code, by ascending rank.
-    pub const BY_RANK: [Self; 8] = [
+    pub const BY_RANK: [Self; 11] = [
         Self::Success,
         Self::Usage,
         Self::NothingJudged,
         Self::JudgedWrongly,
         Self::CrashedOrHung,
         Self::StageNotSet,
+        Self::HungUp,
+        Self::Terminated,
+        Self::Interrupted,
         Self::ReportNotWritten,
         Self::InternalFault,
     ];
@@ -53,6 +62,9 @@ impl ExitCode {
             Self::CrashedOrHung => 101,
             Self::StageNotSet => 102,
             Self::ReportNotWritten => 110,
+            Self::HungUp => 129,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
         }
     }
 
@@ -74,6 +86,15 @@ impl ExitCode {
             Self::StageNotSet => {
                 "the stage could not be set, or every drill of what was asked for was skipped \
                  (`--allow-skips` is the only way round)"
+            }
+            Self::HungUp => {
+                "the terminal was closed (SIGHUP); what was judged until then is reported"
+            }
+            Self::Terminated => {
+                "SIGTERM asked for an early end; what was judged until then is reported"
+            }
+            Self::Interrupted => {
+                "Ctrl-C (SIGINT) asked for an early end; what was judged until then is reported"
             }
             Self::ReportNotWritten => "a report, the run folder or the store could not be written",
         }
@@ -122,7 +143,7 @@ mod tests {
     #[test]
     fn the_highest_ranking_code_decides_whatever_the_order() {
         let ranks: Vec<u8> = ExitCode::BY_RANK.iter().map(|code| code.code()).collect();
-        assert_eq!(ranks, [0, 2, 4, 100, 101, 102, 110, 70]);
+        assert_eq!(ranks, [0, 2, 4, 100, 101, 102, 129, 143, 130, 110, 70]);
         for (low, lower) in ExitCode::BY_RANK.iter().enumerate() {
             for higher in &ExitCode::BY_RANK[low..] {
                 assert_eq!(lower.or(*higher), *higher);

@@ -90,7 +90,10 @@ impl ProbeFailure {
     /// Whether the cause is the stage and not the monitor.
     #[must_use]
     pub fn is_of_the_stage(&self) -> bool {
-        matches!(self.cause, ProbeCause::Broken(Broken::Stage { .. }))
+        matches!(
+            self.cause,
+            ProbeCause::Broken(Broken::Stage { .. } | Broken::Interrupted)
+        )
     }
 
     /// The exit code of a run that it ends.
@@ -123,6 +126,9 @@ impl fmt::Display for ProbeFailure {
             }
             ProbeCause::Broken(Broken::StuckInKernel { tick }) => {
                 write!(f, "the monitor is stuck in the kernel at poll {tick}")
+            }
+            ProbeCause::Broken(Broken::Interrupted) => {
+                return f.write_str("interrupted before the first drill");
             }
             ProbeCause::Broken(Broken::Stage { cause }) => {
                 return write!(f, "the stage cannot be set: {cause}");

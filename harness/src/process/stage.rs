@@ -16,7 +16,6 @@ use std::{
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
     process::{Child, Command},
-    sync::{Arc, atomic::AtomicBool},
 };
 
 use nix::sched::{CloneFlags, unshare};
@@ -28,11 +27,12 @@ use rustix::{
     },
 };
 use signal_hook::{
-    consts::{SIGCHLD, SIGINT, SIGTERM},
-    flag,
+    consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
 };
 use tempfile::TempDir;
+
+use crate::Interruption;
 
 /// The environment variable that marks the inner process: the outer process's pid, a blank, and the
 /// folder of the stage.
@@ -103,7 +103,7 @@ impl NoStage {
 #[derive(Debug)]
 pub struct Stage {
     base: PathBuf,
-    interrupted: Arc<AtomicBool>,
+    interruption: Interruption,
     /// Only without namespaces: the folder is removed when this is dropped.
     open_folder: Option<TempDir>,
 }
@@ -119,7 +119,7 @@ impl Stage {
         let folder = make_folder()?;
         Ok(Self {
             base: folder.path().to_owned(),
-            interrupted: Arc::default(),
+            interruption: Interruption::default(),
             open_folder: Some(folder),
         })
     }
@@ -136,10 +136,10 @@ impl Stage {
         self.open_folder.is_none()
     }
 
-    /// Becomes true when SIGINT or SIGTERM asks for an early end of the run.
+    /// Whether a signal has asked for an early end of the run.
     #[must_use]
-    pub fn interrupted(&self) -> &Arc<AtomicBool> {
-        &self.interrupted
+    pub fn interruption(&self) -> &Interruption {
+        &self.interruption
     }
 }
 
@@ -159,7 +159,7 @@ pub fn enter() -> Result<Entered, NoStage> {
 fn outside() -> Result<Entered, NoStage> {
     open_fuse()?;
     let folder = make_folder()?;
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGCHLD])?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD])?;
     isolate()?;
     let inner = env::current_exe().and_then(|program| {
         let mark = format!("{} {}", getpid(), folder.path().display());
@@ -198,7 +198,7 @@ fn isolate() -> Result<(), NoStage> {
 /// Forwards signals until the inner process has ended. A second signal ends it at once.
 fn watch(mut inner: Child, signals: &mut Signals) -> u8 {
     let pid = Pid::from_child(&inner);
-    let mut asked = false;
+    let mut asked = None;
     loop {
         // Checked without SIGCHLD too: it may have ended before the handler was installed.
         if let Ok(Some(status)) = inner.try_wait() {
@@ -206,18 +206,21 @@ fn watch(mut inner: Child, signals: &mut Signals) -> u8 {
             let killed = status
                 .signal()
                 .and_then(|signal| u8::try_from(128 + signal).ok());
-            return code.or(killed).unwrap_or(NO_STAGE);
+            // A second signal kills it, but the first one says why.
+            let asked = asked.and_then(|signal: i32| u8::try_from(128 + signal).ok());
+            return code.or(asked).or(killed).unwrap_or(NO_STAGE);
         }
         for signal in signals.wait() {
-            let signal = match signal {
+            let passed_on = match signal {
                 SIGCHLD => continue,
-                _ if asked => Signal::KILL,
+                _ if asked.is_some() => Signal::KILL,
                 SIGINT => Signal::INT,
+                SIGHUP => Signal::HUP,
                 _ => Signal::TERM,
             };
-            asked = true;
+            asked.get_or_insert(signal);
             // It may just have ended.
-            let _ = kill_process(pid, signal);
+            let _ = kill_process(pid, passed_on);
         }
     }
 }
@@ -230,10 +233,8 @@ fn inside(mark: &str) -> Result<Stage, NoStage> {
     if !Path::new("/proc").join(outer).exists() {
         return Err(gone().into());
     }
-    let interrupted = Arc::<AtomicBool>::default();
-    for signal in [SIGINT, SIGTERM] {
-        flag::register(signal, Arc::clone(&interrupted))?;
-    }
+    let interruption = Interruption::default();
+    interruption.hear()?;
     unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| NoStage::Namespaces(errno.into()))?;
     let plain = MountFlags::NOSUID | MountFlags::NODEV;
     let failed = |what: &str| {
@@ -248,7 +249,7 @@ fn inside(mark: &str) -> Result<Stage, NoStage> {
     mount("nicdrill", base, "tmpfs", plain, c"mode=0755").map_err(failed(base))?;
     Ok(Stage {
         base: base.into(),
-        interrupted,
+        interruption,
         open_folder: None,
     })
 }

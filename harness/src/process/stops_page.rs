@@ -108,8 +108,10 @@ fn causes() -> Vec<ProbeCause> {
         said_nothing(Protocol::HttpJson),
         said_nothing(Protocol::PrometheusRules),
         stage("`monitor` cannot be started: No such file or directory (os error 2)"),
-        stage("the machine stalls: nicdrill stood still for 4.0 s, and so it was in each of 4 plays"),
-        stage("interrupted"),
+        stage(
+            "the machine stalls: nicdrill stood still for 4.0 s, and so it was in each of 4 plays",
+        ),
+        ProbeCause::Broken(Broken::Interrupted),
     ];
     for cause in &all {
         match cause {
@@ -121,6 +123,7 @@ fn causes() -> Vec<ProbeCause> {
                 }
                 | Broken::Excess { .. }
                 | Broken::StuckInKernel { .. }
+                | Broken::Interrupted
                 | Broken::Stage { .. },
             )
             | ProbeCause::NeverCalled { .. }

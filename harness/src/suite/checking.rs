@@ -3,13 +3,7 @@
 //! A line needs one drill in which each of its alterations is noticed; the drills of a scenario are played in their
 //! order until that is so. Start at [`check_lines`].
 
-use std::{
-    collections::BTreeSet,
-    num::NonZeroUsize,
-    ops::ControlFlow,
-    sync::atomic::{AtomicBool, Ordering},
-    thread,
-};
+use std::{collections::BTreeSet, num::NonZeroUsize, ops::ControlFlow, thread};
 
 use judge::{Altered, Bite, altered};
 use observe::Descriptor;
@@ -17,7 +11,9 @@ use reports::{ArmName, DrillName, PlannedDrill, StoryLine};
 use scenarios::USUAL_FIRST_POLL;
 
 use super::{jobs, pairs::Selected, run::Players, story};
-use crate::{MemoryPlayer, Player, SharedTrees, read_files::Library, still::play_still};
+use crate::{
+    Interruption, MemoryPlayer, Player, SharedTrees, read_files::Library, still::play_still,
+};
 
 /// A line with an expectation, and what came of making it false.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,7 +150,7 @@ pub struct Checking<'r> {
     /// The trees that drills start with, shared.
     pub trees: SharedTrees,
     /// Becomes true when it is to end early.
-    pub interrupted: &'r AtomicBool,
+    pub interruption: &'r Interruption,
 }
 
 /// Checks the lines of every selected scenario; `heard` is told each scenario when it and all before it are checked.
@@ -203,7 +199,7 @@ pub fn check_lines(
                 }
                 Err(panic) => failed = Some(panic.0),
             }
-            if how.interrupted.load(Ordering::Relaxed) {
+            if how.interruption.is_asked_for() {
                 failed = Some("it was interrupted".to_owned());
             }
             match failed {

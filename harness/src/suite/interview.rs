@@ -1,19 +1,14 @@
 //! Plays the drills of an interview, several at once, and delivers their recordings in order. Nothing is judged.
 //! Start at [`interview`].
 
-use std::{
-    num::NonZeroUsize,
-    ops::ControlFlow,
-    sync::atomic::{AtomicBool, Ordering},
-    thread,
-};
+use std::{num::NonZeroUsize, ops::ControlFlow, thread};
 
 use memory::Played;
 use observe::Descriptor;
 use scenarios::Story;
 
 use super::{Starting, jobs};
-use crate::{process::Stage, still::play_still};
+use crate::{Interruption, process::Stage, still::play_still};
 
 /// How an interview is played.
 pub struct Interviewing<'r> {
@@ -23,8 +18,8 @@ pub struct Interviewing<'r> {
     pub starting: &'r Starting,
     /// Where they run.
     pub stage: &'r Stage,
-    /// Becomes true when it is to end early.
-    pub interrupted: &'r AtomicBool,
+    /// Whether it is to end early.
+    pub interruption: &'r Interruption,
 }
 
 /// Plays each story with a monitor; `heard` is told the place of each when it and all before it have been played.
@@ -77,7 +72,7 @@ pub(super) fn each_played<T: Send>(
                 Ok(Err(reason)) => failed = Some(reason),
                 Err(panic) => failed = Some(format!("{}: {}", name(place), panic.0)),
             }
-            if how.interrupted.load(Ordering::Relaxed) {
+            if how.interruption.is_asked_for() {
                 failed = Some("it was interrupted".to_owned());
             }
             heard(place);

@@ -7,10 +7,6 @@ use std::{
     collections::BTreeMap,
     num::NonZeroUsize,
     ops::ControlFlow,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
     thread,
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
@@ -31,7 +27,8 @@ use super::{
 use observe::{Descriptor, Recording};
 
 use crate::{
-    Player, SharedTrees, WrongMonitor, needs::SiteNeeds, read_files::Library, run_folder::Artifact,
+    Interruption, Player, SharedTrees, WrongMonitor, needs::SiteNeeds, read_files::Library,
+    run_folder::Artifact,
 };
 
 mod drilled;
@@ -82,8 +79,8 @@ pub struct How<'r> {
     pub again: Vec<String>,
     /// The process arm; `None` if no drill needs it.
     pub process: Option<Result<ProcessArm<'r>, String>>,
-    /// Becomes true when the run is to end early.
-    pub interrupted: Arc<AtomicBool>,
+    /// Whether the run is to end early.
+    pub interruption: Interruption,
 }
 
 /// Receives the events of a run.
@@ -244,6 +241,9 @@ impl Show<'_> {
                 |place, done| {
                     let planned = &self.selected.drills[place];
                     let mut drilled = done.unwrap_or_else(|panic| self.fallen(planned, panic));
+                    if drilled.is_interrupted {
+                        return ControlFlow::Break(());
+                    }
                     compare(&mut drilled, number, first);
                     self.how.excuses.mark(&mut drilled.report);
                     audience.hear(&RunEvent::DrillStarted(planned.clone()));
@@ -283,8 +283,8 @@ impl Show<'_> {
         if self.how.require_process && summary.process.run == 0 {
             code = code.or(ExitCode::StageNotSet);
         }
-        if self.is_interrupted() {
-            code = code.or(ExitCode::StageNotSet);
+        if let Some(interrupted) = self.how.interruption.exit_code() {
+            code = code.or(interrupted);
         }
         if goes_on {
             code = code.or(judged::judged_exit_code(&report.plan.judged_by, &summary));
@@ -371,7 +371,7 @@ impl Show<'_> {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.how.interrupted.load(Ordering::Relaxed)
+        self.how.interruption.is_asked_for()
     }
 
     /// Probes the monitor as a process, if any drill needs the process arm.

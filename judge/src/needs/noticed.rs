@@ -137,7 +137,7 @@ pub fn noticed(
                 | Broken::Excess { tick, .. }
                 | Broken::StuckInKernel { tick },
             ) => Some(Ended::Hung(*tick)),
-            Some(Broken::Stage { .. }) | None => None,
+            Some(Broken::Stage { .. } | Broken::Interrupted) | None => None,
         },
         ..Noticed::default()
     };

@@ -219,7 +219,10 @@ fn one(
     (side, here): (&Side, &Here),
     step: &mut dyn FnMut(),
 ) -> Result<Vec<judge::Noticed>, (String, ExitCode)> {
-    let not_set = |reason: String| (reason, ExitCode::StageNotSet);
+    let not_set = |reason: String| {
+        let code = here.interruption.exit_code();
+        (reason, code.unwrap_or(ExitCode::StageNotSet))
+    };
     let stage = here
         .stage
         .as_ref()
@@ -236,14 +239,14 @@ fn one(
         &Selected::of_processes(drills.iter().cloned()),
     );
     if let ProbeOutcome::Failed { reason, exit_code } = probed.outcome {
-        return Err((reason, exit_code));
+        let code = here.interruption.exit_code().unwrap_or(exit_code);
+        return Err((reason, code));
     }
-    let interrupted = here.interrupted();
     let how = Interviewing {
         jobs: arguments.jobs,
         starting: &starting,
         stage,
-        interrupted: &interrupted,
+        interruption: &here.interruption,
     };
     let needs = &asked.needs.needs;
     hear(side.compared(), drills, needs, &how, |_| step()).map_err(not_set)

@@ -154,16 +154,15 @@ fn asked(
     let probed = starting.probe(stage, &asking.library, descriptor, &selected(asking));
     if let ProbeOutcome::Failed { reason, exit_code } = probed.outcome {
         log(&format!("STOP  {}: {reason}", descriptor.name));
-        return Ok(exit_code);
+        return Ok(here.interruption.exit_code().unwrap_or(exit_code));
     }
-    let interrupted = here.interrupted();
     let how = Interviewing {
         jobs: arguments.jobs,
         starting: &starting,
         stage,
-        interrupted: &interrupted,
+        interruption: &here.interruption,
     };
-    let stopped = |reason: String| Stop::with(ExitCode::StageNotSet, reason);
+    let stopped = |reason: String| here.stopped(reason);
     log("asking how it polls");
     let wiring = wired(asking, descriptor, &how).map_err(stopped)?;
     let stories: Vec<&Story> = asking.stories.iter().collect();

@@ -9,12 +9,12 @@ use std::{
     time::Instant,
 };
 
-use harness::sandbox::{Sandbox, control::Request};
-use reports::ExitCode;
-use signal_hook::{
-    consts::{SIGINT, SIGTERM},
-    iterator::Signals,
+use harness::{
+    INTERRUPTIONS,
+    sandbox::{Sandbox, control::Request},
 };
+use reports::ExitCode;
+use signal_hook::iterator::Signals;
 
 use super::{
     Stop,
@@ -32,8 +32,8 @@ const PROMPT: &str = "> ";
 /// An input.
 enum MountEvent {
     Line(String),
-    /// End of input, or a signal.
-    End,
+    /// End of input, or a signal, with the exit code of the command.
+    End(ExitCode),
 }
 
 /// Mounts a platform and executes commands from stdin until its end, Ctrl-C or `umount`.
@@ -43,7 +43,8 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
     let stage_failed =
         |error: &dyn std::fmt::Display| Stop::with(ExitCode::StageNotSet, error.to_string());
     let (sender, event) = mpsc::channel();
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| stage_failed(&error))?;
+    let mut signals = Signals::new(INTERRUPTIONS.map(|(signal, _)| signal))
+        .map_err(|error| stage_failed(&error))?;
     let made = !arguments.dir.exists();
     if made {
         fs::create_dir_all(&arguments.dir).map_err(|error| {
@@ -77,8 +78,12 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
     let on_signal = sender.clone();
     let handle = signals.handle();
     thread::spawn(move || {
-        if signals.forever().next().is_some() {
-            drop(on_signal.send(MountEvent::End));
+        let signal = signals.forever().next();
+        let code = INTERRUPTIONS
+            .into_iter()
+            .find(|(of, _)| Some(*of) == signal);
+        if let Some((_, code)) = code {
+            drop(on_signal.send(MountEvent::End(code)));
         }
     });
     thread::spawn(move || {
@@ -91,10 +96,11 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
         if is_nobody {
             log("nothing comes from stdin; Ctrl-C, SIGTERM or `umount` ends");
         } else {
-            drop(sender.send(MountEvent::End));
+            drop(sender.send(MountEvent::End(ExitCode::Success)));
         }
     });
     let began = Instant::now();
+    let mut code = ExitCode::Success;
     loop {
         let event = event.recv_timeout(BEAT);
         if !sandbox.is_mounted() {
@@ -115,7 +121,11 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
                     terminal.out(PROMPT);
                 }
             }
-            Ok(MountEvent::End) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(MountEvent::End(with)) => {
+                code = with;
+                break;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
@@ -126,5 +136,5 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
         drop(fs::remove_dir(&arguments.dir));
     }
     ended.map_err(|error| stage_failed(&error))?;
-    Ok(ExitCode::Success)
+    Ok(code)
 }

@@ -12,11 +12,9 @@ use std::{
 };
 
 use capture::{Incident, IncidentError, LiveRoot, see};
+use harness::INTERRUPTIONS;
 use reports::ExitCode;
-use signal_hook::{
-    consts::{SIGINT, SIGTERM},
-    iterator::Signals,
-};
+use signal_hook::iterator::Signals;
 
 use super::{Stop, duration::duration, platform, select::is_path};
 use crate::{arguments::RecordArguments, draft::draft, pages::platform_pages, terminal::log};
@@ -52,13 +50,18 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
     let mut clock = Clock::new(arguments.clock_path.as_deref());
     let mut incident = Incident::new(platform);
     let mut written = String::new();
+    let mut interrupted = None;
     loop {
         let seen = see(&mut root);
         // A snapshot interrupted by a signal is incomplete.
         if seen.is_interrupted() {
             match ended.recv_timeout(every) {
                 Err(RecvTimeoutError::Timeout) => continue,
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(code) => {
+                    interrupted = Some(code);
+                    break;
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         let at = rounded(clock.since_the_first_look(), every);
@@ -84,7 +87,11 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
         };
         match ended.recv_timeout(pause) {
             Err(RecvTimeoutError::Timeout) => {}
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(code) => {
+                interrupted = Some(code);
+                break;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
         }
     }
     let drafted = draft(&incident).map_err(Stop::input)?;
@@ -99,16 +106,17 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
         log("nothing happened");
     }
     log(&format!("{shown} is written; `nicdrill run` replays it"));
-    Ok(ExitCode::Success)
+    Ok(interrupted.unwrap_or(ExitCode::Success))
 }
 
-/// Returns a channel that gets a message when a signal asks to end.
-fn end() -> std::io::Result<mpsc::Receiver<()>> {
+/// Returns a channel that gets an exit code when a signal asks to end.
+fn end() -> std::io::Result<mpsc::Receiver<ExitCode>> {
     let (sender, ended) = mpsc::channel();
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let mut signals = Signals::new(INTERRUPTIONS.map(|(signal, _)| signal))?;
     thread::spawn(move || {
-        for _ in signals.forever() {
-            if sender.send(()).is_err() {
+        for signal in signals.forever() {
+            let code = INTERRUPTIONS.into_iter().find(|(of, _)| *of == signal);
+            if code.is_some_and(|(_, code)| sender.send(code).is_err()) {
                 return;
             }
         }

@@ -130,15 +130,14 @@ fn play(
         pin: true,
         ..Starting::default()
     };
-    let interrupted = here.interrupted();
     let how = Interviewing {
         jobs,
         starting: &starting,
         stage,
-        interrupted: &interrupted,
+        interruption: &here.interruption,
     };
     let all: Vec<&Story> = stories.iter().collect();
-    interview(&all, descriptor, &how, |_| ()).map_err(stopped)
+    interview(&all, descriptor, &how, |_| ()).map_err(|reason| here.stopped(reason))
 }
 
 fn check(arguments: &RulesCheckArguments) -> Result<process::ExitCode, Stop> {

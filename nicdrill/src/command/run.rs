@@ -151,7 +151,7 @@ fn played(
         asked: asked.clone(),
         again,
         process: wanted.then(arm),
-        interrupted: here.interrupted(),
+        interruption: here.interruption.clone(),
     };
     if let Some(estimate) = suite::estimate(library, descriptor, selected) {
         log(&estimate.to_string());

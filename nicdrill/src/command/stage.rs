@@ -1,9 +1,12 @@
 //! Sets the stage of the process arm, before anything is written and any thread started.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use harness::{
+    Interruption,
+    process::{self, Entered, Stage},
+};
+use reports::ExitCode;
 
-use harness::process::{self, Entered, Stage};
-
+use super::Stop;
 use crate::terminal::log;
 
 /// Which process this is.
@@ -18,35 +21,44 @@ pub(crate) enum Standing {
 pub(crate) struct Here {
     /// The stage, or why there is none.
     pub(crate) stage: Result<Stage, String>,
+    /// Whether the command is to end early.
+    pub(crate) interruption: Interruption,
 }
 
 /// Sets the stage if a drill needs the process arm.
 pub(crate) fn set(wanted: bool) -> Standing {
     if !wanted {
-        return Standing::Here(Here {
-            stage: Err("no drill asks for it".to_owned()),
-        });
+        return Standing::Here(Here::without_stage("no drill asks for it".to_owned()));
     }
     match process::enter() {
         Ok(Entered::Outside(code)) => Standing::Outside(code),
-        Ok(Entered::Inside(stage)) => Standing::Here(Here { stage: Ok(stage) }),
+        Ok(Entered::Inside(stage)) => Standing::Here(Here {
+            interruption: stage.interruption().clone(),
+            stage: Ok(stage),
+        }),
         Err(reason) => {
             if let Some(hint) = reason.hint() {
                 log(&format!("hint: for drills as processes {hint}"));
             }
-            Standing::Here(Here {
-                stage: Err(first_line(&reason.to_string())),
-            })
+            Standing::Here(Here::without_stage(first_line(&reason.to_string())))
         }
     }
 }
 
 impl Here {
-    /// Becomes true when the run is to end early.
-    pub(crate) fn interrupted(&self) -> Arc<AtomicBool> {
-        self.stage
-            .as_ref()
-            .map_or_else(|_| Arc::default(), |stage| Arc::clone(stage.interrupted()))
+    fn without_stage(reason: String) -> Self {
+        // Without a handler a signal ends the program at once.
+        let interruption = Interruption::of_this_process().unwrap_or_default();
+        Self {
+            stage: Err(reason),
+            interruption,
+        }
+    }
+
+    /// What ends a command that could not go on: an interruption if there was one, otherwise the stage.
+    pub(crate) fn stopped(&self, reason: String) -> Stop {
+        let code = self.interruption.exit_code();
+        Stop::with(code.unwrap_or(ExitCode::StageNotSet), reason)
     }
 }
 

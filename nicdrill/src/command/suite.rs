@@ -86,12 +86,11 @@ fn checked(
         Ok(stage) => starting.player(stage, job),
         Err(reason) => Err(reason.clone()),
     };
-    let interrupted = here.interrupted();
     let how = Checking {
         jobs: arguments.jobs,
         process: Ok(&players),
         trees: SharedTrees::default(),
-        interrupted: &interrupted,
+        interruption: &here.interruption,
     };
     let Choice {
         library,
@@ -109,8 +108,7 @@ fn checked(
     terminal.begin(scenarios.len());
     let checked = check_lines(library, descriptor, selected, &how, |_| terminal.step());
     terminal.end();
-    let checked: Vec<CheckedScenario> =
-        checked.map_err(|reason| Stop::with(ExitCode::StageNotSet, reason))?;
+    let checked: Vec<CheckedScenario> = checked.map_err(|reason| here.stopped(reason))?;
     terminal.out(&suite_check_page(
         &checked,
         &choice.again,

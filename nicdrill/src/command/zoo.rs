@@ -56,20 +56,34 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
     }
     let mut terminal = Terminal::new(Color::Never);
     let control = hunt.control();
-    let caught: Vec<_> = asked
-        .iter()
-        .map(|mutant| hunt.one(&control, *mutant, in_process))
-        .collect();
+    let mut caught = Vec::new();
+    for mutant in &asked {
+        let one = hunt.one(&control, *mutant, in_process);
+        // What was played of an interrupted hunt says nothing.
+        if here.interruption.is_asked_for() {
+            break;
+        }
+        caught.push(one);
+    }
     terminal.out(&page::table(&caught, control.right()));
     let lives = caught.iter().filter(|one| one.lives()).count();
     // A scenario is idle only in the face of all of them.
-    let idle = if asked.len() == mutants().len() {
+    let idle = if caught.len() == mutants().len() {
         hunt.idle(&control, &caught)
     } else {
         Vec::new()
     };
     terminal.out(&page::idle(&idle));
     terminal.out(&page::sum(&caught, &idle));
+    if let Some(code) = here.interruption.exit_code() {
+        log(&format!(
+            "interrupted: {} of {} wrong monitors were hunted",
+            caught.len(),
+            asked.len()
+        ));
+        log(&format!("exit code {code}: {}", code.meaning()));
+        return Ok(code.into());
+    }
     if control.wrong() > 0 {
         log(&format!(
             "the right monitor fails {} of {} drills; they catch nobody",

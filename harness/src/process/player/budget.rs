@@ -3,10 +3,7 @@
 //! The figures are chosen: a monitor at work is far below each of them. The reference monitor makes 3 calls in a poll, and
 //! the first poll of the largest platform has some hundred events. Start at [`Player::goes_on`].
 
-use std::{
-    sync::atomic::Ordering,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use observe::{Broken, Delivery};
 use platforms::NodeName;
@@ -81,9 +78,8 @@ impl Player<'_> {
 
     /// Whether the drill may go on waiting: it is not to end early, and its monitors are within their budget.
     pub(super) fn goes_on(&mut self) -> Play<()> {
-        if self.arm.interrupted.load(Ordering::Relaxed) {
-            let cause = "interrupted".to_owned();
-            return Err(Broken::Stage { cause });
+        if self.arm.interruption.is_asked_for() {
+            return Err(Broken::Interrupted);
         }
         match self.excess() {
             None => Ok(()),

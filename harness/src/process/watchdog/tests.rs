@@ -30,7 +30,7 @@ impl Waiting {
     /// Sends a signal and waits until the process is stopped by it, or goes on.
     fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).unwrap();
-while (self.state() == 'T') != (signal == Signal::STOP) {
+        while (self.state() == 'T') != (signal == Signal::STOP) {
             thread::yield_now();
         }
     }

@@ -22,6 +22,8 @@ pub(super) struct Drilled {
     pub(super) report: DrillReport,
     pub(super) recordings: Vec<(ArmName, Recording)>,
     pub(super) fingerprints: Vec<Fingerprint>,
+    /// Whether it was not played to its end, because the run is to end early.
+    pub(super) is_interrupted: bool,
 }
 
 impl Show<'_> {
@@ -101,6 +103,7 @@ impl Show<'_> {
             report,
             recordings,
             fingerprints,
+            is_interrupted: result.is_interrupted,
         }
     }
 
@@ -246,6 +249,7 @@ impl Show<'_> {
             report,
             recordings: Vec::new(),
             fingerprints: Vec::new(),
+            is_interrupted: false,
         }
     }
 }

@@ -279,7 +279,7 @@ impl<'c> Hunt<'c> {
                 variant: mutant.variant,
             }),
             process: process.map(Ok),
-            interrupted: self.here.interrupted(),
+            interruption: self.here.interruption.clone(),
             ..How::default()
         };
         let (library, descriptor) = (&self.choice.library, &self.choice.descriptor);

@@ -1,0 +1,197 @@
+//! A command that a signal ends early reports what was judged, and ends with 128 and the number of the signal.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+};
+
+use rstest::rstest;
+
+use crate::scratch::{NICDRILL, Ran, Scratch, can_play_processes};
+
+/// The command in a folder, while it works.
+struct Working(Child);
+
+impl Working {
+    fn start(scratch: &Scratch, words: &[&str]) -> Self {
+        let mut command = Command::new(NICDRILL);
+        command
+            .args(words)
+            .current_dir(scratch.path(""))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Self(command.spawn().expect("the command starts"))
+    }
+
+    /// A platform at `here`, once it is mounted.
+    fn mount(scratch: &Scratch) -> Self {
+        let mut working = Self::start(scratch, &["mount", "h100-oci", "here"]);
+        let out = working.0.stdout.take().expect("it is a pipe");
+        let mut line = String::new();
+        BufReader::new(out).read_line(&mut line).expect("a line");
+        assert!(line.contains(" is mounted on "), "{line}");
+        working
+    }
+
+    /// Waits until something is so.
+    fn until(mut self, is_so: impl Fn() -> bool) -> Self {
+        while !is_so() {
+            let ended = self.0.try_wait().expect("it is a child");
+            assert_eq!(ended, None, "it ends before it is interrupted");
+            thread::yield_now();
+        }
+        self
+    }
+
+    /// Waits until it has worked for a while.
+    fn busy(self) -> Self {
+        let outer = self.0.id();
+        let of = |path: String| fs::read_to_string(path).unwrap_or_default();
+        // Time on a CPU in hundredths of a second (`proc_pid_stat(5)`).
+        let worked = move |pid: &str| {
+            let stat = of(format!("/proc/{pid}/stat"));
+            let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+            let times = fields.split(' ').skip(11).take(2);
+            times
+                .filter_map(|time| time.parse::<u64>().ok())
+                .sum::<u64>()
+        };
+        self.until(move || {
+            let inner = of(format!("/proc/{outer}/task/{outer}/children"));
+            let both = inner
+                .split_whitespace()
+                .chain([&*outer.to_string()])
+                .map(worked)
+                .sum::<u64>();
+            both > 100
+        })
+    }
+
+    /// Sends a signal, such as `INT`, and waits for the end.
+    fn interrupt(self, signal: &str) -> Ran {
+        let pid = self.0.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &pid]).status();
+        assert!(sent.expect("there is a shell").success());
+        Ran::of(&self.0.wait_with_output().expect("it ends"))
+    }
+}
+
+/// Whether a file has a line.
+fn has_a_line(path: &Path) -> bool {
+    fs::read(path).is_ok_and(|bytes| bytes.contains(&b'\n'))
+}
+
+#[rstest]
+#[case::ctrl_c_in_memory("memory", "INT", 130)]
+#[case::sigterm_in_memory("memory", "TERM", 143)]
+#[case::ctrl_c_with_processes("process", "INT", 130)]
+#[case::sigterm_with_processes("process", "TERM", 143)]
+#[case::a_closed_terminal("process", "HUP", 129)]
+fn an_interrupted_run_reports_what_was_judged(
+    #[case] arm: &str,
+    #[case] signal: &str,
+    #[case] code: i32,
+) {
+    if arm == "process" && !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let words = [
+        "run",
+        "--full",
+        "--arm",
+        arm,
+        "--report",
+        "json=all.json,junit=all.xml",
+    ];
+    let passed = scratch.path("nicdrill.out/passed.txt");
+    let ran = Working::start(&scratch, &words)
+        .until(|| has_a_line(&passed))
+        .interrupt(signal);
+    assert_eq!(ran.code, code, "{ran}");
+    assert!(ran.out.contains(" 0 failed, "), "{ran}");
+    assert!(ran.out.contains(" not reached"), "{ran}");
+    assert!(
+        ran.err.contains("asked for an early end") || code == 129,
+        "{ran}"
+    );
+    let events = scratch.text("nicdrill.out/events.jsonl");
+    let last = events.lines().last().expect("a line");
+    assert!(last.contains("\"event\":\"run-ended\""), "{last}");
+    assert!(last.contains(&format!("\"exit_code\":{code}")), "{last}");
+    assert!(!events.contains("drill-failed"), "{events}");
+    let report = scratch.text("all.json");
+    assert!(report.contains("\"not_reached\":"), "{report}");
+    assert!(scratch.text("all.xml").contains("</testsuites>"));
+}
+
+#[test]
+fn an_interrupted_zoo_calls_nobody_live() {
+    let scratch = Scratch::new();
+    let ran = Working::start(&scratch, &["zoo", "--arm", "memory"])
+        .busy()
+        .interrupt("INT");
+    assert_eq!(ran.code, 130, "{ran}");
+    assert!(!ran.out.contains("not caught"), "{ran}");
+    assert!(ran.err.contains("wrong monitors were hunted"), "{ran}");
+    assert!(!ran.err.contains("the right monitor fails"), "{ran}");
+}
+
+#[rstest]
+#[case::fit(&["fit", "reference"])]
+#[case::compare(&["compare", "reference", "--needs", "example"])]
+#[case::suite_check(&["suite", "check"])]
+fn an_interrupted_interview_says_so(#[case] words: &[&str]) {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let ran = Working::start(&scratch, words).busy().interrupt("TERM");
+    assert_eq!(ran.code, 143, "{ran}");
+    let told = [&ran.out, &ran.err];
+    assert!(
+        told.iter().any(|text| text.contains("interrupted")),
+        "{ran}"
+    );
+}
+
+#[test]
+fn a_recording_that_is_interrupted_is_whole() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mounted = Working::mount(&scratch);
+    let words = [
+        "record",
+        "--root",
+        "here",
+        "--platform",
+        "h100-oci",
+        "--out",
+        "story.yaml",
+    ];
+    let story = scratch.path("story.yaml");
+    let ran = Working::start(&scratch, &words)
+        .until(|| has_a_line(&story))
+        .interrupt("INT");
+    assert_eq!(ran.code, 130, "{ran}");
+    assert!(ran.err.contains("story.yaml is written"), "{ran}");
+    assert!(scratch.text("story.yaml").contains("until: "));
+    assert_eq!(mounted.interrupt("TERM").code, 143);
+}
+
+#[test]
+fn an_interrupted_mount_is_taken_away() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let ran = Working::mount(&scratch).interrupt("HUP");
+    assert_eq!(ran.code, 129, "{ran}");
+    assert!(!scratch.path("here").exists());
+}
