@@ -67,7 +67,15 @@ impl Interruption {
 
     /// Asks for an early end, as Ctrl-C does.
     pub fn ask(&self) {
-        self.0.store(2, Ordering::Relaxed);
+        self.ask_by(SIGINT);
+    }
+
+    /// Asks for an early end, as this signal does; other signals than those do nothing.
+    pub(crate) fn ask_by(&self, signal: i32) {
+        let place = INTERRUPTIONS.iter().position(|(of, _)| *of == signal);
+        if let Some(place) = place {
+            self.0.store(place + 1, Ordering::Relaxed);
+        }
     }
 }
 

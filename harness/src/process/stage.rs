@@ -47,6 +47,11 @@ pub(super) const LARGE_BLOCKS: (&str, &str) = ("MIMALLOC_ARENA_MAX_OBJECT_SIZE",
 /// could not be set (`reports::ExitCode`).
 const NO_STAGE: u8 = 102;
 
+/// The file in the stage's folder that says that an early end was asked for before the inner process heard signals: the
+/// number of the signal. The kernel drops a signal to the first process of a pid namespace that has no handler for it
+/// (`pid_namespaces(7)`).
+const ASKED: &str = "asked";
+
 /// Which of the two processes this is.
 #[derive(Debug)]
 pub enum Entered {
@@ -170,7 +175,7 @@ fn outside() -> Result<Entered, NoStage> {
             .spawn()
     });
     let code = match inner {
-        Ok(inner) => watch(inner, &mut signals),
+        Ok(inner) => watch(inner, &mut signals, folder.path()),
         Err(_) => NO_STAGE,
     };
     Ok(Entered::Outside(code))
@@ -196,7 +201,7 @@ fn isolate() -> Result<(), NoStage> {
 }
 
 /// Forwards signals until the inner process has ended. A second signal ends it at once.
-fn watch(mut inner: Child, signals: &mut Signals) -> u8 {
+fn watch(mut inner: Child, signals: &mut Signals, folder: &Path) -> u8 {
     let pid = Pid::from_child(&inner);
     let mut asked = None;
     loop {
@@ -218,7 +223,11 @@ fn watch(mut inner: Child, signals: &mut Signals) -> u8 {
                 SIGHUP => Signal::HUP,
                 _ => Signal::TERM,
             };
-            asked.get_or_insert(signal);
+            if asked.is_none() {
+                asked = Some(signal);
+                // Without it only a signal in the first second is lost.
+                let _ = fs::write(folder.join(ASKED), signal.to_string());
+            }
             // It may just have ended.
             let _ = kill_process(pid, passed_on);
         }
@@ -235,6 +244,10 @@ fn inside(mark: &str) -> Result<Stage, NoStage> {
     }
     let interruption = Interruption::default();
     interruption.hear()?;
+    let asked = fs::read_to_string(Path::new(base).join(ASKED)).ok();
+    if let Some(signal) = asked.and_then(|signal| signal.parse().ok()) {
+        interruption.ask_by(signal);
+    }
     unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| NoStage::Namespaces(errno.into()))?;
     let plain = MountFlags::NOSUID | MountFlags::NODEV;
     let failed = |what: &str| {
