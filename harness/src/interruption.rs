@@ -6,13 +6,18 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    thread,
 };
 
 use reports::ExitCode;
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     flag,
+    iterator::{SignalsInfo, exfiltrator::WithOrigin},
 };
+
+/// The stack size of a thread that only waits, in bytes.
+const STACK: usize = 64 * 1024;
 
 /// The signals that ask for an early end, with the exit code of what they end: 128 and their number, as shells have it.
 pub const INTERRUPTIONS: [(i32, ExitCode); 3] = [
@@ -37,18 +42,31 @@ impl Interruption {
             flag::register_conditional_default(signal, Arc::clone(&again))?;
             flag::register(signal, Arc::clone(&again))?;
         }
-        heard.hear()?;
+        for (place, (signal, _)) in INTERRUPTIONS.into_iter().enumerate() {
+            flag::register_usize(signal, Arc::clone(&heard.0), place + 1)?;
+        }
         Ok(heard)
     }
 
-    /// Hears the signals of this process from now on, however many come.
+    /// Hears the signals that come from outside of this pid namespace from now on, however many come. A monitor cannot end
+    /// the run that judges it.
     ///
     /// # Errors
-    /// If the kernel refuses a handler.
-    pub(crate) fn hear(&self) -> io::Result<()> {
-        for (place, (signal, _)) in INTERRUPTIONS.into_iter().enumerate() {
-            flag::register_usize(signal, Arc::clone(&self.0), place + 1)?;
-        }
+    /// If the kernel refuses a handler or a thread.
+    pub(crate) fn hear_from_outside(&self) -> io::Result<()> {
+        let mut signals = SignalsInfo::<WithOrigin>::new(INTERRUPTIONS.map(|(signal, _)| signal))?;
+        let heard = self.clone();
+        let hear = move || {
+            for origin in signals.forever() {
+                // A sender that this namespace does not have, or the terminal, has no number (`pid_namespaces(7)`).
+                let is_inside = origin.process.is_some_and(|sender| sender.pid > 0);
+                if !is_inside {
+                    heard.ask_by(origin.signal);
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("signals".to_owned());
+        thread.stack_size(STACK).spawn(hear)?;
         Ok(())
     }
 

@@ -286,7 +286,7 @@ def fills_its_folder():
 
 def eats_memory():
     eaten = []
-    for _ in range(2000):
+    for _ in range(500):
         eaten.append(bytearray(b"x") * 1_000_000)
 
 
@@ -305,10 +305,10 @@ def closes_everything():
 
 
 def changes_the_network():
-    try:
-        os.setns(os.open("/proc/1/ns/net", os.O_RDONLY), 0)
-    except OSError:
-        pass
+    libc = ctypes.CDLL(None)
+    libc.setns(os.open("/proc/1/ns/net", os.O_RDONLY), 0)
+    # CLONE_NEWNET is 0x40000000 (`unshare(2)`).
+    libc.unshare(0x40000000)
 
 
 HELPERS = {poll, sit, in_a_sandbox, frame, literal, connected, preface, headers, swallow, call}

@@ -183,7 +183,12 @@ impl Outlet {
                 .or_default() += 1;
         }
         if self.stands != Socket::Absent {
-            fs::remove_file(&self.path)?;
+            fs::remove_file(&self.path).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => {
+                    io::Error::other("the socket is gone: the monitor has removed or renamed it")
+                }
+                _ => error,
+            })?;
             self.stands = Socket::Absent;
         }
         Ok(())

@@ -346,7 +346,7 @@ impl<'a> Player<'a> {
             return;
         }
         node_runtime.logged += text.len();
-        log.extend(text.lines().map(str::to_owned));
+        log.extend(text.lines().map(printable));
     }
 
     fn into_played(self, broken: Option<Broken>, connections: Vec<String>) -> Played {
@@ -400,6 +400,19 @@ impl<'a> Player<'a> {
             .get_mut(&monitor)
             .expect("a monitor that was waited for sits there")
     }
+}
+
+/// A line without control characters, which would act on the terminal that shows it.
+fn printable(line: &str) -> String {
+    let is_harmless = |char: char| !char.is_control() || char == '\t';
+    if line.chars().all(is_harmless) {
+        return line.to_owned();
+    }
+    let shown = line.chars().map(|char| match char {
+        _ if is_harmless(char) => char.to_string(),
+        _ => char.escape_default().to_string(),
+    });
+    shown.collect()
 }
 
 fn unplayed(broken: Broken) -> Played {

@@ -243,7 +243,7 @@ fn inside(mark: &str) -> Result<Stage, NoStage> {
         return Err(gone().into());
     }
     let interruption = Interruption::default();
-    interruption.hear()?;
+    interruption.hear_from_outside()?;
     let asked = fs::read_to_string(Path::new(base).join(ASKED)).ok();
     if let Some(signal) = asked.and_then(|signal| signal.parse().ok()) {
         interruption.ask_by(signal);

@@ -90,15 +90,18 @@ impl Watchdog {
             .insert(number, Standing::default());
     }
 
-    /// Looks at once: a monitor is about to be ended, and nothing can be seen of it any more.
-    pub(super) fn look(&self) {
-        lock(&self.state).look(Instant::now());
+    /// Looks once more at a monitor that is about to be killed, and at it no more: a kill ends a stop too.
+    pub(super) fn leave(&self, monitor: Pid) {
+        let mut state = lock(&self.state);
+        state.look(Instant::now());
+        state.monitors.remove(&monitor.as_raw_nonzero().get());
     }
 
     /// What has stood still since the drill began, and for how long, if something has.
     pub(super) fn stall(&self) -> Option<String> {
-        self.look();
-        lock(&self.state).stall.clone()
+        let mut state = lock(&self.state);
+        state.look(Instant::now());
+        state.stall.clone()
     }
 }
 

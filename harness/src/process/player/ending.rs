@@ -22,14 +22,17 @@ const WRAP_GRACE: Duration = Duration::from_secs(3);
 impl Player<'_> {
     /// Ends a monitor and waits until it has ended.
     pub(super) fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Play<()> {
-        self.arm.watchdog.look();
         let node_runtime = self.node_runtime(node);
         let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
             node_runtime.runs.remove(&monitor);
             return Ok(());
         };
         instance.ending = true;
-        instance.program.signal(signal);
+        let pid = instance.program.pid();
+        if signal == Signal::Kill {
+            self.arm.watchdog.leave(pid);
+        }
+        self.instance(node, monitor).program.signal(signal);
         let begun = Instant::now();
         if signal == Signal::Kill {
             self.interrupt(node, monitor);
@@ -131,13 +134,15 @@ impl Player<'_> {
 
     /// Kills a monitor and releases the requests that a rule holds, so that a stuck one ends too.
     pub(super) fn free(&mut self, node: &NodeName, monitor: MonitorId) {
-        self.arm.watchdog.look();
         let node_runtime = self.node_runtime(node);
         let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
             return;
         };
         instance.ending = true;
-        instance.program.signal(Signal::Kill);
+        let pid = instance.program.pid();
+        self.arm.watchdog.leave(pid);
+        self.instance(node, monitor).program.signal(Signal::Kill);
+        let node_runtime = self.node_runtime(node);
         for (hold, _) in std::mem::take(&mut node_runtime.hangs) {
             node_runtime.release(hold);
         }

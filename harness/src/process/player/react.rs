@@ -140,12 +140,13 @@ impl Player<'_> {
 
     /// Kills a monitor in mid-poll: the poll ends here, and accepted events remain.
     fn strike(&mut self, node: &NodeName, monitor: MonitorId) {
-        self.arm.watchdog.look();
         let node_runtime = self.node_runtime(node);
         node_runtime.polled = true;
         if let Some(instance) = node_runtime.instances.get_mut(&monitor) {
             instance.ending = true;
-            instance.program.signal(Signal::Kill);
+            let pid = instance.program.pid();
+            self.arm.watchdog.leave(pid);
+            self.instance(node, monitor).program.signal(Signal::Kill);
         }
         self.interrupt(node, monitor);
     }
