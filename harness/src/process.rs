@@ -37,6 +37,7 @@ mod refused_calls;
 mod sighting;
 mod slurm;
 mod stage;
+mod stage_folder;
 mod start_error;
 #[cfg(test)]
 mod stops_page;
@@ -44,7 +45,7 @@ mod transport;
 mod watchdog;
 
 pub use probe::{ProbeCause, ProbeFailure, ProbeFinding};
-pub use stage::{Entered, NoStage, Stage, enter};
+pub use stage::{Entered, NoStage, Stage, enter, trial};
 
 use inbox::NodeEvent;
 use network::Network;

@@ -30,6 +30,9 @@ use command::Stop;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> process::ExitCode {
+    if let Some(code) = harness::process::trial() {
+        return code;
+    }
     // The monitor is started many times in a run, so this skips the parsing of the command line.
     if env::args_os().nth(1).as_deref() == Some(OsStr::new("monitor")) {
         return monitor::run(env::args_os().skip(1), Variant::RIGHT);

@@ -3,7 +3,7 @@
 //! The program starts itself a second time, as the first process of a pid namespace with its own
 //! mount namespace, and the outer process waits. If either is killed, the kernel ends every process
 //! inside, and with the last of them every mount. For users other than root, a user namespace permits
-//! this. After SIGKILL of the outer process one empty folder remains.
+//! this. After SIGKILL of the outer process one empty folder remains until the next run (`stage_folder.rs`).
 //!
 //! Not here: what is mounted on the stage (`player.rs`) and the network (`network.rs`). Start at
 //! [`enter`].
@@ -12,12 +12,14 @@ use std::{
     borrow::Cow,
     env,
     fs::{self, File},
-    io,
+    io::{self, Write as _},
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
-    process::{Child, Command},
+    process::{self, Child, Command, Stdio},
 };
 
+use super::stage_folder::StageFolder;
+use crate::Interruption;
 use nix::sched::{CloneFlags, unshare};
 use rustix::{
     io::Errno,
@@ -30,9 +32,6 @@ use signal_hook::{
     consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
 };
-use tempfile::TempDir;
-
-use crate::Interruption;
 
 /// The environment variable that marks the inner process: the outer process's pid, a blank, and the
 /// folder of the stage.
@@ -47,10 +46,13 @@ pub(super) const LARGE_BLOCKS: (&str, &str) = ("MIMALLOC_ARENA_MAX_OBJECT_SIZE",
 /// could not be set (`reports::ExitCode`).
 const NO_STAGE: u8 = 102;
 
+/// The value of that variable in a process that only tries the namespaces.
+const TRIAL: &str = "trial";
+
 /// The file in the stage's folder that says that an early end was asked for before the inner process heard signals: the
 /// number of the signal. The kernel drops a signal to the first process of a pid namespace that has no handler for it
 /// (`pid_namespaces(7)`).
-const ASKED: &str = "asked";
+pub(super) const ASKED: &str = "asked";
 
 /// Which of the two processes this is.
 #[derive(Debug)]
@@ -110,7 +112,7 @@ pub struct Stage {
     base: PathBuf,
     interruption: Interruption,
     /// Only without namespaces: the folder is removed when this is dropped.
-    open_folder: Option<TempDir>,
+    open_folder: Option<StageFolder>,
 }
 
 impl Stage {
@@ -121,7 +123,7 @@ impl Stage {
     /// [`NoStage`] if `/dev/fuse` cannot be opened or a temporary folder cannot be created.
     pub fn here() -> Result<Self, NoStage> {
         open_fuse()?;
-        let folder = make_folder()?;
+        let folder = StageFolder::make()?;
         Ok(Self {
             base: folder.path().to_owned(),
             interruption: Interruption::default(),
@@ -163,7 +165,7 @@ pub fn enter() -> Result<Entered, NoStage> {
 
 fn outside() -> Result<Entered, NoStage> {
     open_fuse()?;
-    let folder = make_folder()?;
+    let folder = StageFolder::make()?;
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD])?;
     isolate()?;
     let inner = env::current_exe().and_then(|program| {
@@ -183,14 +185,49 @@ fn outside() -> Result<Entered, NoStage> {
 
 /// Unshares the pid namespace for the next child, and the user namespace if one is needed.
 fn isolate() -> Result<(), NoStage> {
-    let (uid, gid) = (geteuid(), getegid());
-    if uid.is_root() {
+    if geteuid().is_root() {
         match unshare(CloneFlags::CLONE_NEWPID) {
             Ok(()) => return Ok(()),
             Err(nix::errno::Errno::EPERM) => {}
             Err(errno) => return Err(NoStage::Namespaces(errno.into())),
         }
     }
+    try_user_namespace()?;
+    enter_user_namespace()
+}
+
+/// Lets another process enter a user namespace. One that has entered it and cannot go on could not start a thread any more.
+fn try_user_namespace() -> Result<(), NoStage> {
+    let mut trial = Command::new(env::current_exe()?);
+    let tried = trial.env(MARK, TRIAL).stdin(Stdio::null()).output()?;
+    if tried.status.success() {
+        return Ok(());
+    }
+    let reason = String::from_utf8_lossy(&tried.stdout).into_owned();
+    Err(NoStage::Namespaces(io::Error::other(reason)))
+}
+
+/// In the process that only tries whether it can enter a user namespace: tries it, and returns the exit code with which it
+/// ends. A program that calls [`enter`] calls this before anything else.
+#[must_use]
+pub fn trial() -> Option<process::ExitCode> {
+    if env::var(MARK).as_deref() != Ok(TRIAL) {
+        return None;
+    }
+    let code = match enter_user_namespace() {
+        Ok(()) => 0_u8,
+        Err(NoStage::Namespaces(error) | NoStage::Files(error)) => {
+            // Whoever started it reads the reason.
+            let _ = write!(io::stdout(), "{error}");
+            1
+        }
+        Err(_) => 1,
+    };
+    Some(code.into())
+}
+
+fn enter_user_namespace() -> Result<(), NoStage> {
+    let (uid, gid) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWPID)
         .map_err(|errno| NoStage::Namespaces(errno.into()))?;
     // Without this the kernel lets only root write the next line (`user_namespaces(7)`).
@@ -260,6 +297,11 @@ fn inside(mark: &str) -> Result<Stage, NoStage> {
     mount_change("/", slave).map_err(failed("/"))?;
     mount("proc", "/proc", "proc", plain | MountFlags::NOEXEC, c"").map_err(failed("/proc"))?;
     mount("nicdrill", base, "tmpfs", plain, c"mode=0755").map_err(failed(base))?;
+    // What this process writes for a moment goes with the stage.
+    let temporary = Path::new(base).join("temporary");
+    fs::create_dir(&temporary)?;
+    // It was not set before.
+    let _ = tempfile::env::override_temp_dir(&temporary);
     Ok(Stage {
         base: base.into(),
         interruption,
@@ -274,12 +316,4 @@ fn open_fuse() -> Result<(), NoStage> {
         .open("/dev/fuse")
         .map_err(NoStage::Fuse)?;
     Ok(())
-}
-
-/// The name is short because a socket path is limited to 107 bytes (`unix(7)`).
-fn make_folder() -> io::Result<TempDir> {
-    tempfile::Builder::new()
-        .prefix("nicdrill-")
-        .rand_bytes(6)
-        .tempdir()
 }

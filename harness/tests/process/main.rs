@@ -26,7 +26,7 @@ use std::{
 use harness::{
     Player as _,
     descriptors::read,
-    process::{ProcessArm, ProcessOptions, Stage},
+    process::{ProcessArm, ProcessOptions, Stage, trial},
 };
 use memory::Played;
 use observe::{Descriptor, MonitorTick};
@@ -247,6 +247,9 @@ const TESTS: &[(&str, fn())] = &[
 ];
 
 fn main() -> ExitCode {
+    if let Some(code) = trial() {
+        return code;
+    }
     let arguments: Vec<String> = env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
         Some("toy") => return toy::run(&arguments[1..]),

@@ -54,8 +54,12 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
             ))
         })?;
     }
-    let mut sandbox =
-        Sandbox::mount(platform, &arguments.dir).map_err(|error| stage_failed(&error))?;
+    let mounted = Sandbox::mount(platform, &arguments.dir);
+    if made && mounted.is_err() {
+        // The folder was created here; it stays if it is not empty.
+        drop(fs::remove_dir(&arguments.dir));
+    }
+    let mut sandbox = mounted.map_err(|error| stage_failed(&error))?;
     let mut terminal = Terminal::new(Color::Never);
     terminal.out(&format!(
         "{} is mounted on {}\n",

@@ -31,6 +31,7 @@ mod replay;
 mod sandbox;
 mod schema;
 mod scratch;
+mod staged;
 mod store;
 mod store_server;
 mod suite_check;
