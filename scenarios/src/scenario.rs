@@ -213,7 +213,10 @@ impl Scenario {
     ///
     /// # Errors
     /// Each device that no such platform has, with its place and the nearest name.
-    pub fn check_devices(&self, platforms: &Platforms) -> Result<(), ScenarioError> {
+    pub fn check_devices<R: AsRef<AtRest>>(
+        &self,
+        platforms: impl IntoIterator<Item = R>,
+    ) -> Result<(), ScenarioError> {
         let handles = self.frame.handles.iter();
         let named: Vec<(&DeviceName, Place)> = handles
             .flat_map(|handle| {
@@ -224,11 +227,10 @@ impl Scenario {
         if named.is_empty() || self.world().is_some() {
             return Ok(());
         }
-        let node = NodeName::from("node-a");
         let mut known = BTreeSet::new();
-        for (_, platform) in platforms.iter() {
-            let rest = AtRest::new(&node, platform).resolved;
-            if self.frame.fitness.of(&rest) == Fit::Yes {
+        for rest in platforms {
+            let rest = &rest.as_ref().resolved;
+            if self.frame.fitness.of(rest) == Fit::Yes {
                 known.extend(rest.ports.iter().map(|port| port.facts.device.to_string()));
             }
         }

@@ -126,9 +126,6 @@ impl Library {
             }
         }
         let (platforms, own_platforms) = read_platforms(platforms)?;
-        for scenario in &found {
-            scenario.scenario.check_devices(&platforms)?;
-        }
         worlds.sort_by(|one, other| one.name().cmp(other.name()));
         let names = || {
             worlds
@@ -156,7 +153,7 @@ impl Library {
         let perhaps = found
             .iter()
             .flat_map(|of| clauses.perhaps_misspelt(&of.scenario));
-        Ok(Self {
+        let library = Self {
             warnings: perhaps.collect(),
             scenarios: found,
             clauses,
@@ -165,7 +162,19 @@ impl Library {
             own_platforms,
             own_scenarios,
             at_rest: Arc::default(),
-        })
+        };
+        library.check_devices()?;
+        Ok(library)
+    }
+
+    /// Checks that each device that a scenario names exists on a platform that it applies to.
+    fn check_devices(&self) -> Result<(), ReadError> {
+        for scenario in &self.scenarios {
+            let names = self.platforms.iter().map(|(name, _)| name);
+            let rests = names.filter_map(|name| self.at_rest(name)?.ok());
+            scenario.scenario.check_devices(rests)?;
+        }
+        Ok(())
     }
 
     /// A world at rest, by the name of a platform (a world of one node) or of a world of several

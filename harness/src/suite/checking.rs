@@ -14,7 +14,7 @@ use std::{
 use judge::{Altered, Bite, altered};
 use observe::Descriptor;
 use reports::{ArmName, DrillName, PlannedDrill, StoryLine};
-use scenarios::USUAL_FIRST_POLL;
+use scenarios::{Story, USUAL_FIRST_POLL};
 
 use super::{jobs, pairs::Selected, run::Players, story};
 use crate::{MemoryPlayer, Player, SharedTrees, read_files::Library};
@@ -104,18 +104,7 @@ impl CheckedScenario {
             bite,
         } in all
         {
-            let lines = in_drill.iter_mut();
-            let known = lines
-                .into_iter()
-                .find(|known| known.line.place == line.place);
-            let Some(known) = known else {
-                in_drill.push(CheckedLine {
-                    line,
-                    kind,
-                    alterations: vec![(alteration, bite)],
-                });
-                continue;
-            };
+            let known = line_at(&mut in_drill, line, kind);
             let alterations = known.alterations.iter_mut();
             match alterations
                 .into_iter()
@@ -128,21 +117,31 @@ impl CheckedScenario {
                 None => known.alterations.push((alteration, bite)),
             }
         }
-        for line in in_drill {
-            let lines = self.lines.iter_mut();
-            match lines
-                .into_iter()
-                .find(|known| known.line.place == line.line.place)
-            {
-                Some(known) => {
-                    for (alteration, bite) in line.alterations {
-                        known.take(alteration, bite);
-                    }
-                }
-                None => self.lines.push(line),
+        for of in in_drill {
+            let known = line_at(&mut self.lines, of.line, of.kind);
+            for (alteration, bite) in of.alterations {
+                known.take(alteration, bite);
             }
         }
     }
+}
+
+/// What is known of a line, by its place; nothing yet, if it is a new one.
+fn line_at<'l>(
+    lines: &'l mut Vec<CheckedLine>,
+    line: StoryLine,
+    kind: &'static str,
+) -> &'l mut CheckedLine {
+    let known = lines.iter().position(|of| of.line.place == line.place);
+    let at = known.unwrap_or_else(|| {
+        lines.push(CheckedLine {
+            line,
+            kind,
+            alterations: Vec::new(),
+        });
+        lines.len() - 1
+    });
+    &mut lines[at]
 }
 
 /// How lines are checked.
@@ -168,7 +167,7 @@ pub fn check_lines(
     how: &Checking<'_>,
     mut heard: impl FnMut(&CheckedScenario),
 ) -> Result<Vec<CheckedScenario>, String> {
-    let scenarios = by_scenario(&selected.drills);
+    let scenarios = selected.by_scenario();
     let allowed = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let mut all = Vec::new();
     let mut failed = None;
@@ -215,22 +214,6 @@ pub fn check_lines(
     failed.map_or(Ok(all), Err)
 }
 
-/// The drills of each scenario, in the order of their first ones.
-fn by_scenario(drills: &[PlannedDrill]) -> Vec<Vec<&PlannedDrill>> {
-    let mut scenarios: Vec<Vec<&PlannedDrill>> = Vec::new();
-    for planned in drills {
-        let same = |others: &&mut Vec<&PlannedDrill>| {
-            let first = others.first();
-            first.is_some_and(|other| other.drill.scenario == planned.drill.scenario)
-        };
-        match scenarios.iter_mut().find(same) {
-            Some(others) => others.push(planned),
-            None => scenarios.push(vec![planned]),
-        }
-    }
-    scenarios
-}
-
 /// A worker with its players.
 struct Checker<'r> {
     library: &'r Library,
@@ -242,15 +225,23 @@ struct Checker<'r> {
 impl Checker<'_> {
     fn scenario(&mut self, drills: &[&PlannedDrill]) -> CheckedScenario {
         let mut checked = CheckedScenario::default();
-        let places = self.places(drills);
+        let stories: Vec<(&PlannedDrill, Result<Story, NotShown>)> = drills
+            .iter()
+            .map(|planned| (*planned, self.story(planned)))
+            .collect();
+        let places = places(&stories);
         // In memory first: it is the faster arm.
         for arm in [ArmName::Memory, ArmName::Process] {
-            for planned in drills.iter().filter(|planned| planned.arms.contains(&arm)) {
+            for (planned, story) in &stories {
+                if !planned.arms.contains(&arm) {
+                    continue;
+                }
                 checked.scenario.clone_from(&planned.drill.scenario);
                 if checked.played > 0 && checked.is_settled(&places) {
                     return checked;
                 }
-                match self.drill(planned, arm) {
+                let story = story.as_ref().map_err(NotShown::clone);
+                match story.and_then(|story| self.drill(story, arm)) {
                     Ok(all) => {
                         checked.played += 1;
                         checked.take(all);
@@ -262,30 +253,34 @@ impl Checker<'_> {
         checked
     }
 
-    /// The places of the lines that any of the drills has: what is about one link layer is not in all.
-    fn places(&self, drills: &[&PlannedDrill]) -> BTreeSet<String> {
-        let stories = drills
-            .iter()
-            .filter_map(|of| story(self.library, &of.drill));
-        let expected = stories.flatten().flat_map(|story| story.expectations);
-        expected.map(|of| of.place.to_string()).collect()
+    /// The story of a drill; or why it shows nothing.
+    fn story(&self, planned: &PlannedDrill) -> Result<Story, NotShown> {
+        match story(self.library, &planned.drill) {
+            Some(Ok(story)) => Ok(story),
+            Some(Err(unfit)) => Err(NotShown::NotPlayed(unfit.to_string())),
+            None => {
+                let gone = "the scenario or platform is gone";
+                Err(NotShown::NotPlayed(gone.to_owned()))
+            }
+        }
     }
 
-    /// Plays a drill and alters its lines; or why it shows nothing.
-    fn drill(&mut self, planned: &PlannedDrill, arm: ArmName) -> Result<Vec<Altered>, NotShown> {
-        let not_played = |reason: &str| Err(NotShown::NotPlayed(reason.to_owned()));
-        let story = match story(self.library, &planned.drill) {
-            Some(Ok(story)) => story,
-            Some(Err(unfit)) => return not_played(&unfit.to_string()),
-            None => return not_played("the scenario or platform is gone"),
-        };
+    /// Plays a story and alters its lines; or why it shows nothing.
+    fn drill(&mut self, story: &Story, arm: ArmName) -> Result<Vec<Altered>, NotShown> {
         let player: &mut dyn Player = match (arm, &mut self.process) {
             (ArmName::Memory, _) => &mut self.memory,
             (ArmName::Process, Ok(player)) => player.as_mut(),
-            (ArmName::Process, Err(reason)) => return not_played(reason),
+            (ArmName::Process, Err(reason)) => return Err(NotShown::NotPlayed(reason.clone())),
         };
-        let played = player.play(&story, self.descriptor);
-        altered(&story, &played.truth, &played.recording, self.descriptor)
+        let played = player.play(story, self.descriptor);
+        altered(story, &played.truth, &played.recording, self.descriptor)
             .map_err(|_| NotShown::Red(arm))
     }
+}
+
+/// The places of the lines that any of the drills has: what is about one link layer is not in all.
+fn places(stories: &[(&PlannedDrill, Result<Story, NotShown>)]) -> BTreeSet<String> {
+    let stories = stories.iter().filter_map(|(_, story)| story.as_ref().ok());
+    let expected = stories.flat_map(|story| &story.expectations);
+    expected.map(|of| of.place.to_string()).collect()
 }

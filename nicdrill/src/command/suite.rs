@@ -59,17 +59,10 @@ fn check(arguments: &SuiteCheckArguments) -> Result<process::ExitCode, Stop> {
 
 /// Keeps the drills of every n-th scenario, beginning with the one of this number, modulo `every`.
 fn sample(selected: &mut Selected, every: usize, seed: u64) {
-    let mut scenarios: Vec<String> = Vec::new();
-    for planned in &selected.drills {
-        if !scenarios.contains(&planned.drill.scenario) {
-            scenarios.push(planned.drill.scenario.clone());
-        }
-    }
     let first = usize::try_from(seed % every as u64).unwrap_or_default();
-    let kept: Vec<String> = scenarios.into_iter().skip(first).step_by(every).collect();
-    selected
-        .drills
-        .retain(|planned| kept.contains(&planned.drill.scenario));
+    let scenarios = selected.by_scenario().into_iter();
+    let kept = scenarios.skip(first).step_by(every).flatten().cloned();
+    selected.drills = kept.collect();
 }
 
 fn checked(
@@ -100,13 +93,7 @@ fn checked(
         ..
     } = choice;
     let mut terminal = Terminal::new(arguments.color);
-    let mut scenarios: Vec<&str> = Vec::new();
-    for planned in &selected.drills {
-        if !scenarios.contains(&planned.drill.scenario.as_str()) {
-            scenarios.push(&planned.drill.scenario);
-        }
-    }
-    terminal.begin(scenarios.len());
+    terminal.begin(selected.by_scenario().len());
     let checked = check_lines(library, descriptor, selected, &how, |_| terminal.step());
     terminal.end();
     let checked: Vec<CheckedScenario> =

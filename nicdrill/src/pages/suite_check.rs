@@ -5,7 +5,7 @@ use std::{
     fmt::Write as _,
 };
 
-use harness::suite::{CheckedLine, CheckedScenario, NotShown, pasted};
+use harness::suite::{CheckedLine, CheckedScenario, NotShown, run_again};
 use judge::Bite;
 
 const WRITES: &str = "writing to a string cannot fail";
@@ -75,14 +75,7 @@ pub(crate) fn suite_check_page(
             match reason {
                 NotShown::Red(arm) => line(format_args!(
                     "{drill}  shows nothing: it is red as it is in the {arm} arm; `{}` says why",
-                    pasted(
-                        &[
-                            &["nicdrill", "run"].map(str::to_owned)[..],
-                            again,
-                            &[drill.to_string()]
-                        ]
-                        .concat()
-                    )
+                    run_again(again, drill, None)
                 )),
                 NotShown::NotPlayed(reason) => {
                     line(format_args!("{drill}  shows nothing: {reason}"));
