@@ -22,7 +22,7 @@ mod repeat;
 mod run;
 mod shard;
 
-pub use checking::{CheckedLine, CheckedScenario, Checking, NotShown, check_lines};
+pub use checking::{CheckedLine, CheckedScenario, Checking, NeverJudged, NotShown, check_lines};
 pub use comparing::{Common, Compared, choose_common, hear};
 pub use coverage::{Covering, coverage};
 pub use estimate::{Estimate, estimate};

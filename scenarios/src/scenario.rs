@@ -76,9 +76,25 @@ impl AtRest {
 /// Every mistake in the text that can be found without a world, and every word that is not
 /// implemented, each with its place.
 pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
-    let root: Node = yaml::read(file, text)?;
+    let root = match yaml::read(file, text) {
+        Ok(root) => root,
+        Err(error) => {
+            // Twins among the keys are no reason to stop reading.
+            let Some((root, twins)) = yaml::read_despite_twins(file, text) else {
+                return Err(error.into());
+            };
+            let twins = twins.into_iter().map(ScenarioError::from);
+            let beside = scenario(file, text, &root).err();
+            return Err(ScenarioError::from(error).and(twins.chain(beside)));
+        }
+    };
+    scenario(file, text, &root)
+}
+
+/// The scenario in a text that was read.
+fn scenario(file: &str, text: &str, root: &Node) -> Result<Scenario, ScenarioError> {
     let source = Source { file, text };
-    let fields = source.open_map(&root, "a scenario")?;
+    let fields = source.open_map(root, "a scenario")?;
     let nobody = BTreeSet::new();
     if let Some(version) = fields.get("scenario_version") {
         // Of another version nothing else can be said.
@@ -206,6 +222,37 @@ impl Scenario {
             Err(Unfit::NotApplicable { reason }) => Fit::No { reason },
             Ok(_) | Err(Unfit::Wrong(_)) => Fit::Yes,
         }
+    }
+
+    /// The lines that expect something, each with its place, whether or not they fit a platform.
+    pub fn lines(&self) -> impl Iterator<Item = (crate::Place, &str)> {
+        let lines = self.steps.iter().flat_map(|step| &step.expect);
+        let leaves = lines.flat_map(|line| {
+            let leaves = line.leaves().into_iter();
+            leaves.map(|leaf| (leaf.place, line.text.as_str()))
+        });
+        leaves.map(|(place, text)| (self.source().place(place), text))
+    }
+
+    /// Checks that each platform that `platforms:` names is one of these.
+    ///
+    /// # Errors
+    /// Each name that is none of them, with its place and the nearest name.
+    pub fn check_platforms(&self, known: &[&str]) -> Result<(), ScenarioError> {
+        let source = self.source();
+        let named = self.frame.fitness.named();
+        Mistakes::in_all(named.map(|(name, place)| {
+            if known.contains(&name.as_str()) {
+                return Ok(());
+            }
+            let near = yaml::nearest(name, known.iter().copied());
+            let near = near.map(|near| format!("did you mean `{near}`? "));
+            let near = near.unwrap_or_default();
+            let what = format!("there is no platform `{name}`");
+            let hint = format!("{near}`nicdrill platform list` lists them");
+            Err(source.wrong(*place, what).hint(hint))
+        }))
+        .map(|_| ())
     }
 
     /// Checks that each device that a handle names exists on a platform that the scenario applies to. A scenario for a

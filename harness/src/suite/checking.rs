@@ -37,14 +37,14 @@ impl CheckedLine {
         self.alterations.iter().filter(green).map(|(name, _)| *name)
     }
 
-    /// Whether the line asserts nothing: no alteration was noticed in any drill, and none went unjudged. What its
-    /// author did not write does not count.
+    /// Whether the line asserts nothing: no alteration was noticed in any drill. What its author did not write does not
+    /// count.
     #[must_use]
     pub fn asserts_nothing(&self) -> bool {
         if self.line.text == USUAL_FIRST_POLL {
             return false;
         }
-        let says = |(_, bite): &(_, Bite)| matches!(bite, Bite::Red | Bite::NotJudged(_));
+        let says = |(_, bite): &(_, Bite)| *bite == Bite::Red;
         !self.alterations.iter().any(says)
     }
 
@@ -62,6 +62,17 @@ impl CheckedLine {
             None => self.alterations.push((alteration, bite)),
         }
     }
+}
+
+/// A line that none of the selected drills has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeverJudged {
+    /// The line.
+    pub line: StoryLine,
+    /// The platforms or worlds of the selected drills.
+    pub selected: Vec<String>,
+    /// Those that it fits, which were not selected.
+    pub fits: Vec<String>,
 }
 
 /// Why a drill shows nothing about its lines.
@@ -82,6 +93,8 @@ pub struct CheckedScenario {
     pub lines: Vec<CheckedLine>,
     /// How many of its drills were played.
     pub played: usize,
+    /// Its lines that fit none of its drills.
+    pub never_judged: Vec<NeverJudged>,
     /// Its drills that show nothing.
     pub not_shown: Vec<(DrillName, NotShown)>,
 }
@@ -230,6 +243,7 @@ impl Checker<'_> {
             .map(|planned| (*planned, self.story(planned)))
             .collect();
         let places = places(&stories);
+        checked.never_judged = self.never_judged(&stories, &places);
         // In memory first: it is the faster arm.
         for arm in [ArmName::Memory, ArmName::Process] {
             for (planned, story) in &stories {
@@ -251,6 +265,57 @@ impl Checker<'_> {
             }
         }
         checked
+    }
+
+    /// The lines of a scenario that are in none of these stories. Nothing is said of one whose stories cannot be told.
+    fn never_judged(
+        &self,
+        stories: &[(&PlannedDrill, Result<Story, NotShown>)],
+        places: &BTreeSet<String>,
+    ) -> Vec<NeverJudged> {
+        let first = stories.first().map(|(planned, _)| &planned.drill.scenario);
+        let Some(scenario) = first.and_then(|name| self.library.scenario(name)) else {
+            return Vec::new();
+        };
+        if stories.iter().any(|(_, story)| story.is_err()) {
+            return Vec::new();
+        }
+        let lines = scenario.scenario.lines();
+        let mut lines: Vec<(String, &str)> = lines
+            .map(|(place, text)| (place.to_string(), text))
+            .filter(|(place, _)| !places.contains(place))
+            .collect();
+        lines.dedup();
+        if lines.is_empty() {
+            return Vec::new();
+        }
+        let names = stories.iter().map(|(planned, _)| &planned.drill.world);
+        let selected: Vec<String> = names.cloned().collect();
+        let others = self.library.worlds_of(&scenario.scenario).into_iter();
+        let others = others.filter(|name| selected.iter().all(|other| other != name));
+        let others: Vec<(&str, BTreeSet<String>)> = others
+            .filter_map(|name| {
+                let drill = DrillName {
+                    scenario: scenario.name.clone(),
+                    world: name.to_owned(),
+                };
+                let story = story(self.library, &drill)?.ok()?;
+                let expected = story.expectations.iter();
+                Some((name, expected.map(|of| of.place.to_string()).collect()))
+            })
+            .collect();
+        let never = |(place, text): (String, &str)| {
+            let fits = others.iter().filter(|(_, places)| places.contains(&place));
+            NeverJudged {
+                fits: fits.map(|(name, _)| (*name).to_owned()).collect(),
+                selected: selected.clone(),
+                line: StoryLine {
+                    place,
+                    text: text.to_owned(),
+                },
+            }
+        };
+        lines.into_iter().map(never).collect()
     }
 
     /// The story of a drill; or why it shows nothing.

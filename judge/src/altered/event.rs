@@ -1,6 +1,7 @@
 //! Expected events made false: another one, too many, too few, at another time.
 
 use platforms::PortFacts;
+use proto::Check;
 use scenarios::{About, EventPattern, Expectation, Times, Tone, What, Window};
 
 use simfs::SimTime;
@@ -27,6 +28,10 @@ pub(super) fn say(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
     else {
         return Vec::new();
     };
+    let check = event.check.as_ref();
+    if times.at_least == 0 && check.is_some_and(|check| Check::parse(check).is_none()) {
+        return vec![("made false", Change::Equivalent("no check has this name"))];
+    }
     let with_event = |event: EventPattern, times: Times| {
         subject.line(What::Say {
             event,

@@ -87,14 +87,17 @@ fn checked(
         interrupted: &interrupted,
     };
     let Choice {
-        library,
-        descriptor,
-        selected,
-        ..
+        library, selected, ..
     } = choice;
+    let mut descriptor = choice.descriptor.clone();
+    if let Some(page) = &mut descriptor.metrics {
+        // A metric that it has not is a misspelt one.
+        let names = checks::metrics::METRICS.iter().map(|of| of.name.to_owned());
+        page.names = Some(names.collect());
+    }
     let mut terminal = Terminal::new(arguments.color);
     terminal.begin(selected.by_scenario().len());
-    let checked = check_lines(library, descriptor, selected, &how, |_| terminal.step());
+    let checked = check_lines(library, &descriptor, selected, &how, |_| terminal.step());
     terminal.end();
     let checked: Vec<CheckedScenario> =
         checked.map_err(|reason| Stop::with(ExitCode::StageNotSet, reason))?;
@@ -105,12 +108,15 @@ fn checked(
     ));
     let nothing_noticed =
         |line: &CheckedLine| line.asserts_nothing() || line.unnoticed().next().is_some();
+    let is_nowhere = |of: &CheckedScenario| of.never_judged.iter().any(|of| of.fits.is_empty());
     let is_red = |(_, of): &(_, NotShown)| matches!(of, NotShown::Red(_));
     let (code, why) = if checked
         .iter()
         .any(|of| of.lines.iter().any(nothing_noticed))
     {
         (ExitCode::JudgedWrongly, "a line asserts nothing")
+    } else if checked.iter().any(is_nowhere) {
+        (ExitCode::JudgedWrongly, "a line fits no platform")
     } else if checked.iter().any(|of| of.not_shown.iter().any(is_red)) {
         (ExitCode::JudgedWrongly, "a drill is red as it is")
     } else if checked.iter().any(|of| of.played == 0) {
