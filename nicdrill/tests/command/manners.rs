@@ -183,14 +183,6 @@ fn what_failed_is_drilled_with_the_same_monitor() {
         "mine.yaml",
         "descriptor_version: 1\nname: mine\ncommand: [/bin/true]\n",
     );
-    let words = [
-        "run",
-        "port/unfair.yaml",
-        "--platform",
-        "h100-oci:vfs",
-        "--monitor",
-        "lossless",
-    ];
     scratch.file("nicdrill.out/.gitignore", "*\n");
     scratch.file(
         "nicdrill.out/failed.txt",
@@ -200,7 +192,6 @@ fn what_failed_is_drilled_with_the_same_monitor() {
         "nicdrill.out/run.json",
         "{\"monitor\":\"mine\",\"again\":[\"port/unfair.yaml\",\"--monitor\",\"mine.yaml\"]}\n",
     );
-    let _ = words;
     let ran = scratch.run(&["list", "--failed"]);
     assert!(
         ran.err

@@ -162,13 +162,13 @@ fn a_line_that_fits_another_platform_is_told() {
         "--arm",
         "memory",
         "--platform",
-        "h100-oci",
+        "dgx-h100",
     ];
     let ran = scratch.run(&words);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(
         ran.out
-            .contains("never judged: fits none of the platforms `h100-oci`"),
+            .contains("never judged: fits none of the platforms `dgx-h100`"),
         "{ran}"
     );
     assert!(ran.out.contains("it fits "), "{ran}");
