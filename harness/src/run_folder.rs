@@ -237,6 +237,22 @@ impl RunFolder {
         Ok(drills)
     }
 
+    /// The arguments that select the same scenario files, monitor, platform files and needs as the run in this folder;
+    /// `None` if its plan does not say.
+    #[must_use]
+    pub fn again(path: &Path) -> Option<Vec<String>> {
+        let plan = fs::read(path.join("run.json")).ok()?;
+        let plan: serde_json::Value = serde_json::from_slice(&plan).ok()?;
+        plan.get("monitor")?;
+        let words = plan.get("again").and_then(serde_json::Value::as_array);
+        let words = words.into_iter().flatten();
+        Some(
+            words
+                .filter_map(|word| Some(word.as_str()?.to_owned()))
+                .collect(),
+        )
+    }
+
     /// The findings that failed in the run in this folder, in order.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ mod repeat;
 mod run;
 mod shard;
 
-pub use checking::{CheckedLine, CheckedScenario, Checking, NotShown, check_lines};
+pub use checking::{CheckedLine, CheckedScenario, Checking, NeverJudged, NotShown, check_lines};
 pub use comparing::{Common, Compared, choose_common, hear};
 pub use coverage::{Covering, coverage};
 pub use estimate::{Estimate, estimate};
@@ -30,7 +30,7 @@ pub use filter::{Filter, FilterError, Seen};
 pub use interview::{Interviewing, interview};
 pub use judged::{judged_by, judged_exit_code};
 pub use pairs::{Ask, SelectError, Selected, select, story};
-pub use pasted::pasted;
+pub use pasted::{pasted, run_again};
 pub use processes::{Probed, Starting};
 pub use run::{Audience, How, Players, ProcessArm, run};
 pub use shard::{Shard, ShardError};

@@ -90,10 +90,9 @@ pub fn altered(
             });
         }
         for (alteration, change) in changes {
-            let came = match change {
-                Change::Equivalent(reason) => Bite::Equivalent(reason),
-                change => {
-                    let (expectations, other) = applied(change, story, at);
+            let came = match applied(change, story, at) {
+                Err(reason) => Bite::Equivalent(reason),
+                Ok((expectations, other)) => {
                     changed.expectations = expectations;
                     let judgement = judged(&changed, other.as_deref().unwrap_or(recording));
                     if judgement
@@ -121,9 +120,16 @@ pub fn altered(
 }
 
 /// The expectations with a change of one, and the recording that they are judged by, if another.
-fn applied(change: Change, story: &Story, at: usize) -> (Vec<Expectation>, Option<Box<Recording>>) {
+///
+/// # Errors
+/// Why there is none that makes it false.
+fn applied(
+    change: Change,
+    story: &Story,
+    at: usize,
+) -> Result<(Vec<Expectation>, Option<Box<Recording>>), &'static str> {
     let own = &story.expectations[at];
-    match change {
+    Ok(match change {
         Change::Line(other) => (replaced(story, at, &[*other]), None),
         Change::Less(other) => {
             let others: Vec<Expectation> = other.into_iter().map(|it| *it).collect();
@@ -131,8 +137,8 @@ fn applied(change: Change, story: &Story, at: usize) -> (Vec<Expectation>, Optio
         }
         Change::Twice => (replaced(story, at, &[own.clone(), own.clone()]), None),
         Change::Recording(other) => (alone(story, at), Some(other)),
-        Change::Equivalent(_) => (story.expectations.clone(), None),
-    }
+        Change::Equivalent(reason) => return Err(reason),
+    })
 }
 
 /// Whether a finding is about the line: it names it, or, where the line is about events, an event came that no line

@@ -438,6 +438,22 @@ fn reads<'a>(
     node: &NodeName,
     instances: impl Iterator<Item = (u64, &'a MonitorTick)>,
 ) -> Outcome {
+    let count = count_reads(file, context, node, instances);
+    let (least, most) = (times.at_least as usize, times.at_most as usize);
+    check(
+        (least..=most).contains(&count),
+        || format!("{least} to {most} reads of that file"),
+        || vec![format!("{count} reads")],
+    )
+}
+
+/// How often a file is read in these ticks.
+pub(crate) fn count_reads<'a>(
+    file: &FileRef,
+    context: &JudgeContext<'_>,
+    node: &NodeName,
+    instances: impl Iterator<Item = (u64, &'a MonitorTick)>,
+) -> usize {
     let mut count = 0;
     for (tick, instance) in instances {
         let patterns = patterns(file, context, node, tick);
@@ -454,12 +470,7 @@ fn reads<'a>(
             })
             .count();
     }
-    let (least, most) = (times.at_least as usize, times.at_most as usize);
-    check(
-        (least..=most).contains(&count),
-        || format!("{least} to {most} reads of that file"),
-        || vec![format!("{count} reads")],
-    )
+    count
 }
 
 /// The paths that a file has in a tick's trace.

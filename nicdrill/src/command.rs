@@ -4,6 +4,7 @@
 //! are played in `harness` and judged in `judge`.
 
 mod accept;
+mod as_before;
 mod capture;
 mod compare;
 mod do_command;

@@ -71,6 +71,12 @@ impl Schedule {
 
     /// What is wrong with it, and a hint.
     pub(crate) fn problem(&self) -> Option<(&'static str, &'static str)> {
+        if self.interval.is_some_and(|interval| interval.0.is_zero()) {
+            return Some((
+                "`schedule` has an interval of 0",
+                "write a time such as `15s`, or leave `interval` out: then one is due in every tick",
+            ));
+        }
         if self.interval.is_some_and(|interval| self.phase >= interval) {
             return Some((
                 "`schedule` has a phase that is not shorter than its interval",
@@ -129,5 +135,15 @@ mod tests {
         let schedule = Schedule::default();
         assert!((0..9).all(|tick| schedule.is_due(tick * SECOND, SECOND)));
         assert!(schedule.runs_on(Occasion::Tick) && !schedule.runs_on(Occasion::Boot));
+    }
+
+    #[test]
+    fn an_interval_of_nothing_is_no_matter_of_the_phase() {
+        let schedule = Schedule {
+            interval: Span::parse("0s"),
+            ..Schedule::default()
+        };
+        let (what, _) = schedule.problem().expect("it is refused");
+        assert_eq!(what, "`schedule` has an interval of 0");
     }
 }

@@ -133,6 +133,22 @@ pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, YamlError>
         .map_err(|error| rendered(file, text, &error))
 }
 
+/// Reads one YAML document although keys in it stand twice, with the mistakes that they are, in the order of the text;
+/// `None` if none does, or something else is wrong. It is for further errors only: of two values neither is the right
+/// one.
+#[must_use]
+pub fn read_despite_twins(file: &str, text: &str) -> Option<(Node, Vec<YamlError>)> {
+    within_size(file, text).ok()?;
+    let mut options = options();
+    options.duplicate_keys = DuplicateKeyPolicy::LastWins;
+    let root: Node = serde_saphyr::from_str_with_options(text, options).ok()?;
+    let twins = root.twins().into_iter();
+    let twins: Vec<YamlError> = twins
+        .map(|key| duplicate(file, text, key.place, &key.name))
+        .collect();
+    (!twins.is_empty()).then_some((root, twins))
+}
+
 /// Bytes of the longest word that is compared with what is known.
 const LONGEST_MISSPELLING: usize = 256;
 
@@ -188,6 +204,10 @@ fn options() -> Options {
     }
 }
 
+fn duplicate(file: &str, text: &str, place: Place, key: &str) -> YamlError {
+    YamlError::at(file, text, place, format!("duplicate key `{key}`")).hint("keep one of the two")
+}
+
 fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
     let error = error.without_snippet();
     let place = error.location().map(Place::from).unwrap_or_default();
@@ -205,9 +225,9 @@ fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
             variant, expected, ..
         } => at(format!("unknown word `{variant}`")).hint(choice(variant, expected)),
         Error::SerdeMissingField { field, .. } => at(format!("key `{field}` is missing")),
-        Error::DuplicateMappingKey { key: Some(key), .. } => {
-            at(format!("duplicate key `{key}`")).hint("keep one of the two")
-        }
+        Error::DuplicateMappingKey { key: Some(key), .. } => duplicate(file, text, place, key),
+        Error::MultipleDocuments { .. } => at("a second YAML document begins here".to_owned())
+            .hint("a file has one document: leave the line `---` out, or write two files"),
         Error::SerdeInvalidType {
             unexpected,
             expected,

@@ -46,6 +46,9 @@ pub struct RunPlan {
     pub loses_events: bool,
     /// The arguments of the command line, without host paths.
     pub asked: Vec<String>,
+    /// The arguments that select the same scenario files, monitor, platform files and needs again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub again: Vec<String>,
     /// The drills in order, each with its arms.
     pub drills: Vec<PlannedDrill>,
     /// Pairs of scenario and world that are not applicable, with the reason.

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use crate::{
     DrillName, DrillReport, Finding, RunReport, Style,
     group::{Group, told},
-    terminal::{failure_lines, plural},
+    terminal::{counted, failure_lines},
 };
 
 /// The lines of all blocks: two screens of 50 lines. Chosen.
@@ -55,15 +55,15 @@ pub fn groups_page(run: &RunReport, folder: &str, style: Style) -> String {
     page += &further_causes(further, folder);
     if !excused.is_empty() {
         let drills: BTreeSet<&DrillName> = excused.iter().flat_map(|group| &group.drills).collect();
-        let causes = plural(excused.len() as u64, "known cause");
-        let drills = plural(drills.len() as u64, "drill");
+        let causes = counted(excused.len() as u64, "known cause");
+        let drills = counted(drills.len() as u64, "drill");
         writeln!(page, "{causes} in {drills}, which do not count:").expect(WRITES);
         for group in excused.iter().take(BLOCKS_MAX) {
-            writeln!(page, "  {}: {}", group.headline, counted(group)).expect(WRITES);
+            writeln!(page, "  {}: {}", group.headline, extent(group)).expect(WRITES);
         }
     }
     if run.summary.not_kept > 0 {
-        let drills = plural(run.summary.not_kept, "failed drill");
+        let drills = counted(run.summary.not_kept, "failed drill");
         writeln!(
             page,
             "{drills} left no artifacts, because earlier ones of the same causes did; `--keep` keeps all"
@@ -78,9 +78,9 @@ fn further_causes(groups: &[Group], folder: &str) -> String {
     if groups.is_empty() {
         return String::new();
     }
-    let mut text = format!("{}:\n", plural(groups.len() as u64, "further cause"));
+    let mut text = format!("{}:\n", counted(groups.len() as u64, "further cause"));
     for group in groups.iter().take(FURTHER_MAX) {
-        writeln!(text, "  {}: {}", group.headline, counted(group)).expect(WRITES);
+        writeln!(text, "  {}: {}", group.headline, extent(group)).expect(WRITES);
     }
     if let Some(more) = groups
         .len()
@@ -106,16 +106,16 @@ fn fitting(drills: &[DrillReport]) -> Vec<Group> {
 }
 
 /// `162 drills on 23 platforms`.
-fn counted(group: &Group) -> String {
-    let drills = plural(group.drills.len() as u64, "drill");
-    let platforms = plural(group.platforms as u64, "platform");
+fn extent(group: &Group) -> String {
+    let drills = counted(group.drills.len() as u64, "drill");
+    let platforms = counted(group.platforms as u64, "platform");
     format!("{drills} on {platforms}")
 }
 
 fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
     let first = &group.first;
     let mut head = format!("{}  {}", style.red("FAIL"), style.bold(&group.headline));
-    write!(head, ": {}", counted(group)).expect(WRITES);
+    write!(head, ": {}", extent(group)).expect(WRITES);
     let mut tail = vec![
         format!("  repeat it: {}", style.bold(&first.repeat)),
         format!("  in full: {}", first.show),

@@ -58,4 +58,4 @@ pub use outcome::{
     FindingKind, Outcome, Read, StoryLine, VerdictReport, VerdictWord,
 };
 pub use run::{ArmCount, RunReport, Summary, VerdictCount};
-pub use terminal::{Style, coverage_page, drill_block, event_line, summary_line};
+pub use terminal::{Style, counted, coverage_page, drill_block, event_line, summary_line};

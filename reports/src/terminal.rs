@@ -161,7 +161,7 @@ pub fn summary_line(run: &RunReport, style: Style, is_told: bool) -> String {
     } = run.summary;
     let mut line = format!(
         "{} of {}: {passed} passed, {failed} failed",
-        plural(drills, "drill"),
+        counted(drills, "drill"),
         run.plan.monitor_text()
     );
     let mut add = |count: u64, words: &str| {
@@ -214,13 +214,13 @@ fn verdict_line(verdicts: Option<&VerdictCount>) -> String {
     };
     let mut line = format!(
         "the monitor's reports and {}: {}, {}, {}",
-        plural(
+        counted(
             count.agreement + count.over_report + count.under_report,
             "workload"
         ),
-        plural(count.agreement, "agreement"),
-        plural(count.over_report, "over-report"),
-        plural(count.under_report, "under-report"),
+        counted(count.agreement, "agreement"),
+        counted(count.over_report, "over-report"),
+        counted(count.under_report, "under-report"),
     );
     if let Some(leads) = count.lead_ms {
         let [least, median, most] = leads.map(|ms| {
@@ -287,7 +287,7 @@ pub fn coverage_page(coverage: &Coverage, style: Style) -> String {
     let line = format!(
         "{}: {covered} covered ({by_tests_alone} by tests alone), {failed} failed, {not_run} not run, \
          {uncovered} uncovered, {deferred} deferred",
-        plural(clauses, "clause")
+        counted(clauses, "clause")
     );
     let line = if failed + not_run + uncovered == 0 {
         style.green(&line)
@@ -312,7 +312,7 @@ fn covered_by(clause: &ClauseCoverage) -> String {
     if !clause.scenarios.is_empty() {
         let count = |of: fn(&ScenarioCoverage) -> u64| clause.scenarios.iter().map(of).sum::<u64>();
         let scenarios = u64::try_from(clause.scenarios.len()).expect("a count fits 64 bits");
-        let mut part = plural(scenarios, "scenario");
+        let mut part = counted(scenarios, "scenario");
         write!(part, ": {} passed", count(|one| one.passed)).expect(WRITES);
         for (count, words) in [
             (count(|one| one.failed), "failed"),
@@ -327,7 +327,7 @@ fn covered_by(clause: &ClauseCoverage) -> String {
     }
     if !clause.tests.is_empty() {
         let tests = u64::try_from(clause.tests.len()).expect("a count fits 64 bits");
-        parts.push(plural(tests, "test"));
+        parts.push(counted(tests, "test"));
     }
     parts.join("; ")
 }
@@ -397,7 +397,9 @@ fn shortened(texts: &[String], at_most: usize) -> Vec<String> {
     shown
 }
 
-pub(crate) fn plural(count: u64, noun: &str) -> String {
+/// A number with its noun: `1 drill`, `2 drills`.
+#[must_use]
+pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 

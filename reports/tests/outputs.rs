@@ -93,6 +93,7 @@ fn events() -> Vec<RunEvent> {
         judged_by: JudgedBy::Promises,
         loses_events: false,
         asked: vec!["port".to_owned()],
+        again: Vec::new(),
         drills: ["start/baseline", "port/cable-pulled", "host/metrics"]
             .map(|scenario| reports::PlannedDrill {
                 drill: name(scenario),

@@ -125,7 +125,7 @@ pub(crate) struct ConditionSpec {
     pub(crate) place: Place,
     /// The subjects of its entries.
     pub(crate) of: Option<Subjects>,
-    pub(crate) counter: Option<String>,
+    pub(crate) counter: Option<(String, Place)>,
     pub(crate) stands: Stands,
 }
 
@@ -158,6 +158,17 @@ pub(crate) struct LnetSpec {
 }
 
 impl ExpectLine {
+    /// The lines that expect something by themselves: this one, or those nested in it.
+    pub(crate) fn leaves(&self) -> Vec<&ExpectLine> {
+        match &self.what {
+            ExpectationSpec::Each { line, .. } | ExpectationSpec::Spec(line) => line.leaves(),
+            ExpectationSpec::Group(lines) | ExpectationSpec::InOrder(lines) => {
+                lines.iter().flat_map(ExpectLine::leaves).collect()
+            }
+            _ => vec![self],
+        }
+    }
+
     /// The first line, this one or one nested in it, that only the process arm can answer.
     pub(crate) fn process_only(&self) -> Option<&ExpectLine> {
         match &self.what {
@@ -203,7 +214,7 @@ pub(crate) struct EventSpec {
     pub(crate) check: Option<String>,
     pub(crate) codes: Option<Vec<String>>,
     /// The counter that the event is about.
-    pub(crate) counter: Option<String>,
+    pub(crate) counter: Option<(String, Place)>,
     pub(crate) stamped_from: Option<SimTime>,
     pub(crate) stamped_to: Option<SimTime>,
 }

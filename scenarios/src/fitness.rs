@@ -1,6 +1,6 @@
 //! `platforms:`, which states the platforms that a scenario applies to.
 
-use platforms::yaml::Value;
+use platforms::yaml::{Place, Value};
 use platforms::{DeviceName, LinkLayer, Machine, Role, Routes};
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::bound::{BOUND, Bound};
 use crate::context::Context;
 use crate::handle::DEVICE_NAMES;
 use crate::keys::{Keys, MapForm, maybe, together};
-use crate::kind::{Kind, Many, Parsed, Plain, Text, Words, any_of, plain, string_form};
+use crate::kind::{Kind, Many, Parsed, Placed, Plain, Text, Words, any_of, plain, string_form};
 use crate::map::MapOf;
 use crate::reader::Fields;
 use crate::resolved_world::{ResolvedPort, ResolvedWorld, default_route};
@@ -29,8 +29,8 @@ pub enum Fit {
 /// The parsed value of `platforms:`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fitness {
-    names: Option<Vec<String>>,
-    not: Vec<String>,
+    names: Option<Vec<(String, Place)>>,
+    not: Vec<(String, Place)>,
     numbers: Vec<(&'static Property, Bound, String)>,
     layer: Option<LayerAsked>,
     devices: Vec<DeviceName>,
@@ -78,7 +78,7 @@ pub(crate) const PLATFORMS: Plain<Fitness> = plain(
 
 const ALL: Words<()> = Words("word", &[("all", ())]);
 
-const NAMES: Many<Text> = Many("platforms' names", Text("a platform's name"));
+const NAMES: Many<Placed<Text>> = Many("platforms' names", Placed(Text("a platform's name")));
 
 /// The keys of `platforms`.
 pub(crate) fn keys() -> impl Keys<Value = Fitness> {
@@ -188,6 +188,11 @@ impl Keys for Numbers {
 }
 
 impl Fitness {
+    /// The platforms that are named, to be taken or left out.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &(String, Place)> {
+        self.names.iter().flatten().chain(&self.not)
+    }
+
     /// Whether the platform of this world fits.
     pub(crate) fn of(&self, resolved: &ResolvedWorld) -> Fit {
         match self.lacking(resolved) {
@@ -202,11 +207,12 @@ impl Fitness {
         if self
             .names
             .as_ref()
-            .is_some_and(|names| !names.contains(platform))
+            .is_some_and(|names| names.iter().all(|(name, _)| name != platform))
         {
             return Some(format!("`{platform}` is not among the platforms named"));
         }
-        if self.not.iter().any(|name| name == platform || name == base) {
+        let is_meant = |(name, _): &(String, Place)| name == platform || name == base;
+        if self.not.iter().any(is_meant) {
             return Some(format!("`{platform}` is excepted"));
         }
         for (property, bound, text) in &self.numbers {

@@ -1,6 +1,6 @@
 //! The mistakes of a text, collected while the rest of it is read.
 
-use crate::error::ScenarioError;
+use crate::error::{ScenarioError, Unfit};
 
 /// Mistakes found so far.
 #[derive(Debug, Default)]
@@ -15,6 +15,21 @@ impl Mistakes {
                 self.0.push(error);
                 None
             }
+        }
+    }
+
+    /// Takes what was resolved; `None` if it is wrong, which is kept.
+    ///
+    /// # Errors
+    /// What the world lacks.
+    pub(crate) fn note_fitting<T>(
+        &mut self,
+        resolved: Result<T, Unfit>,
+    ) -> Result<Option<T>, Unfit> {
+        match resolved {
+            Ok(value) => Ok(Some(value)),
+            Err(Unfit::Wrong(error)) => Ok(self.note(Err(error))),
+            Err(lacks) => Err(lacks),
         }
     }
 

@@ -68,21 +68,10 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
         if mistakes.note(Mistakes::in_all(named)).is_none() {
             continue;
         }
-        match step(&resolver, spec) {
-            Ok(step) => steps.extend(step),
-            Err(Unfit::Wrong(error)) => {
-                mistakes.note::<()>(Err(error));
-            }
-            Err(unfit) => return Err(unfit),
-        }
+        let of_spec = mistakes.note_fitting(step(&resolver, spec))?;
+        steps.extend(of_spec.flatten());
         for line in &spec.expect {
-            match expectations.line(line, spec) {
-                Ok(()) => {}
-                Err(Unfit::Wrong(error)) => {
-                    mistakes.note::<()>(Err(error));
-                }
-                Err(unfit) => return Err(unfit),
-            }
+            mistakes.note_fitting(expectations.line(line, spec))?;
         }
     }
     mistakes.none()?;

@@ -76,9 +76,25 @@ impl AtRest {
 /// Every mistake in the text that can be found without a world, and every word that is not
 /// implemented, each with its place.
 pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
-    let root: Node = yaml::read(file, text)?;
+    let root = match yaml::read(file, text) {
+        Ok(root) => root,
+        Err(error) => {
+            // Twins among the keys are no reason to stop reading.
+            let Some((root, twins)) = yaml::read_despite_twins(file, text) else {
+                return Err(error.into());
+            };
+            let twins = twins.into_iter().map(ScenarioError::from);
+            let beside = scenario(file, text, &root).err();
+            return Err(ScenarioError::from(error).and(twins.chain(beside)));
+        }
+    };
+    scenario(file, text, &root)
+}
+
+/// The scenario in a text that was read.
+fn scenario(file: &str, text: &str, root: &Node) -> Result<Scenario, ScenarioError> {
     let source = Source { file, text };
-    let fields = source.open_map(&root, "a scenario")?;
+    let fields = source.open_map(root, "a scenario")?;
     let nobody = BTreeSet::new();
     if let Some(version) = fields.get("scenario_version") {
         // Of another version nothing else can be said.
@@ -208,12 +224,46 @@ impl Scenario {
         }
     }
 
+    /// The lines that expect something, each with its place, whether or not they fit a platform.
+    pub fn lines(&self) -> impl Iterator<Item = (crate::Place, &str)> {
+        let lines = self.steps.iter().flat_map(|step| &step.expect);
+        let leaves = lines.flat_map(|line| {
+            let leaves = line.leaves().into_iter();
+            leaves.map(|leaf| (leaf.place, line.text.as_str()))
+        });
+        leaves.map(|(place, text)| (self.source().place(place), text))
+    }
+
+    /// Checks that each platform that `platforms:` names is one of these.
+    ///
+    /// # Errors
+    /// Each name that is none of them, with its place and the nearest name.
+    pub fn check_platforms(&self, known: &[&str]) -> Result<(), ScenarioError> {
+        let source = self.source();
+        let named = self.frame.fitness.named();
+        Mistakes::in_all(named.map(|(name, place)| {
+            if known.contains(&name.as_str()) {
+                return Ok(());
+            }
+            let near = yaml::nearest(name, known.iter().copied());
+            let near = near.map(|near| format!("did you mean `{near}`? "));
+            let near = near.unwrap_or_default();
+            let what = format!("there is no platform `{name}`");
+            let hint = format!("{near}`nicdrill platform list` lists them");
+            Err(source.wrong(*place, what).hint(hint))
+        }))
+        .map(|_| ())
+    }
+
     /// Checks that each device that a handle names exists on a platform that the scenario applies to. A scenario for a
     /// world is checked when it is resolved there.
     ///
     /// # Errors
     /// Each device that no such platform has, with its place and the nearest name.
-    pub fn check_devices(&self, platforms: &Platforms) -> Result<(), ScenarioError> {
+    pub fn check_devices<R: AsRef<AtRest>>(
+        &self,
+        platforms: impl IntoIterator<Item = R>,
+    ) -> Result<(), ScenarioError> {
         let handles = self.frame.handles.iter();
         let named: Vec<(&DeviceName, Place)> = handles
             .flat_map(|handle| {
@@ -224,11 +274,10 @@ impl Scenario {
         if named.is_empty() || self.world().is_some() {
             return Ok(());
         }
-        let node = NodeName::from("node-a");
         let mut known = BTreeSet::new();
-        for (_, platform) in platforms.iter() {
-            let rest = AtRest::new(&node, platform).resolved;
-            if self.frame.fitness.of(&rest) == Fit::Yes {
+        for rest in platforms {
+            let rest = &rest.as_ref().resolved;
+            if self.frame.fitness.of(rest) == Fit::Yes {
                 known.extend(rest.ports.iter().map(|port| port.facts.device.to_string()));
             }
         }

@@ -71,6 +71,9 @@ pub enum ReadError {
     /// A descriptor is invalid.
     #[error(transparent)]
     Descriptor(#[from] YamlError),
+    /// Several files are wrong, in their order.
+    #[error("{}", told(.0))]
+    Several(Vec<ReadError>),
     /// There is no monitor of this name.
     #[error("there is no monitor `{asked}`\nhint: {hint}")]
     NoSuchMonitor {
@@ -81,7 +84,22 @@ pub enum ReadError {
     },
 }
 
+/// Errors, each after the other.
+fn told(errors: &[ReadError]) -> String {
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    errors.join("\n")
+}
+
 impl ReadError {
+    /// Nothing, if there is none; else all of them as one.
+    pub(super) fn none_of(mut errors: Vec<Self>) -> Result<(), Self> {
+        match errors.len() {
+            0 => Ok(()),
+            1 => Err(errors.remove(0)),
+            _ => Err(Self::Several(errors)),
+        }
+    }
+
     /// A file or folder that the kernel refuses. If it does not exist, the hint has the names of others beside it.
     pub(super) fn io(path: &Path, cause: io::Error) -> Self {
         let is_missing = cause.kind() == io::ErrorKind::NotFound;
@@ -99,7 +117,9 @@ impl ReadError {
             Self::Io { hint, .. } => hint.clone()?.into(),
             Self::NoSuchMonitor { hint, .. } => hint.clone().into(),
             Self::TooLarge { .. } => "split it, or give a smaller file".into(),
-            Self::Empty { wanted, .. } => format!("{wanted}s are files that end in `.yaml`").into(),
+            Self::Empty { wanted, .. } => {
+                format!("{wanted}s are files that end in `.yaml` or `.yml`").into()
+            }
             Self::Twice { .. } => "give one of them another name".into(),
             Self::WorldTwice { .. } => "give it a name that no world and no platform has".into(),
             _ => return None,

@@ -99,22 +99,31 @@ impl Library {
         for (file, text) in suite::worlds() {
             worlds.push(World::read(file, text)?);
         }
+        let mut wrong: Vec<ReadError> = Vec::new();
         for path in scenarios {
             for file in yaml_files(path, "scenario")? {
                 let text = text_of(&file)?;
                 let name = file.display().to_string();
                 if is_world(&file) {
-                    worlds.push(World::read(&name, &text)?);
+                    match World::read(&name, &text) {
+                        Ok(world) => worlds.push(world),
+                        Err(error) => wrong.push(error.into()),
+                    }
                     continue;
                 }
-                found.push(SuiteScenario::read(&name, &text, golden_beside(path))?);
+                match SuiteScenario::read(&name, &text, golden_beside(path)) {
+                    Ok(scenario) => found.push(scenario),
+                    Err(error) => wrong.push(error),
+                }
             }
         }
         let clauses =
             Clauses::read(&suite::clauses()).expect("the clause files that ship can be read");
-        for scenario in &found {
-            clauses.check(&scenario.scenario)?;
-        }
+        let unknown = found
+            .iter()
+            .filter_map(|of| clauses.check(&of.scenario).err());
+        wrong.extend(unknown.map(ReadError::from));
+        ReadError::none_of(wrong)?;
         found.sort_by(|one, other| one.name.cmp(&other.name));
         for pair in found.windows(2) {
             if pair[0].name == pair[1].name {
@@ -126,9 +135,6 @@ impl Library {
             }
         }
         let (platforms, own_platforms) = read_platforms(platforms)?;
-        for scenario in &found {
-            scenario.scenario.check_devices(&platforms)?;
-        }
         worlds.sort_by(|one, other| one.name().cmp(other.name()));
         let names = || {
             worlds
@@ -156,7 +162,7 @@ impl Library {
         let perhaps = found
             .iter()
             .flat_map(|of| clauses.perhaps_misspelt(&of.scenario));
-        Ok(Self {
+        let library = Self {
             warnings: perhaps.collect(),
             scenarios: found,
             clauses,
@@ -165,7 +171,23 @@ impl Library {
             own_platforms,
             own_scenarios,
             at_rest: Arc::default(),
-        })
+        };
+        library.check_names()?;
+        Ok(library)
+    }
+
+    /// Checks that each platform that a scenario names exists, and each device on a platform that it applies to.
+    fn check_names(&self) -> Result<(), ReadError> {
+        let names: Vec<&str> = self.platforms.iter().map(|(name, _)| name).collect();
+        let mut wrong = Vec::new();
+        for SuiteScenario { scenario, .. } in &self.scenarios {
+            let rests = names.iter().filter_map(|name| self.at_rest(name)?.ok());
+            let checked = scenario.check_platforms(&names);
+            if let Err(error) = checked.and_then(|()| scenario.check_devices(rests)) {
+                wrong.push(error.into());
+            }
+        }
+        ReadError::none_of(wrong)
     }
 
     /// A world at rest, by the name of a platform (a world of one node) or of a world of several

@@ -58,7 +58,7 @@ fn text(path: String, bytes: Vec<u8>) -> Result<String, ReadError> {
     })
 }
 
-/// The `.yaml` files at or below a path, in order.
+/// The `.yaml` and `.yml` files at or below a path, in order; hidden files and folders, such as `.git`, are left out.
 pub(super) fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBuf>, ReadError> {
     if !fs::metadata(path)
         .map_err(|cause| ReadError::io(path, cause))?
@@ -70,7 +70,11 @@ pub(super) fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBu
     let mut folders = vec![(path.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
         for entry in fs::read_dir(&folder).map_err(|cause| ReadError::io(&folder, cause))? {
-            let path = entry.map_err(|cause| ReadError::io(&folder, cause))?.path();
+            let entry = entry.map_err(|cause| ReadError::io(&folder, cause))?;
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let path = entry.path();
             let ends_well = path
                 .extension()
                 .is_some_and(|end| end == "yaml" || end == "yml");

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::yaml::YamlError;
+use platforms::yaml::{YamlError, nearest};
 use scenarios::{Word, WordKind, vocabulary};
 
 /// What stands before a subject where a verb is about devices.
@@ -63,6 +63,19 @@ impl Typed {
         })
     }
 
+    /// A word behind the subject that is near to a key of the verb, and that key.
+    fn misspelt_key(&self) -> Option<(&str, &'static str)> {
+        let verb = verbs().into_iter().find(|word| word.word == self.verb)?;
+        let values = self.keys.iter().map(|(_, value)| value.as_str());
+        let words = self.subject.split_whitespace().skip(1);
+        let mut words = words.chain(values.flat_map(str::split_whitespace));
+        words.find_map(|word| {
+            let keys = verb.keys.iter().map(|key| key.word);
+            let near = nearest(word, keys.filter(|key| key.len() > 2))?;
+            (near != word).then_some((word, near))
+        })
+    }
+
     /// What it is about, as it was typed.
     pub(super) fn subject(&self) -> &str {
         &self.subject
@@ -117,6 +130,12 @@ pub(super) fn told(
         let what = format!("`{}` needs what it acts on, such as a port", typed.verb);
         return (what, hint);
     }
+    if let Some((word, near)) = typed.and_then(Typed::misspelt_key) {
+        return (
+            format!("unknown word `{word}`"),
+            Some(format!("did you mean `{near}`?")),
+        );
+    }
     let word = error.place.zip(error.line.as_ref()).map(|(place, line)| {
         let before = usize::try_from(place.column.saturating_sub(1)).unwrap_or_default();
         let rest = line.chars().skip(before);
@@ -166,5 +185,19 @@ mod tests {
         );
         check("driver unload", &["{ driver: unload }"]);
         assert_eq!(Typed::read("cut: mlx5_3"), None);
+    }
+
+    #[test]
+    fn a_misspelt_key_is_told_with_the_one_that_is_meant() {
+        let typed = Typed::read("flap mlx5_0/1 tims 3").expect("it is typed without a colon");
+        assert_eq!(typed.misspelt_key(), Some(("tims", "times")));
+        for right in [
+            "flap mlx5_0/1 times 3",
+            "cut mlx5_3/1",
+            "remove device of mlx5_2",
+        ] {
+            let typed = Typed::read(right).expect("it is typed without a colon");
+            assert_eq!(typed.misspelt_key(), None, "{right}");
+        }
     }
 }

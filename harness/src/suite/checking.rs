@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, num::NonZeroUsize, ops::ControlFlow, thread};
 use judge::{Altered, Bite, altered};
 use observe::Descriptor;
 use reports::{ArmName, DrillName, PlannedDrill, StoryLine};
-use scenarios::USUAL_FIRST_POLL;
+use scenarios::{Story, USUAL_FIRST_POLL};
 
 use super::{jobs, pairs::Selected, run::Players, story};
 use crate::{
@@ -33,14 +33,14 @@ impl CheckedLine {
         self.alterations.iter().filter(green).map(|(name, _)| *name)
     }
 
-    /// Whether the line asserts nothing: no alteration was noticed in any drill, and none went unjudged. What its
-    /// author did not write does not count.
+    /// Whether the line asserts nothing: no alteration was noticed in any drill. What its author did not write does not
+    /// count.
     #[must_use]
     pub fn asserts_nothing(&self) -> bool {
         if self.line.text == USUAL_FIRST_POLL {
             return false;
         }
-        let says = |(_, bite): &(_, Bite)| matches!(bite, Bite::Red | Bite::NotJudged(_));
+        let says = |(_, bite): &(_, Bite)| *bite == Bite::Red;
         !self.alterations.iter().any(says)
     }
 
@@ -58,6 +58,17 @@ impl CheckedLine {
             None => self.alterations.push((alteration, bite)),
         }
     }
+}
+
+/// A line that none of the selected drills has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeverJudged {
+    /// The line.
+    pub line: StoryLine,
+    /// The platforms or worlds of the selected drills.
+    pub selected: Vec<String>,
+    /// Those that it fits, which were not selected.
+    pub fits: Vec<String>,
 }
 
 /// Why a drill shows nothing about its lines.
@@ -78,6 +89,8 @@ pub struct CheckedScenario {
     pub lines: Vec<CheckedLine>,
     /// How many of its drills were played.
     pub played: usize,
+    /// Its lines that fit none of its drills.
+    pub never_judged: Vec<NeverJudged>,
     /// Its drills that show nothing.
     pub not_shown: Vec<(DrillName, NotShown)>,
 }
@@ -100,18 +113,7 @@ impl CheckedScenario {
             bite,
         } in all
         {
-            let lines = in_drill.iter_mut();
-            let known = lines
-                .into_iter()
-                .find(|known| known.line.place == line.place);
-            let Some(known) = known else {
-                in_drill.push(CheckedLine {
-                    line,
-                    kind,
-                    alterations: vec![(alteration, bite)],
-                });
-                continue;
-            };
+            let known = line_at(&mut in_drill, line, kind);
             let alterations = known.alterations.iter_mut();
             match alterations
                 .into_iter()
@@ -124,21 +126,31 @@ impl CheckedScenario {
                 None => known.alterations.push((alteration, bite)),
             }
         }
-        for line in in_drill {
-            let lines = self.lines.iter_mut();
-            match lines
-                .into_iter()
-                .find(|known| known.line.place == line.line.place)
-            {
-                Some(known) => {
-                    for (alteration, bite) in line.alterations {
-                        known.take(alteration, bite);
-                    }
-                }
-                None => self.lines.push(line),
+        for of in in_drill {
+            let known = line_at(&mut self.lines, of.line, of.kind);
+            for (alteration, bite) in of.alterations {
+                known.take(alteration, bite);
             }
         }
     }
+}
+
+/// What is known of a line, by its place; nothing yet, if it is a new one.
+fn line_at<'l>(
+    lines: &'l mut Vec<CheckedLine>,
+    line: StoryLine,
+    kind: &'static str,
+) -> &'l mut CheckedLine {
+    let known = lines.iter().position(|of| of.line.place == line.place);
+    let at = known.unwrap_or_else(|| {
+        lines.push(CheckedLine {
+            line,
+            kind,
+            alterations: Vec::new(),
+        });
+        lines.len() - 1
+    });
+    &mut lines[at]
 }
 
 /// How lines are checked.
@@ -164,7 +176,7 @@ pub fn check_lines(
     how: &Checking<'_>,
     mut heard: impl FnMut(&CheckedScenario),
 ) -> Result<Vec<CheckedScenario>, String> {
-    let scenarios = by_scenario(&selected.drills);
+    let scenarios = selected.by_scenario();
     let allowed = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let mut all = Vec::new();
     let mut failed = None;
@@ -211,22 +223,6 @@ pub fn check_lines(
     failed.map_or(Ok(all), Err)
 }
 
-/// The drills of each scenario, in the order of their first ones.
-fn by_scenario(drills: &[PlannedDrill]) -> Vec<Vec<&PlannedDrill>> {
-    let mut scenarios: Vec<Vec<&PlannedDrill>> = Vec::new();
-    for planned in drills {
-        let same = |others: &&mut Vec<&PlannedDrill>| {
-            let first = others.first();
-            first.is_some_and(|other| other.drill.scenario == planned.drill.scenario)
-        };
-        match scenarios.iter_mut().find(same) {
-            Some(others) => others.push(planned),
-            None => scenarios.push(vec![planned]),
-        }
-    }
-    scenarios
-}
-
 /// A worker with its players.
 struct Checker<'r> {
     library: &'r Library,
@@ -238,15 +234,24 @@ struct Checker<'r> {
 impl Checker<'_> {
     fn scenario(&mut self, drills: &[&PlannedDrill]) -> CheckedScenario {
         let mut checked = CheckedScenario::default();
-        let places = self.places(drills);
+        let stories: Vec<(&PlannedDrill, Result<Story, NotShown>)> = drills
+            .iter()
+            .map(|planned| (*planned, self.story(planned)))
+            .collect();
+        let places = places(&stories);
+        checked.never_judged = self.never_judged(&stories, &places);
         // In memory first: it is the faster arm.
         for arm in [ArmName::Memory, ArmName::Process] {
-            for planned in drills.iter().filter(|planned| planned.arms.contains(&arm)) {
+            for (planned, story) in &stories {
+                if !planned.arms.contains(&arm) {
+                    continue;
+                }
                 checked.scenario.clone_from(&planned.drill.scenario);
                 if checked.played > 0 && checked.is_settled(&places) {
                     return checked;
                 }
-                match self.drill(planned, arm) {
+                let story = story.as_ref().map_err(NotShown::clone);
+                match story.and_then(|story| self.drill(story, arm)) {
                     Ok(all) => {
                         checked.played += 1;
                         checked.take(all);
@@ -258,30 +263,85 @@ impl Checker<'_> {
         checked
     }
 
-    /// The places of the lines that any of the drills has: what is about one link layer is not in all.
-    fn places(&self, drills: &[&PlannedDrill]) -> BTreeSet<String> {
-        let stories = drills
-            .iter()
-            .filter_map(|of| story(self.library, &of.drill));
-        let expected = stories.flatten().flat_map(|story| story.expectations);
-        expected.map(|of| of.place.to_string()).collect()
+    /// The lines of a scenario that are in none of these stories. Nothing is said of one whose stories cannot be told.
+    fn never_judged(
+        &self,
+        stories: &[(&PlannedDrill, Result<Story, NotShown>)],
+        places: &BTreeSet<String>,
+    ) -> Vec<NeverJudged> {
+        let first = stories.first().map(|(planned, _)| &planned.drill.scenario);
+        let Some(scenario) = first.and_then(|name| self.library.scenario(name)) else {
+            return Vec::new();
+        };
+        if stories.iter().any(|(_, story)| story.is_err()) {
+            return Vec::new();
+        }
+        let lines = scenario.scenario.lines();
+        let mut lines: Vec<(String, &str)> = lines
+            .map(|(place, text)| (place.to_string(), text))
+            .filter(|(place, _)| !places.contains(place))
+            .collect();
+        lines.dedup();
+        if lines.is_empty() {
+            return Vec::new();
+        }
+        let names = stories.iter().map(|(planned, _)| &planned.drill.world);
+        let selected: Vec<String> = names.cloned().collect();
+        let others = self.library.worlds_of(&scenario.scenario).into_iter();
+        let others = others.filter(|name| selected.iter().all(|other| other != name));
+        let others: Vec<(&str, BTreeSet<String>)> = others
+            .filter_map(|name| {
+                let drill = DrillName {
+                    scenario: scenario.name.clone(),
+                    world: name.to_owned(),
+                };
+                let story = story(self.library, &drill)?.ok()?;
+                let expected = story.expectations.iter();
+                Some((name, expected.map(|of| of.place.to_string()).collect()))
+            })
+            .collect();
+        let never = |(place, text): (String, &str)| {
+            let fits = others.iter().filter(|(_, places)| places.contains(&place));
+            NeverJudged {
+                fits: fits.map(|(name, _)| (*name).to_owned()).collect(),
+                selected: selected.clone(),
+                line: StoryLine {
+                    place,
+                    text: text.to_owned(),
+                },
+            }
+        };
+        lines.into_iter().map(never).collect()
     }
 
-    /// Plays a drill and alters its lines; or why it shows nothing.
-    fn drill(&mut self, planned: &PlannedDrill, arm: ArmName) -> Result<Vec<Altered>, NotShown> {
-        let not_played = |reason: &str| Err(NotShown::NotPlayed(reason.to_owned()));
-        let story = match story(self.library, &planned.drill) {
-            Some(Ok(story)) => story,
-            Some(Err(unfit)) => return not_played(&unfit.to_string()),
-            None => return not_played("the scenario or platform is gone"),
-        };
+    /// The story of a drill; or why it shows nothing.
+    fn story(&self, planned: &PlannedDrill) -> Result<Story, NotShown> {
+        match story(self.library, &planned.drill) {
+            Some(Ok(story)) => Ok(story),
+            Some(Err(unfit)) => Err(NotShown::NotPlayed(unfit.to_string())),
+            None => {
+                let gone = "the scenario or platform is gone";
+                Err(NotShown::NotPlayed(gone.to_owned()))
+            }
+        }
+    }
+
+    /// Plays a story and alters its lines; or why it shows nothing.
+    fn drill(&mut self, story: &Story, arm: ArmName) -> Result<Vec<Altered>, NotShown> {
         let player: &mut dyn Player = match (arm, &mut self.process) {
             (ArmName::Memory, _) => &mut self.memory,
             (ArmName::Process, Ok(player)) => player.as_mut(),
-            (ArmName::Process, Err(reason)) => return not_played(reason),
+            (ArmName::Process, Err(reason)) => return Err(NotShown::NotPlayed(reason.clone())),
         };
-        let played = play_still(player, &story, self.descriptor, |_| false).played;
-        altered(&story, &played.truth, &played.recording, self.descriptor)
+        let played = play_still(player, story, self.descriptor, |_| false).played;
+        altered(story, &played.truth, &played.recording, self.descriptor)
             .map_err(|_| NotShown::Red(arm))
     }
+}
+
+/// The places of the lines that any of the drills has: what is about one link layer is not in all.
+fn places(stories: &[(&PlannedDrill, Result<Story, NotShown>)]) -> BTreeSet<String> {
+    let stories = stories.iter().filter_map(|(_, story)| story.as_ref().ok());
+    let expected = stories.flat_map(|story| &story.expectations);
+    expected.map(|of| of.place.to_string()).collect()
 }

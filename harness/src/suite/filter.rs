@@ -78,6 +78,26 @@ impl Filter {
         }
     }
 
+    /// The platforms that it names, as patterns.
+    #[must_use]
+    pub fn platforms(&self) -> Vec<String> {
+        match self {
+            Self::Platform(glob) => vec![glob.to_string()],
+            Self::Drill(glob) => {
+                let name = glob.to_string();
+                let platform = name
+                    .split_once('@')
+                    .map(|(_, platform)| platform.to_owned());
+                platform.into_iter().collect()
+            }
+            Self::Not(filter) => filter.platforms(),
+            Self::And(one, other) | Self::Or(one, other) => {
+                [one.platforms(), other.platforms()].concat()
+            }
+            Self::Scenario(_) | Self::Family(_) | Self::Covers(_) => Vec::new(),
+        }
+    }
+
     /// Whether the drill matches.
     #[must_use]
     pub fn means(&self, drill: Seen<'_>) -> bool {

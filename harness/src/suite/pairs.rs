@@ -91,6 +91,23 @@ impl Selected {
             ..Self::default()
         }
     }
+
+    /// The drills of each scenario, in the order of their first ones.
+    #[must_use]
+    pub fn by_scenario(&self) -> Vec<Vec<&PlannedDrill>> {
+        let mut scenarios: Vec<Vec<&PlannedDrill>> = Vec::new();
+        for planned in &self.drills {
+            let same = |others: &&mut Vec<&PlannedDrill>| {
+                let first = others.first();
+                first.is_some_and(|other| other.drill.scenario == planned.drill.scenario)
+            };
+            match scenarios.iter_mut().find(same) {
+                Some(others) => others.push(planned),
+                None => scenarios.push(vec![planned]),
+            }
+        }
+        scenarios
+    }
 }
 
 /// The story of a drill; `None` if its scenario or platform is not in the library.

@@ -321,6 +321,7 @@ impl Show<'_> {
             judged_by: judged::judged_by(self.descriptor, self.how.needs.as_ref(), &self.how.again),
             loses_events: judged::loses_events(self.descriptor),
             asked: self.how.asked.clone(),
+            again: self.how.again.clone(),
             drills: self.selected.drills.clone(),
             not_applicable: self.selected.not_applicable.clone(),
             wall: Wall::default()

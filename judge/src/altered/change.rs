@@ -19,6 +19,13 @@ pub(super) enum Change {
     Equivalent(&'static str),
 }
 
+/// A copy with a part of it changed.
+pub(super) fn with<T: Clone>(whole: &T, change: impl FnOnce(&mut T)) -> T {
+    let mut other = whole.clone();
+    change(&mut other);
+    other
+}
+
 /// An expectation with the drill that it was judged by.
 pub(super) struct Subject<'a> {
     pub(super) expectation: &'a Expectation,

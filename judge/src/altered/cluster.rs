@@ -3,7 +3,7 @@
 use platforms::{NodeName, PciAddress};
 use scenarios::{About, ConditionIs, RuleIs, Stands, Times, What};
 
-use super::change::{Change, Subject};
+use super::change::{Change, Subject, with};
 
 /// What holds exactly if the other does not.
 fn opposite(stands: Stands) -> Stands {
@@ -17,18 +17,12 @@ pub(super) fn condition(subject: &Subject<'_>, is: &ConditionIs) -> Vec<(&'stati
     let line = |is: ConditionIs| subject.line(What::Condition(is));
     let mut changes = vec![(
         "the opposite",
-        line(ConditionIs {
-            stands: opposite(is.stands),
-            ..is.clone()
-        }),
+        line(with(is, |of| of.stands = opposite(is.stands))),
     )];
     if is.stands.is && is.about.is_some() {
         changes.push((
             "another subject",
-            line(ConditionIs {
-                about: nobody(subject),
-                ..is.clone()
-            }),
+            line(with(is, |of| of.about = nobody(subject))),
         ));
     }
     if is.stands.is && is.counter.is_some() {
@@ -73,61 +67,31 @@ pub(super) fn rule(subject: &Subject<'_>, is: &RuleIs) -> Vec<(&'static str, Cha
             at_most: 0,
         },
     };
-    let mut changes = vec![(
-        "another count",
-        line(RuleIs {
-            times,
-            ..is.clone()
-        }),
-    )];
+    let mut changes = vec![("another count", line(with(is, |of| of.times = times)))];
     if is.times.at_least == 0 {
         return changes;
     }
     if is.about.is_some() {
         let about = nobody(subject);
-        changes.push((
-            "another subject",
-            line(RuleIs {
-                about,
-                ..is.clone()
-            }),
-        ));
+        changes.push(("another subject", line(with(is, |of| of.about = about))));
     }
     if is.switch.is_some() {
         let switch = Some("\u{1}".to_owned());
-        changes.push((
-            "another switch",
-            line(RuleIs {
-                switch,
-                ..is.clone()
-            }),
-        ));
+        changes.push(("another switch", line(with(is, |of| of.switch = switch))));
     }
     if let Some(counted) = &is.counted {
         let more = counted.end().saturating_add(1);
         let counted = Some(more..=u64::MAX);
-        changes.push((
-            "another number",
-            line(RuleIs {
-                counted,
-                ..is.clone()
-            }),
-        ));
+        changes.push(("another number", line(with(is, |of| of.counted = counted))));
     }
     if let Some(events) = is.events_this_tick {
         let events_this_tick = Some(events + 1);
-        let other = RuleIs {
-            events_this_tick,
-            ..is.clone()
-        };
+        let other = with(is, |of| of.events_this_tick = events_this_tick);
         changes.push(("another number of events", line(other)));
     }
     changes.push((
         "the opposite",
-        line(RuleIs {
-            cleared: !is.cleared,
-            ..is.clone()
-        }),
+        line(with(is, |of| of.cleared = !is.cleared)),
     ));
     changes
 }

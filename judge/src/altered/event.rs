@@ -1,11 +1,12 @@
 //! Expected events made false: another one, too many, too few, at another time.
 
 use platforms::PortFacts;
+use proto::Check;
 use scenarios::{About, EventPattern, Expectation, Times, Tone, What, Window};
 
 use simfs::SimTime;
 
-use super::change::{Change, Subject};
+use super::change::{Change, Subject, with};
 use crate::reported_event::all_reported;
 
 /// The resolution of a scenario's times.
@@ -27,6 +28,10 @@ pub(super) fn say(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
     else {
         return Vec::new();
     };
+    let check = event.check.as_ref();
+    if times.at_least == 0 && check.is_some_and(|check| Check::parse(check).is_none()) {
+        return vec![("made false", Change::Equivalent("no check has this name"))];
+    }
     let with_event = |event: EventPattern, times: Times| {
         subject.line(What::Say {
             event,
@@ -64,60 +69,38 @@ pub(super) fn say(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
     changes.push(("doubled", doubled(*times)));
     changes.push((
         "another severity",
-        with_event(
-            EventPattern {
-                tone: other_tone(event.tone),
-                ..event.clone()
-            },
-            *times,
-        ),
+        with_event(with(event, |of| of.tone = other_tone(event.tone)), *times),
     ));
     changes.push(("another time", Change::Line(later(subject))));
     let mut field = |name, pattern: EventPattern| changes.push((name, with_event(pattern, *times)));
     if let Some(about) = other_subject(subject, &event.about) {
-        field(
-            "another subject",
-            EventPattern {
-                about,
-                ..event.clone()
-            },
-        );
+        field("another subject", with(event, |of| of.about = about));
     }
     if event.check.is_some() {
         field(
             "another check",
-            EventPattern {
-                check: Some(UNKNOWN.to_owned()),
-                ..event.clone()
-            },
+            with(event, |of| of.check = Some(UNKNOWN.to_owned())),
         );
     }
     if !event.message.is_empty() {
         let texts = event.message.keys();
         field(
             "another text",
-            EventPattern {
-                message: texts.map(|layer| (*layer, UNSAID.to_owned())).collect(),
-                ..event.clone()
-            },
+            with(event, |of| {
+                of.message = texts.map(|layer| (*layer, UNSAID.to_owned())).collect()
+            }),
         );
     }
     if event.counter.is_some() {
         field(
             "another counter",
-            EventPattern {
-                counter: Some(UNKNOWN.to_owned()),
-                ..event.clone()
-            },
+            with(event, |of| of.counter = Some(UNKNOWN.to_owned())),
         );
     }
     if event.error_codes.is_some() {
         field(
             "other error codes",
-            EventPattern {
-                error_codes: Some(vec![UNKNOWN.to_owned()]),
-                ..event.clone()
-            },
+            with(event, |of| of.error_codes = Some(vec![UNKNOWN.to_owned()])),
         );
     }
     if let Some(from) = event.stamped_from.filter(|from| *from >= MOMENT) {
@@ -243,10 +226,9 @@ pub(super) fn edges(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
             })
         };
     let toned = |pattern: &EventPattern| {
-        Some(Box::new(EventPattern {
-            tone: other_tone(pattern.tone),
-            ..pattern.clone()
-        }))
+        Some(Box::new(with(pattern, |of| {
+            of.tone = other_tone(pattern.tone)
+        })))
     };
     let mut changes = vec![
         ("dropped", Change::Less(None)),

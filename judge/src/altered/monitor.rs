@@ -3,9 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use observe::{MonitorTick, Recording};
-use scenarios::{MetricIs, StateFileIs, Times, What};
+use proto::Check;
+use scenarios::{FileRef, MetricIs, StateFileIs, Times, What};
 
 use super::change::{Change, Subject};
+use crate::facts::count_reads;
 
 /// A text that no log line has and no JSON member equals.
 const OTHER: &str = "\"\\u0001\"";
@@ -31,6 +33,10 @@ pub(super) fn changes(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
         What::Reads { file, times } => vec![(
             "another count",
             match other_times(*times) {
+                // A bound on what never happens; `at most 0` says that it must not.
+                Some(_) if times.at_least == 0 && times.at_most > 0 && is_unread(subject, file) => {
+                    Change::Equivalent("nobody reads this file, and some reads are allowed")
+                }
                 Some(times) => subject.line(What::Reads {
                     file: file.clone(),
                     times,
@@ -46,6 +52,16 @@ pub(super) fn changes(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
         What::StuckInKernel => vec![("dropped", Change::Less(None))],
         _ => Vec::new(),
     }
+}
+
+/// Whether no monitor reads the file in the whole drill.
+fn is_unread(subject: &Subject<'_>, file: &FileRef) -> bool {
+    let context = &subject.context;
+    context.story.monitors.iter().all(|node| {
+        let ticks = (0..).zip(&subject.recording.ticks);
+        let own = ticks.filter_map(|(at, tick)| Some((at, &**tick.monitors.get(node.as_str())?)));
+        count_reads(file, context, node, own) == 0
+    })
 }
 
 /// A count that these bounds exclude.
@@ -107,6 +123,11 @@ fn metric(
     labels: &BTreeMap<String, String>,
     is: MetricIs,
 ) -> (&'static str, Change) {
+    let check = labels.get("check");
+    if is == MetricIs::Absent && check.is_some_and(|check| Check::parse(check).is_none()) {
+        let why = "no check has the name that its label states";
+        return ("another value", Change::Equivalent(why));
+    }
     let other = match is {
         MetricIs::Absent => MetricIs::Within {
             least: 0,

@@ -8,7 +8,7 @@ use scenarios::{EndIs, LnetIs, PairIs, Verdict, What, WorkloadIs};
 use simfs::SimTime;
 use workloads::{Cause, WorkloadOutcome};
 
-use super::change::{Change, Subject};
+use super::change::{Change, Subject, with};
 
 pub(super) fn link(
     subject: &Subject<'_>,
@@ -69,33 +69,9 @@ fn ends(end: &EndIs) -> Vec<(End, EndIs)> {
         longer
     });
     [
-        pair.map(|pair| {
-            (
-                End::Pair,
-                EndIs {
-                    pair: Some(pair),
-                    ..end.clone()
-                },
-            )
-        }),
-        offline.map(|of| {
-            (
-                End::Offline,
-                EndIs {
-                    offline: Some(of),
-                    ..end.clone()
-                },
-            )
-        }),
-        log.map(|log| {
-            (
-                End::Log,
-                EndIs {
-                    log: Some(log),
-                    ..end.clone()
-                },
-            )
-        }),
+        pair.map(|pair| (End::Pair, with(end, |of| of.pair = Some(pair)))),
+        offline.map(|reason| (End::Offline, with(end, |of| of.offline = Some(reason)))),
+        log.map(|log| (End::Log, with(end, |of| of.log = Some(log)))),
     ]
     .into_iter()
     .flatten()
@@ -107,28 +83,16 @@ pub(super) fn lnet(subject: &Subject<'_>, is: &LnetIs) -> Vec<(&'static str, Cha
     let mut part = |name, is: LnetIs| changes.push((name, subject.line(What::Lnet(is))));
     if let Some(up) = is.up {
         let up = Some(!up);
-        part("another status", LnetIs { up, ..is.clone() });
+        part("another status", with(is, |of| of.up = up));
     }
     if let Some(fatal) = is.fatal {
         let fatal = Some(!fatal);
-        part(
-            "another fatal flag",
-            LnetIs {
-                fatal,
-                ..is.clone()
-            },
-        );
+        part("another fatal flag", with(is, |of| of.fatal = fatal));
     }
     if is.health.is_some() {
         // In a window it may have been anything that it can be.
         let health = Some(u64::from(lnet::Health::MAX.value()) + 1..=u64::MAX);
-        part(
-            "another health",
-            LnetIs {
-                health,
-                ..is.clone()
-            },
-        );
+        part("another health", with(is, |of| of.health = health));
     }
     changes
 }
@@ -138,58 +102,28 @@ pub(super) fn workload(subject: &Subject<'_>, is: &WorkloadIs) -> Vec<(&'static 
     let mut part = |name, is: WorkloadIs| changes.push((name, subject.line(What::Workload(is))));
     if let Some(outcome) = is.outcome {
         let outcome = WorkloadOutcome::ALL.into_iter().find(|of| *of != outcome);
-        part(
-            "another outcome",
-            WorkloadIs {
-                outcome,
-                ..is.clone()
-            },
-        );
+        part("another outcome", with(is, |of| of.outcome = outcome));
     }
     if let Some(cause) = is.cause {
         let cause = Cause::ALL.into_iter().find(|of| *of != cause);
-        part(
-            "another cause",
-            WorkloadIs {
-                cause,
-                ..is.clone()
-            },
-        );
+        part("another cause", with(is, |of| of.cause = cause));
     }
     if let Some((_, to)) = is.failed {
         let later = to + SimTime::from_ms(1);
         let failed = Some((later, later));
-        part(
-            "another instant",
-            WorkloadIs {
-                failed,
-                ..is.clone()
-            },
-        );
+        part("another instant", with(is, |of| of.failed = failed));
     }
     if let Some(errors) = is.errors.as_ref().and_then(other) {
         let errors = Some(errors);
-        part(
-            "other errors",
-            WorkloadIs {
-                errors,
-                ..is.clone()
-            },
-        );
+        part("other errors", with(is, |of| of.errors = errors));
     }
     if let Some(retries) = is.retries.as_ref().and_then(other) {
         let retries = Some(retries);
-        part(
-            "other retries",
-            WorkloadIs {
-                retries,
-                ..is.clone()
-            },
-        );
+        part("other retries", with(is, |of| of.retries = retries));
     }
     if let Some(done) = is.done.as_ref().and_then(other) {
         let done = Some(done);
-        part("another amount", WorkloadIs { done, ..is.clone() });
+        part("another amount", with(is, |of| of.done = done));
     }
     changes
 }

@@ -26,6 +26,9 @@ pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
         return Err(Stop::usage("`accept` is refused while CI is set")
             .hint("accept findings where a person decides, and commit the file"));
     }
+    if arguments.reason.trim().is_empty() {
+        return Err(Stop::usage("`--reason` is empty").hint("write why the findings are accepted"));
+    }
     let known = read_known(&arguments.known, false)?.unwrap_or_default();
     let settings = Settings::read()?;
     let out = arguments.out.clone().or(settings.out);

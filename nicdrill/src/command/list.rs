@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use reports::ExitCode;
+use reports::{ExitCode, counted};
 
 use super::{Stop, select::choose};
 use crate::{
@@ -40,11 +40,11 @@ pub(crate) fn list(arguments: &SelectArguments) -> Result<ExitCode, Stop> {
             .count()
     };
     line(format_args!(
-        "{} drills ({} in the memory arm, {} in the process arm); {} pairs not applicable",
-        choice.selected.drills.len(),
+        "{} ({} in the memory arm, {} in the process arm); {} not applicable",
+        counted(choice.selected.drills.len() as u64, "drill"),
         in_arm(reports::ArmName::Memory),
         in_arm(reports::ArmName::Process),
-        choice.selected.not_applicable.len(),
+        counted(choice.selected.not_applicable.len() as u64, "pair"),
     ));
     Terminal::new(Color::Never).out(&text);
     let nothing = choice.selected.drills.is_empty();

@@ -10,7 +10,7 @@ use harness::{
 };
 use observe::Recording;
 use reports::{
-    ArmName, DrillName, Excuses, ExitCode, RunEvent, RunReport, coverage_page, event_line,
+    ArmName, DrillName, Excuses, ExitCode, RunEvent, RunReport, counted, coverage_page, event_line,
     groups_page, not_judged_page, summary_line,
 };
 
@@ -43,7 +43,10 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
     }
     // The run folder may be the baseline: it is read before the run replaces it.
     let excuses = excuses::excuses(arguments, &choice)?;
-    let needs = needs::read(arguments.how.needs.as_deref(), &choice.library)?;
+    let needs = needs::read(
+        arguments.how.needs.as_deref().or(choice.needs.as_deref()),
+        &choice.library,
+    )?;
     if arguments.how.jobs == Some(0) {
         return Err(Stop::usage("`--jobs` is at least 1"));
     }
@@ -63,7 +66,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
             return Ok(ExitCode::NothingJudged.into());
         }
         let unfit = choice.selected.not_applicable.len();
-        log(&format!("nothing was selected; {unfit} pairs do not fit"));
+        let verb = if unfit == 1 { "does" } else { "do" };
+        let unfit = counted(unfit as u64, "pair");
+        log(&format!("nothing was selected; {unfit} {verb} not fit"));
         log("hint: `nicdrill list` prints why");
         return Ok(ExitCode::NothingJudged.into());
     }

@@ -14,7 +14,7 @@ use observe::Descriptor;
 use reports::{ArmName, PlannedDrill};
 use scenarios::Story;
 
-use super::Stop;
+use super::{Stop, as_before::as_before};
 use crate::{
     arguments::{Arm, OneDrill, SelectArguments},
     settings::{MonitorSetting, Settings},
@@ -39,6 +39,8 @@ pub(crate) struct Choice {
     pub(crate) out: PathBuf,
     /// The arguments that select the same again, without the drill's name and the arm.
     pub(crate) again: Vec<String>,
+    /// The needs that the run before was judged by, with `--failed`.
+    pub(crate) needs: Option<String>,
     /// Whether `nicdrill.toml` names no monitor, and the command line neither.
     pub(crate) is_assumed: bool,
 }
@@ -46,6 +48,13 @@ pub(crate) struct Choice {
 /// Reads the named files and selects the drills.
 pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, Stop> {
     let settings = Settings::read()?;
+    let out = arguments.out.clone().or_else(|| settings.out.clone());
+    let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
+    let (arguments, needs) = if arguments.failed {
+        as_before(arguments, &out)?
+    } else {
+        (arguments.clone(), None)
+    };
     let (paths, names): (Vec<&String>, Vec<&String>) =
         arguments.what.iter().partition(|what| is_path(what));
     let mut scenarios: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
@@ -69,8 +78,6 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
     let is_assumed = monitor.is_none() && settings.monitor == MonitorSetting::Missing;
     let again = again(monitor.as_deref(), &own_scenarios, &own_platforms);
     let library = library.watched_by(&descriptor);
-    let out = arguments.out.clone().or(settings.out);
-    let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
 
     let mut platforms: Vec<String> = platforms.into_iter().cloned().collect();
     if !own_platforms.is_empty() {
@@ -117,6 +124,7 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         },
         out,
         again,
+        needs,
         is_assumed,
     })
 }

@@ -5,7 +5,7 @@
 use std::{env, path::Path};
 
 use observe::Recording;
-use reports::{ArmName, DrillName};
+use reports::{ArmName, DrillName, counted};
 use store::{Ending, Limits, Reached, Run, Store, StoreUrl};
 
 use super::Stop;
@@ -113,9 +113,4 @@ fn unstored(ending: &Ending) -> Result<(), String> {
     Err(format!(
         "{events} {verb} not stored ({cause}); {place}, a row a line, as `nicdrill replay` reads them"
     ))
-}
-
-fn counted(number: u64, noun: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{s}")
 }

@@ -59,17 +59,10 @@ fn check(arguments: &SuiteCheckArguments) -> Result<process::ExitCode, Stop> {
 
 /// Keeps the drills of every n-th scenario, beginning with the one of this number, modulo `every`.
 fn sample(selected: &mut Selected, every: usize, seed: u64) {
-    let mut scenarios: Vec<String> = Vec::new();
-    for planned in &selected.drills {
-        if !scenarios.contains(&planned.drill.scenario) {
-            scenarios.push(planned.drill.scenario.clone());
-        }
-    }
     let first = usize::try_from(seed % every as u64).unwrap_or_default();
-    let kept: Vec<String> = scenarios.into_iter().skip(first).step_by(every).collect();
-    selected
-        .drills
-        .retain(|planned| kept.contains(&planned.drill.scenario));
+    let scenarios = selected.by_scenario().into_iter();
+    let kept = scenarios.skip(first).step_by(every).flatten().cloned();
+    selected.drills = kept.collect();
 }
 
 fn checked(
@@ -93,20 +86,17 @@ fn checked(
         interruption: &here.interruption,
     };
     let Choice {
-        library,
-        descriptor,
-        selected,
-        ..
+        library, selected, ..
     } = choice;
-    let mut terminal = Terminal::new(arguments.color);
-    let mut scenarios: Vec<&str> = Vec::new();
-    for planned in &selected.drills {
-        if !scenarios.contains(&planned.drill.scenario.as_str()) {
-            scenarios.push(&planned.drill.scenario);
-        }
+    let mut descriptor = choice.descriptor.clone();
+    if let Some(page) = &mut descriptor.metrics {
+        // A metric that it has not is a misspelt one.
+        let names = checks::metrics::METRICS.iter().map(|of| of.name.to_owned());
+        page.names = Some(names.collect());
     }
-    terminal.begin(scenarios.len());
-    let checked = check_lines(library, descriptor, selected, &how, |_| terminal.step());
+    let mut terminal = Terminal::new(arguments.color);
+    terminal.begin(selected.by_scenario().len());
+    let checked = check_lines(library, &descriptor, selected, &how, |_| terminal.step());
     terminal.end();
     let checked: Vec<CheckedScenario> = checked.map_err(|reason| here.stopped(reason))?;
     terminal.out(&suite_check_page(
@@ -116,12 +106,15 @@ fn checked(
     ));
     let nothing_noticed =
         |line: &CheckedLine| line.asserts_nothing() || line.unnoticed().next().is_some();
+    let is_nowhere = |of: &CheckedScenario| of.never_judged.iter().any(|of| of.fits.is_empty());
     let is_red = |(_, of): &(_, NotShown)| matches!(of, NotShown::Red(_));
     let (code, why) = if checked
         .iter()
         .any(|of| of.lines.iter().any(nothing_noticed))
     {
         (ExitCode::JudgedWrongly, "a line asserts nothing")
+    } else if checked.iter().any(is_nowhere) {
+        (ExitCode::JudgedWrongly, "a line fits no platform")
     } else if checked.iter().any(|of| of.not_shown.iter().any(is_red)) {
         (ExitCode::JudgedWrongly, "a drill is red as it is")
     } else if checked.iter().any(|of| of.played == 0) {

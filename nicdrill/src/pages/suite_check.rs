@@ -5,8 +5,9 @@ use std::{
     fmt::Write as _,
 };
 
-use harness::suite::{CheckedLine, CheckedScenario, NotShown, pasted};
+use harness::suite::{CheckedLine, CheckedScenario, NeverJudged, NotShown, run_again};
 use judge::Bite;
+use reports::counted;
 
 const WRITES: &str = "writing to a string cannot fail";
 
@@ -70,19 +71,16 @@ pub(crate) fn suite_check_page(
             line(format_args!("    asserts nothing: {}", reasons.join("; ")));
         }
     }
+    for of in checked.iter().flat_map(|of| &of.never_judged) {
+        line(format_args!("{}  {}", of.line.place, of.line.text));
+        line(format_args!("    {}", never_judged(of)));
+    }
     for of in checked {
         for (drill, reason) in &of.not_shown {
             match reason {
                 NotShown::Red(arm) => line(format_args!(
                     "{drill}  shows nothing: it is red as it is in the {arm} arm; `{}` says why",
-                    pasted(
-                        &[
-                            &["nicdrill", "run"].map(str::to_owned)[..],
-                            again,
-                            &[drill.to_string()]
-                        ]
-                        .concat()
-                    )
+                    run_again(again, drill, None)
                 )),
                 NotShown::NotPlayed(reason) => {
                     line(format_args!("{drill}  shows nothing: {reason}"));
@@ -129,10 +127,26 @@ pub(crate) fn suite_check_page(
     }
     let played: usize = checked.iter().map(|of| of.played).sum();
     line(format_args!(
-        "{} scenarios, {played} drills played",
-        checked.len()
+        "{}, {} played",
+        counted(checked.len() as u64, "scenario"),
+        counted(played as u64, "drill")
     ));
     page
+}
+
+/// Why a line was never judged.
+fn never_judged(of: &NeverJudged) -> String {
+    let quoted = |names: &[String]| {
+        let names = names.iter().map(|name| format!("`{name}`"));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let selected = quoted(&of.selected);
+    if of.fits.is_empty() {
+        format!("never judged: fits none of the platforms {selected}")
+    } else {
+        let fits = quoted(&of.fits);
+        format!("never judged: fits none of the platforms {selected}; it fits {fits}, not selected")
+    }
 }
 
 fn came(bite: &Bite) -> &str {

@@ -120,3 +120,179 @@ fn a_misspelt_prefix_of_a_clause_is_a_warning() {
     assert!(ran.err.contains("warning: ./port/quiet.yaml:3:"), "{ran}");
     assert!(ran.err.contains("did you mean `lsd/3.2/down`?"), "{ran}");
 }
+
+#[rstest]
+#[case::in_a_list("platforms: [ h100-occi ]")]
+#[case::by_names("platforms: { names: [ h100-occi ] }")]
+#[case::excepted("platforms: { not: [ h100-occi ] }")]
+fn a_platform_that_is_misspelt_in_a_scenario_is_refused(#[case] platforms: &str) {
+    let scratch = Scratch::new();
+    let text = scenario(QUIET).replace("platforms: all", platforms);
+    scratch.file("port/quiet.yaml", &text);
+    let ran = scratch.run(&["run", "port/quiet.yaml", "--arm", "memory"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("port/quiet.yaml:3:"), "{ran}");
+    assert!(
+        ran.err.contains("there is no platform `h100-occi`"),
+        "{ran}"
+    );
+    assert!(ran.err.contains("did you mean `h100-oci`?"), "{ran}");
+}
+
+#[rstest]
+#[case("platform(h100-occi)")]
+#[case("not platform(h100-occi) and port/*")]
+#[case("port/cable-pulled@h100-occi")]
+fn a_platform_that_is_misspelt_in_a_filter_is_refused(#[case] filter: &str) {
+    let ran = Scratch::new().run(&["list", "--filter", filter]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.err.contains("there is no platform `h100-occi`"),
+        "{ran}"
+    );
+    assert!(ran.err.contains("did you mean `h100-oci`?"), "{ran}");
+}
+
+#[test]
+fn what_failed_is_found_again_without_its_file() {
+    let scratch = Scratch::new();
+    scratch.file("port/unfair.yaml", &scenario(UNFAIR));
+    let words = [
+        "run",
+        "port/unfair.yaml",
+        "--platform",
+        "h100-oci:vfs",
+        "--arm",
+        "memory",
+    ];
+    assert_eq!(scratch.run(&words).code, 100);
+    let ran = scratch.run(&["run", "--failed", "--arm", "memory"]);
+    assert_eq!(ran.code, 100, "{ran}");
+    assert!(
+        ran.out
+            .contains("1 drill of `reference`: 0 passed, 1 failed"),
+        "{ran}"
+    );
+}
+
+#[test]
+fn what_failed_is_drilled_with_the_same_monitor() {
+    let scratch = Scratch::new();
+    scratch.file("port/unfair.yaml", &scenario(UNFAIR));
+    scratch.file(
+        "mine.yaml",
+        "descriptor_version: 1\nname: mine\ncommand: [/bin/true]\n",
+    );
+    scratch.file("nicdrill.out/.gitignore", "*\n");
+    scratch.file(
+        "nicdrill.out/failed.txt",
+        "port/unfair@h100-oci:vfs missed\n",
+    );
+    scratch.file(
+        "nicdrill.out/run.json",
+        "{\"monitor\":\"mine\",\"again\":[\"port/unfair.yaml\",\"--monitor\",\"mine.yaml\"]}\n",
+    );
+    let ran = scratch.run(&["list", "--failed"]);
+    assert!(
+        ran.err
+            .contains("`mine.yaml` is drilled, as in the run before"),
+        "{ran}"
+    );
+    assert!(ran.out.contains("port/unfair@h100-oci:vfs"), "{ran}");
+    let other = scratch.run(&["list", "--failed", "--monitor", "reference"]);
+    assert!(
+        !other.err.contains("is drilled, as in the run before"),
+        "{other}"
+    );
+}
+
+#[test]
+fn no_times_at_all_has_a_hint_for_events_and_for_files() {
+    let scratch = Scratch::new();
+    let text = scenario(
+        "let: { victim: { nth: 1 } }\ntimeline:\n  - { at: 3s, expect: [ { reads: victim/state, times: 0 } ] }\n",
+    );
+    scratch.file("port/bad.yaml", &text);
+    let ran = scratch.run(&["list", "port/bad.yaml"]);
+    assert!(ran.err.contains("`nothing: …`"), "{ran}");
+    assert!(ran.err.contains("`times: at most 0`"), "{ran}");
+}
+
+#[test]
+fn a_second_document_is_told_in_words_of_the_file() {
+    let scratch = Scratch::new();
+    scratch.file("port/two.yaml", &format!("{0}---\n{0}", scenario(QUIET)));
+    let ran = scratch.run(&["list", "port/two.yaml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("a second YAML document"), "{ran}");
+    assert!(ran.err.contains("hint: "), "{ran}");
+    assert!(!ran.err.contains("from_str"), "{ran}");
+}
+
+#[test]
+fn a_duplicate_key_hides_no_other_mistake() {
+    let scratch = Scratch::new();
+    let text = scenario(QUIET).replace("why: a test", "why: a test\nwhy: another\nwhy: a third")
+        + "unti: 4s\n";
+    scratch.file("port/bad.yaml", &text);
+    let ran = scratch.run(&["list", "port/bad.yaml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    for says in [
+        "port/bad.yaml:3:1: duplicate key `why`",
+        "port/bad.yaml:4:1: duplicate key `why`",
+        "`unti`",
+    ] {
+        assert!(ran.err.contains(says), "does not say `{says}`: {ran}");
+    }
+}
+
+#[test]
+fn the_mistakes_of_all_files_are_told() {
+    let scratch = Scratch::new();
+    let nowhere = "let: { a: { device: mlx5_99 } }\ntimeline:\n  - at: 2s\n    do: [ { cut: a } ]\n    expect: [ { fatal: a } ]\n";
+    scratch.file("port/a.yaml", &(scenario(QUIET) + "unti: 4s\n"));
+    scratch.file("port/b.yaml", &scenario(QUIET).replace("nth", "nthh"));
+    scratch.file("port/c.yaml", &scenario(QUIET));
+    scratch.file("more/d.yaml", &scenario(nowhere));
+    let ran = scratch.run(&["list", "./port"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("a.yaml:"), "{ran}");
+    assert!(ran.err.contains("b.yaml:"), "{ran}");
+    assert!(!ran.err.contains("c.yaml:"), "{ran}");
+    let misspelt = scenario(QUIET).replace("platforms: all", "platforms: [ h100-occi ]");
+    scratch.file("more/e.yaml", &misspelt);
+    let ran = scratch.run(&["list", "./more"]);
+    assert!(ran.err.contains("d.yaml:4:"), "{ran}");
+    assert!(ran.err.contains("e.yaml:3:"), "{ran}");
+}
+
+#[test]
+fn hidden_folders_are_no_part_of_a_suite() {
+    let scratch = Scratch::new();
+    scratch.file("suite/port/quiet.yml", &scenario(QUIET));
+    scratch.file("suite/.git/port/bad.yaml", "no scenario");
+    scratch.file("suite/port/.bad.yaml", "no scenario");
+    let ran = scratch.run(&["list", "./suite", "--platform", "h100-oci:vfs"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("port/quiet@h100-oci:vfs"), "{ran}");
+    assert!(ran.out.contains("1 drill ("), "{ran}");
+}
+
+#[test]
+fn an_empty_reason_is_told_of_the_argument() {
+    let scratch = Scratch::new();
+    scratch.file("port/unfair.yaml", &scenario(UNFAIR));
+    let words = [
+        "run",
+        "port/unfair.yaml",
+        "--platform",
+        "h100-oci",
+        "--arm",
+        "memory",
+    ];
+    assert_eq!(scratch.run(&words).code, 100);
+    let ran = scratch.run(&["accept", "--yes", "--reason", " "]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("`--reason` is empty"), "{ran}");
+    assert!(!ran.err.contains("known.toml"), "{ran}");
+}

@@ -22,17 +22,22 @@ fn up(at: &str) -> String {
     stored(at, "InfiniBandStateCheck", "healthy", text)
 }
 
-/// "NIC Health Monitor: Link State Detection", 6.4, and its continuation.
-#[test]
-fn the_flap_diagram_is_told_to_the_second() {
-    let scratch = Scratch::new();
-    let lines = [
+/// The events of "NIC Health Monitor: Link State Detection", 6.4, line by line.
+fn three_falls() -> [String; 5] {
+    [
         down("01:30"),
         up("01:45"),
         down("04:20"),
         up("04:35"),
         down("07:10"),
-    ];
+    ]
+}
+
+/// "NIC Health Monitor: Link State Detection", 6.4, and its continuation.
+#[test]
+fn the_flap_diagram_is_told_to_the_second() {
+    let scratch = Scratch::new();
+    let lines = three_falls();
     scratch.file("events.jsonl", &lines.concat());
     let ran = scratch.run(&["replay", "events.jsonl", "--rules", "lsd"]);
     assert_eq!(ran.code, 0, "{ran}");
@@ -177,13 +182,7 @@ fn a_node_that_another_agent_holds_is_not_released() {
 #[test]
 fn every_export_of_a_cluster_is_replayed_alike() {
     let scratch = Scratch::new();
-    let lines = [
-        down("01:30"),
-        up("01:45"),
-        down("04:20"),
-        up("04:35"),
-        down("07:10"),
-    ];
+    let lines = three_falls();
     let documents: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let rows: Vec<String> = documents

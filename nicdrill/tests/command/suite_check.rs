@@ -1,5 +1,7 @@
 //! `nicdrill suite check`: the lines of a suite that assert nothing, by name.
 
+use rstest::rstest;
+
 use crate::scratch::Scratch;
 
 /// A suite of one's own with one scenario.
@@ -57,4 +59,117 @@ fn every_line_of_the_shipped_suite_can_fail() {
     let scratch = Scratch::new();
     let ran = scratch.run(&["suite", "check", "--arm", "memory"]);
     assert_eq!(ran.code, 0, "{ran}");
+}
+
+/// The victim goes down at 5 s, and what is expected of it; `more` are the lines under examination.
+fn with_line(more: &str) -> Scratch {
+    suite(&format!(
+        "  - {{ at: 5s, do: [ {{ disable: victim }} ], expect: [ {{ this_poll: [ {{ fatal: victim }} ] }}, {more} ] }}\n",
+    ))
+}
+
+#[rstest]
+#[case::a_text_that_every_line_has("{ log: \" … \" }", "every line contains this")]
+#[case::no_event_at_any_edge("{ each: victim, say: [ ], times: 1 }", "no event at any edge")]
+#[case::a_counter_that_is_misspelt(
+    "{ condition: counters, of: victim, counter: link_downd, stands: false }",
+    "did you mean `link_downed`?"
+)]
+#[case::a_counter_of_an_event_that_may_be_missing(
+    "{ nonfatal: victim, counter: symbol_eror, times: [ 0, 2 ] }",
+    "did you mean `symbol_error`?"
+)]
+fn a_line_that_can_never_fail_is_refused_when_it_is_read(#[case] line: &str, #[case] says: &str) {
+    let scratch = with_line(line);
+    for words in [
+        &["suite", "check", "suite", "--arm", "memory"][..],
+        &["run", "suite", "--arm", "memory"],
+    ] {
+        let ran = scratch.run(words);
+        assert_eq!(ran.code, 2, "{ran}");
+        assert!(ran.err.contains("mine.yaml:6:"), "{ran}");
+        assert!(ran.err.contains(says), "{ran}");
+    }
+}
+
+#[rstest]
+#[case::a_metric("{ metric: nic_health_monitor_sent, is: absent }", "metric")]
+#[case::a_label(
+    "{ metric: nic_health_monitor_health_events_sent_total, labels: { check: NoSuchCheck }, is: absent }",
+    "no check has the name that its label states"
+)]
+#[case::a_file(
+    "{ reads: victim/no_such_file, times: [ 0, 3 ] }",
+    "nobody reads this file"
+)]
+#[case::a_check(
+    "{ nonfatal: victim, check: NoSuchCheck, times: [ 0, 3 ] }",
+    "no check has this name"
+)]
+fn what_does_not_exist_asserts_nothing(#[case] line: &str, #[case] says: &str) {
+    let scratch = with_line(line);
+    let words = [
+        "suite",
+        "check",
+        "suite",
+        "--arm",
+        "memory",
+        "--platform",
+        "h100-oci",
+    ];
+    let ran = scratch.run(&words);
+    assert_eq!(ran.code, 100, "{ran}");
+    let asserts_nothing = ran
+        .out
+        .lines()
+        .find(|line| line.contains("asserts nothing"));
+    assert!(
+        asserts_nothing.is_some_and(|line| line.contains(says)),
+        "{ran}"
+    );
+}
+
+#[test]
+fn a_line_that_fits_no_platform_is_never_judged() {
+    let line = "{ only: ethernet, nothing: victim, from: 8s, to: 10s }";
+    let scratch = with_line(line);
+    scratch.file(
+        "suite/scenarios/port/mine.yaml",
+        &scratch.text("suite/scenarios/port/mine.yaml").replace(
+            "platforms: all",
+            "platforms: { with: { only_layer: infiniband } }",
+        ),
+    );
+    let words = ["suite", "check", "suite", "--arm", "memory"];
+    let ran = scratch.run(&words);
+    assert_eq!(ran.code, 100, "{ran}");
+    assert!(
+        ran.out
+            .contains("never judged: fits none of the platforms "),
+        "{ran}"
+    );
+    assert!(ran.out.contains("1 scenario, "), "{ran}");
+}
+
+/// A line about another platform than the selected ones is told, and is no fault of the suite.
+#[test]
+fn a_line_that_fits_another_platform_is_told() {
+    let scratch = with_line("{ only: ethernet, nothing: victim, from: 8s, to: 10s }");
+    let words = [
+        "suite",
+        "check",
+        "suite",
+        "--arm",
+        "memory",
+        "--platform",
+        "dgx-h100",
+    ];
+    let ran = scratch.run(&words);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(
+        ran.out
+            .contains("never judged: fits none of the platforms `dgx-h100`"),
+        "{ran}"
+    );
+    assert!(ran.out.contains("it fits "), "{ran}");
 }

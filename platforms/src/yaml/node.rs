@@ -71,6 +71,22 @@ impl fmt::Display for Node {
 }
 
 impl Node {
+    /// The keys that stand in their map already, in the order of the text.
+    pub(super) fn twins(&self) -> Vec<&Key> {
+        match &self.value {
+            Value::List(items) => items.iter().flat_map(Node::twins).collect(),
+            Value::Map(pairs) => {
+                let twins = pairs.iter().enumerate().flat_map(|(at, (key, node))| {
+                    let before = pairs[..at].iter();
+                    let is_twin = before.map(|(other, _)| other).any(|of| of.name == key.name);
+                    is_twin.then_some(key).into_iter().chain(node.twins())
+                });
+                twins.collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn write(&self, f: &mut fmt::Formatter<'_>, outermost: bool) -> fmt::Result {
         match &self.value {
             Value::Null => f.write_str("null"),

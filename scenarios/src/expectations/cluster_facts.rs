@@ -26,7 +26,7 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectationSpec>] = &[
             ),
             maybe(
                 "counter",
-                Text("a counter's name"),
+                Placed(Text("a counter's name")),
                 "Only its entries with this error code.",
             ),
             or(

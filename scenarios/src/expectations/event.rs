@@ -196,6 +196,12 @@ pub(crate) const EACH: &dyn Row<ExpectationSpec> = &word(
                 return Err(line.source().wrong(place, "two events for the same edge"));
             }
         }
+        if down.is_none() && up.is_none() {
+            return Err(line
+                .source()
+                .wrong(line.value.place, "no event at any edge is expected")
+                .hint("write `say: [ { fatal: it }, { healthy: it } ]`, or `nothing: …`"));
+        }
         Ok(ExpectationSpec::Edges {
             of,
             times: TIMES_OF_EACH.parse(line.context, &line.fields)?,

@@ -31,7 +31,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
     ),
     &word(
         "log",
-        Text("a text"),
+        LOG_TEXT,
         "A line of the monitor's log contains this text; `…` matches any text.",
         "{ log: \"state file …: fresh start\" }",
         (),
@@ -155,6 +155,17 @@ const STATE_FILE: &[(&str, StateFileIs, &str)] = &[
     ("absent", StateFileIs::Absent, "not there"),
     ("valid", StateFileIs::Valid, "there, and JSON"),
 ];
+
+/// A text that not every line has: `…` alone matches all.
+const LOG_TEXT: Checked<Text, String> = Checked(Text("a text"), |context, node, text| {
+    if text.chars().all(|c| c == '…' || c.is_whitespace()) {
+        return Err(context
+            .source
+            .wrong(node.place, "every line contains this")
+            .hint("write a part of the line that is meant"));
+    }
+    Ok(text)
+});
 
 const JSON_TEXT: Plain<String> = plain(
     "a JSON text",

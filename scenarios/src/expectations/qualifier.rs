@@ -203,7 +203,7 @@ pub(crate) fn of_event() -> impl Keys<Value = OfEvent> {
             ),
             maybe(
                 "counter",
-                Text("a name"),
+                Placed(Text("a name")),
                 "The counter that the event is about: emitted by the layer's counter check, with this name as its only error code.",
             ),
             maybe(
@@ -252,7 +252,7 @@ pub(crate) struct OfEvent {
     pub(crate) message: BTreeMap<LinkLayer, (String, Place)>,
     pub(crate) check: Option<String>,
     pub(crate) codes: Option<Vec<String>>,
-    pub(crate) counter: Option<String>,
+    pub(crate) counter: Option<(String, Place)>,
     pub(crate) stamped_from: Option<SimTime>,
     pub(crate) stamped_to: Option<SimTime>,
     pub(crate) tally: Tally,
@@ -282,9 +282,9 @@ fn times(context: &Context<'_>, node: &Node) -> Parsed<Times> {
     let between = |at_least, at_most| Times { at_least, at_most };
     let times = match &node.value {
         Value::Whole(0) => {
-            return Err(source
-                .wrong(node.place, "`times: 0`")
-                .hint("write `nothing: …`"));
+            return Err(source.wrong(node.place, "`times: 0`").hint(
+                "write `nothing: …` where no event is expected, elsewhere `times: at most 0`",
+            ));
         }
         Value::Whole(_) => {
             let times = source.small(node, 1)?;

@@ -1,6 +1,7 @@
 //! Resolves the lines of `expect:` in a world: their subjects, polls and messages.
 
 mod consequence;
+mod counters;
 mod events;
 mod lnet;
 mod subjects;

@@ -3,7 +3,7 @@
 
 use reports::Glob;
 
-use super::Ask;
+use super::{Ask, Filter};
 use crate::{near, read_files::Library};
 
 /// An invalid selection.
@@ -38,7 +38,9 @@ pub(super) fn every_name_means_something(library: &Library, ask: &Ask) -> Result
         .map(|(name, _)| name)
         .chain(worlds)
         .collect();
-    for name in &ask.platforms {
+    let filtered = ask.filter.iter().flat_map(Filter::platforms);
+    for name in filtered.chain(ask.platforms.iter().cloned()) {
+        let name = &name;
         if !platforms.iter().any(|platform| on(name, platform)) {
             return Err(unknown(
                 "platform",

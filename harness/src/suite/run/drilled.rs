@@ -12,7 +12,13 @@ use reports::{
 use scenarios::{Arm, Story};
 
 use super::{
-    super::{artifacts, jobs::Panicked, pairs, pasted::pasted, repeat::Fingerprint},
+    super::{
+        artifacts,
+        jobs::Panicked,
+        pairs,
+        pasted::{pasted, run_again},
+        repeat::Fingerprint,
+    },
     Show,
 };
 use crate::{MemoryPlayer, Player, Turn, arm_name, bless, play_for, run_folder::Artifact};
@@ -192,13 +198,11 @@ impl Show<'_> {
 
     /// The command that repeats the drill.
     fn again(&self, planned: &PlannedDrill) -> String {
-        let mut words = vec!["nicdrill".to_owned(), "run".to_owned()];
-        words.extend(self.how.again.iter().cloned());
-        words.push(planned.drill.to_string());
-        if let [arm] = planned.arms.as_slice() {
-            words.extend(["--arm".to_owned(), arm.to_string()]);
-        }
-        pasted(&words)
+        let arm = match planned.arms.as_slice() {
+            [arm] => Some(*arm),
+            _ => None,
+        };
+        run_again(&self.how.again, &planned.drill, arm)
     }
 
     /// The command that shows the drill in full, in the first arm in which it failed.

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use ::zoo::{Mutant, RIGHT_POLLS};
+use reports::counted;
 
 use super::hunt::{AsProcess, Caught};
 
@@ -107,13 +108,12 @@ pub(super) fn sum(caught: &[Caught], idle: &[String]) -> String {
         .iter()
         .filter(|one| one.as_process == AsProcess::Caught);
     let mut sum = format!(
-        "{} wrong monitors: {} caught, {lives} live; {} by one or two scenarios only; {} as a process too; \
-         {} idle scenarios",
-        caught.len(),
+        "{}: {} caught, {lives} live; {} by one or two scenarios only; {} as a process too; {}",
+        counted(caught.len() as u64, "wrong monitor"),
         caught.len() - lives,
         by_few.count(),
         as_process.count(),
-        idle.len()
+        counted(idle.len() as u64, "idle scenario")
     );
     let unplayed = caught.iter().find_map(|one| match &one.as_process {
         AsProcess::NotPlayed(reason) if !one.by.is_empty() => Some(reason),

@@ -26,11 +26,12 @@ impl ExpectationResolver<'_> {
                     .into());
             }
         }
+        self.known_counter(spec.counter.as_ref())?;
         let is = |about| {
             What::Condition(ConditionIs {
                 of: spec.condition.clone(),
                 about,
-                counter: spec.counter.clone(),
+                counter: spec.counter.as_ref().map(|(name, _)| name.clone()),
                 stands: spec.stands,
             })
         };

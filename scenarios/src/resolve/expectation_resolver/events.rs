@@ -58,6 +58,7 @@ impl ExpectationResolver<'_> {
         } else {
             self.resolved.about(subject)
         };
+        self.known_counter(event.counter.as_ref())?;
         let mut message = BTreeMap::new();
         for (layer, (text, _)) in &event.message {
             message.insert(*layer, self.message(text, it));
@@ -70,7 +71,7 @@ impl ExpectationResolver<'_> {
             stamped_from: event.stamped_from,
             stamped_to: event.stamped_to,
             error_codes: event.codes.clone(),
-            counter: event.counter.clone(),
+            counter: event.counter.as_ref().map(|(name, _)| name.clone()),
         })
     }
 
