@@ -3,7 +3,7 @@
 //! The content of a descriptor is defined by [`Descriptor`]; [`cannot_play`] checks whether its
 //! monitor can play a story. Start at [`read`].
 
-use std::{fs, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 use observe::{Descriptor, Differences, Pace, Problem, Vocabulary, shipped_descriptors};
 use platforms::yaml::{self, YamlError};
@@ -13,7 +13,12 @@ use scenarios::{
 
 use serde::Deserialize;
 
-use crate::{counter_names, outages::Outages, place, read_files::Library};
+use crate::{
+    counter_names,
+    outages::Outages,
+    place,
+    read_files::{Library, text_of},
+};
 
 /// How many descriptors may import promises from one another. Chosen: more is a circle.
 const IMPORTS_MAX: usize = 8;
@@ -84,7 +89,7 @@ fn imported(
         return read_with(file, text, library, imports).map_err(|error| error.to_string());
     }
     let beside = Path::new(file).parent().unwrap_or(Path::new("")).join(like);
-    let text = fs::read_to_string(&beside)
+    let text = text_of(&beside)
         .map_err(|error| format!("`like` names `{like}`, which cannot be read: {error}"))?;
     let name = beside.display().to_string();
     read_with(&name, &text, library, imports).map_err(|error| error.to_string())
@@ -237,6 +242,8 @@ fn settings(story: &Story) -> (Vec<&str>, bool) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use observe::Filling;
     use scenarios::ChecksRun;
 

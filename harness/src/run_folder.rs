@@ -10,8 +10,11 @@
 //! unstored.jsonl    with `--store`: events that the store did not take
 //! repeat-01/ …   with `--repeat`: all this for each repeat
 //! ```
-//! The previous run is kept once, as `<folder>.old`. The folder ignores itself in git. `reports`
+//! The previous run is kept once, as `<folder>.old`. A folder is that of a run by its marker `.nicdrill-run`,
+//! which is locked while the run lasts ([`claim`]); any other folder is left alone. The folder ignores itself in git. `reports`
 //! formats the texts; [`super::suite`] decides which artifacts a drill leaves.
+
+mod claim;
 
 use std::{
     borrow::Cow,
@@ -22,6 +25,8 @@ use std::{
 
 use reports::{Baseline, DrillName, DrillReport, RunEvent, finding_id};
 use serde::Serialize;
+
+use claim::Claim;
 
 /// The default name of the folder.
 pub const DEFAULT: &str = "nicdrill.out";
@@ -38,10 +43,18 @@ pub enum RunFolderError {
         cause: io::Error,
     },
     /// The folder exists and is not the folder of an earlier run.
-    #[error("`{}` is not empty and holds no earlier run\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
+    #[error("`{}` is not empty and is not the folder of an earlier run (it has no marker `.nicdrill-run`); it is left alone\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
     NotOurs {
         /// The folder.
         path: PathBuf,
+    },
+    /// Another run writes into the folder.
+    #[error("another run writes into `{}`: {process}\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+        /// The process, as `process 4711`; empty if it has not yet written its name.
+        process: String,
     },
     /// The list of an earlier run's failures cannot be read.
     #[error("`{}` cannot be read: {cause}\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
@@ -76,7 +89,10 @@ impl RunFolderError {
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
-            Self::NotOurs { .. } => "name another folder with `--out`".into(),
+            Self::NotOurs { .. } => {
+                "name another folder with `--out`, or move this one away".into()
+            }
+            Self::InUse { .. } => "wait until it ends, or name another folder with `--out`".into(),
             Self::NoFailures { .. } => {
                 "`--failed` repeats what failed in the run before, so there must have been one"
                     .into()
@@ -108,6 +124,8 @@ pub struct RunFolder {
     /// Created with its first line.
     known: Option<File>,
     skipped: File,
+    /// `None` for a repeat, which lies in the folder of its run.
+    _claim: Option<Claim>,
 }
 
 /// A line of `failed.txt`: a drill, and a cause of its findings.
@@ -123,10 +141,11 @@ impl RunFolder {
     /// Creates the folder; an earlier run there is kept once, as `<path>.old`.
     ///
     /// # Errors
-    /// If the folder contains something other than an earlier run, or cannot be written.
+    /// If the folder, or `<path>.old`, contains something other than an earlier run, if another run writes
+    /// into it, or if it cannot be written.
     pub fn create(path: &Path) -> Result<Self, RunFolderError> {
-        put_aside(path)?;
-        Self::fresh(path)
+        let claim = Claim::of(path)?;
+        Self::fresh(path, Some(claim))
     }
 
     /// Creates the folder of one repeat, counted from 1, within this one.
@@ -134,7 +153,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be written.
     pub fn repeat(&self, number: u32) -> Result<Self, RunFolderError> {
-        Self::fresh(&self.path.join(format!("repeat-{number:02}")))
+        Self::fresh(&self.path.join(format!("repeat-{number:02}")), None)
     }
 
     /// Its path.
@@ -286,7 +305,7 @@ impl RunFolder {
         Ok(baseline)
     }
 
-    fn fresh(path: &Path) -> Result<Self, RunFolderError> {
+    fn fresh(path: &Path, claim: Option<Claim>) -> Result<Self, RunFolderError> {
         create_folder(path)?;
         write_whole(&path.join(".gitignore"), b"*\n")?;
         let open = |name: &str| open(&path.join(name));
@@ -297,6 +316,7 @@ impl RunFolder {
             failed: open("failed.txt")?,
             known: None,
             skipped: open("skipped.txt")?,
+            _claim: claim,
         })
     }
 }
@@ -339,35 +359,6 @@ pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
         create_folder(folder)?;
     }
     write_whole(path, text.as_bytes())
-}
-
-/// Renames an earlier run to `<path>.old`; an older one there is removed.
-fn put_aside(path: &Path) -> Result<(), RunFolderError> {
-    let failed = |cause| RunFolderError::Write {
-        path: path.to_owned(),
-        cause,
-    };
-    let mut entries = match fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(cause) => return Err(failed(cause)),
-    };
-    if entries.next().is_none() {
-        return Ok(());
-    }
-    // `events.jsonl` is the first file that a run writes, apart from `.gitignore`.
-    if !path.join("events.jsonl").exists() {
-        return Err(RunFolderError::NotOurs {
-            path: path.to_owned(),
-        });
-    }
-    let mut old = path.as_os_str().to_owned();
-    old.push(".old");
-    let old = PathBuf::from(old);
-    if old.join("events.jsonl").exists() {
-        fs::remove_dir_all(&old).map_err(failed)?;
-    }
-    fs::rename(path, &old).map_err(failed)
 }
 
 fn create_folder(path: &Path) -> Result<(), RunFolderError> {
@@ -498,6 +489,69 @@ mod tests {
         let error = RunFolder::create(place.path()).unwrap_err();
         assert!(matches!(error, RunFolderError::NotOurs { .. }), "{error}");
         assert!(place.path().join("thesis.txt").exists());
+    }
+
+    #[test]
+    fn a_folder_with_an_events_file_but_without_the_marker_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        for name in ["out", "out.old"] {
+            fs::create_dir(place.path().join(name)).unwrap();
+            fs::write(place.path().join(name).join("notes.txt"), "dear").unwrap();
+            fs::write(place.path().join(name).join("events.jsonl"), "").unwrap();
+        }
+        let out = place.path().join("out");
+        let error = RunFolder::create(&out).unwrap_err();
+        assert!(matches!(error, RunFolderError::NotOurs { .. }), "{error}");
+        assert!(out.join("notes.txt").exists());
+        // A marker that we did not write is none.
+        fs::write(out.join(".nicdrill-run"), "").unwrap();
+        let error = RunFolder::create(&out).unwrap_err();
+        assert!(matches!(error, RunFolderError::NotOurs { .. }), "{error}");
+        // Nor is the folder beside it removed for an earlier run.
+        fs::remove_dir_all(&out).unwrap();
+        drop(RunFolder::create(&out).unwrap());
+        let error = RunFolder::create(&out).unwrap_err().to_string();
+        assert!(error.contains("out.old` is not empty"), "{error}");
+        assert!(place.path().join("out.old/notes.txt").exists());
+        assert!(out.join("events.jsonl").exists());
+    }
+
+    #[test]
+    fn a_second_run_into_the_same_folder_is_refused_with_the_process_of_the_first() {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        let mut first = RunFolder::create(&out).unwrap();
+        first.take(&started()).unwrap();
+        let error = RunFolder::create(&out).unwrap_err().to_string();
+        let pid = std::process::id();
+        assert!(error.contains(&format!("process {pid}")), "{error}");
+        assert!(error.contains("\nhint: "), "{error}");
+        assert!(out.join("run.json").exists());
+        drop(first);
+        let marker = || fs::read_to_string(out.join(".nicdrill-run")).unwrap();
+        assert!(!marker().contains(&pid.to_string()), "{}", marker());
+        drop(RunFolder::create(&out).unwrap());
+        assert!(place.path().join("out.old/run.json").exists());
+    }
+
+    #[test]
+    fn of_many_runs_at_once_one_has_the_folder() {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        let start = std::sync::Barrier::new(8);
+        let ready = std::sync::Barrier::new(8);
+        let winners = std::thread::scope(|scope| {
+            let one = || {
+                start.wait();
+                let folder = RunFolder::create(&out);
+                ready.wait();
+                folder.is_ok()
+            };
+            let runs: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
+            let won = runs.into_iter().map(|run| run.join().unwrap());
+            won.filter(|won| *won).count()
+        });
+        assert_eq!(winners, 1);
     }
 
     #[test]

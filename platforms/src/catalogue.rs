@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use include_dir::{Dir, include_dir};
 
+use crate::name::{NAME_HINT, name_mistake};
 use crate::profile::Profile;
 use crate::rest::CountersAtRest;
 use crate::source::{PlatformError, Source};
@@ -103,6 +104,7 @@ impl Platforms {
             driver.source = Arc::new(Source::new(file, text));
             versioned(&driver.source, "driver_version", driver.driver_version)?;
             driver.complete()?;
+            named(&driver.source, "name", &driver.name)?;
             let known = drivers.contains_key(&driver.name);
             unique(&driver.source, &driver.name, known)?;
             drivers.insert(driver.name.clone(), driver);
@@ -115,6 +117,10 @@ impl Platforms {
             let profile: Arc<Profile> = Arc::new(yaml::read(file, text)?);
             let source = Arc::new(Source::new(file, text));
             versioned(&source, "platform_version", profile.platform_version)?;
+            named(&source, "name", &profile.name)?;
+            for variant in profile.variants.keys() {
+                named(&source, "variants", variant)?;
+            }
             unique(&source, &profile.name, all.contains_key(&profile.name))?;
             let counters = if profile.counters.is_empty() {
                 Arc::clone(&counters)
@@ -148,6 +154,13 @@ fn versioned(source: &Source, key: &str, version: u32) -> Result<(), PlatformErr
     }
 }
 
+fn named(source: &Source, key: &str, name: &str) -> Result<(), PlatformError> {
+    match name_mistake(name) {
+        None => Ok(()),
+        Some(what) => Err(source.wrong(key, what).hint(NAME_HINT).into()),
+    }
+}
+
 fn unique(source: &Source, name: &str, known: bool) -> Result<(), PlatformError> {
     match known {
         false => Ok(()),
@@ -155,5 +168,34 @@ fn unique(source: &Source, name: &str, known: bool) -> Result<(), PlatformError>
             .wrong("name", format!("`{name}` is described twice"))
             .hint("give it another name")
             .into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_platform_a_variant_and_a_driver_have_names_that_are_no_paths() {
+        let (file, text) = Platforms::shipped_texts()
+            .find(|(_, text)| text.lines().any(|line| line == "name: h100-oci"))
+            .unwrap();
+        let refused = |text: &str| {
+            let error = Platforms::read(&[(&file, text)]).unwrap_err().to_string();
+            assert!(error.contains("has the character '/'"), "{error}");
+            assert!(error.starts_with(&format!("{file}:")), "{error}");
+        };
+        refused(&text.replace("name: h100-oci\n", "name: \"../../../x\"\n"));
+        let variant = "no-default-route:";
+        assert!(text.contains(variant));
+        refused(&text.replace(variant, "\"../x\":"));
+        let (_, driver) = Platforms::shipped_texts()
+            .find(|(_, text)| text.lines().any(|line| line.starts_with("driver_version:")))
+            .unwrap();
+        let name = driver
+            .lines()
+            .find(|line| line.starts_with("name: "))
+            .unwrap();
+        refused(&driver.replace(name, "name: a/b"));
     }
 }

@@ -57,7 +57,10 @@ pub use machine::{
     Rdma, Route, Routes, Shared,
 };
 pub use metadata::{Metadata, MetadataGpu};
-pub use name::{DeviceName, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel};
+pub use name::{
+    DeviceName, NAME_CHARS_MAX, NAME_HINT, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel,
+    name_mistake,
+};
 pub use pci::{PciAddress, PciAddressError};
 pub use platform::{Platform, PortFacts, Refusal};
 pub use problem::ProblemKind;

@@ -24,6 +24,37 @@ pub struct DeviceName(pub String);
 #[serde(transparent)]
 pub struct PortNumber(pub u8);
 
+/// The most characters of a name that a file gives. Chosen: a drill's name is two or three of them and stays
+/// below the 255 bytes of a file name.
+pub const NAME_CHARS_MAX: usize = 64;
+
+/// What a name may be, as a hint.
+pub const NAME_HINT: &str = "a name has 1 to 64 characters, no `/` and no control character";
+
+/// What is wrong with a name that a file gives to a scenario, platform, variant, driver, world, node or handle;
+/// `None` if nothing is. Such a name becomes a part of paths and of lines in lists, so it has 1 to
+/// [`NAME_CHARS_MAX`] characters, no `/` and no control character, and is not `.` or `..`.
+#[must_use]
+pub fn name_mistake(name: &str) -> Option<String> {
+    let told = |what: &str| Some(format!("the name {name:?} {what}"));
+    if name.trim().is_empty() {
+        return told("is empty");
+    }
+    if name.chars().nth(NAME_CHARS_MAX).is_some() {
+        let begin: String = name.chars().take(NAME_CHARS_MAX).collect();
+        return Some(format!(
+            "the name that begins {begin:?} has more than {NAME_CHARS_MAX} characters"
+        ));
+    }
+    if let Some(odd) = name.chars().find(|c| *c == '/' || c.is_control()) {
+        return told(&format!("has the character {odd:?}"));
+    }
+    if [".", ".."].contains(&name) {
+        return told("is a folder's");
+    }
+    None
+}
+
 macro_rules! text_name {
     ($($name:ident),*) => {$(
         impl $name {
@@ -188,5 +219,35 @@ impl<'de> Deserialize<'de> for TopoLevel {
                 hint: "allowed: X, PIX, PXB, PHB, NODE, SYS, NV<n>",
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_no_path_no_line_and_no_longer_than_a_file_name_can_hold() {
+        let longest = "n".repeat(NAME_CHARS_MAX);
+        for good in ["h100-oci", "a name", "mlx5_0", "knoten-ä", &longest] {
+            assert_eq!(name_mistake(good), None, "{good}");
+        }
+        let longer = "n".repeat(NAME_CHARS_MAX + 1);
+        for bad in [
+            "",
+            " ",
+            ".",
+            "..",
+            "../../../x",
+            "/x",
+            "a\nb",
+            "a\u{1b}[2J",
+            "a\0",
+            &longer,
+        ] {
+            assert!(name_mistake(bad).is_some(), "{bad:?}");
+        }
+        let told = name_mistake("../x\ny").unwrap();
+        assert!(!told.contains('\n'), "{told}");
     }
 }

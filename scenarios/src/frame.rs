@@ -98,7 +98,11 @@ type About = (String, String, (), Option<Vec<(String, Place)>>);
 
 fn about() -> impl Keys<Value = About> {
     (
-        need("scenario", Text("a title"), "The title, one line."),
+        need(
+            "scenario",
+            TITLE,
+            "The title, one line of at most 200 characters.",
+        ),
         need("why", Text("a text"), "The purpose of the scenario."),
         or(
             "scenario_version",
@@ -113,6 +117,24 @@ fn about() -> impl Keys<Value = About> {
         ),
     )
 }
+
+/// The most characters of a title.
+const TITLE_CHARS_MAX: usize = 200;
+
+const TITLE: Checked<Text, String> = Checked(Text("a title"), |context, node, title| {
+    let odd = title.trim_end().chars().find(|c| c.is_control());
+    let what = match odd {
+        Some(odd) => format!("a title is one line, and this one has the character {odd:?}"),
+        None if title.chars().nth(TITLE_CHARS_MAX).is_some() => {
+            format!("a title of more than {TITLE_CHARS_MAX} characters")
+        }
+        None => return Ok(title.trim_end().to_owned()),
+    };
+    Err(context
+        .source
+        .wrong(node.place, what)
+        .hint("write one line; the rest belongs to `why`"))
+});
 
 pub(crate) const VERSION: Plain<()> = plain(
     "`1`",

@@ -80,7 +80,7 @@ fn refuse_taken_name(source: &Source<'_>, name: &str, place: Place) -> Parsed<()
             .wrong(place, format!("`{name}` cannot name a handle"))
             .hint("write lower-case letters, digits and `_`, a letter first"));
     }
-    Ok(())
+    source.refuse_odd_name(place, name)
 }
 
 const TIMELINE: Checked<List<Plain<StepSpec>>, Vec<StepSpec>> =

@@ -4,6 +4,7 @@
 //! It knows kinds of values only, not the words of the language.
 
 use platforms::yaml::{Key, Node, Place, Value, YamlError, nearest};
+use platforms::{NAME_HINT, name_mistake};
 use simfs::{Errno, SimTime};
 
 use crate::duration;
@@ -77,6 +78,14 @@ impl<'a> Source<'a> {
             node.place,
             format!("found {}, expected {expected}", node.value.kind()),
         )
+    }
+
+    /// Rejects a name that no file may give ([`platforms::name_mistake`]).
+    pub(crate) fn refuse_odd_name(&self, place: Place, name: &str) -> Read<()> {
+        match name_mistake(name) {
+            None => Ok(()),
+            Some(what) => Err(self.wrong(place, what).hint(NAME_HINT)),
+        }
     }
 
     /// A text that is not empty; a number stands for its digits.

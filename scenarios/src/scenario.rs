@@ -22,6 +22,7 @@ use crate::resolve;
 use crate::resolved_world::ResolvedWorld;
 use crate::step::{GivenSpec, StepSpec};
 use crate::story::{Arm, Story};
+use crate::values::POLLS_MAX;
 use crate::world::World;
 
 /// A parsed scenario.
@@ -100,6 +101,9 @@ fn scenario(file: &str, text: &str, root: &Node) -> Result<Scenario, ScenarioErr
         // Of another version nothing else can be said.
         VERSION.parse(&Context::new(source, &nobody), version)?;
     }
+    for part in name_of(file).split('/') {
+        source.refuse_odd_name(root.place, part)?;
+    }
     let names = handle_names(&fields);
     let (frame, (given, steps)) = fields.only(&source, keys().names(), || {
         let frame = frame().parse(&Context::new(source, &nobody), &fields);
@@ -107,6 +111,17 @@ fn scenario(file: &str, text: &str, root: &Node) -> Result<Scenario, ScenarioErr
         Mistakes::in_both(frame, plot)
     })?;
     let last = steps.iter().map(StepSpec::last).max().unwrap_or_default();
+    let end = frame.until.unwrap_or_default().max(last);
+    let ticks = frame.ticks.last_until(end);
+    if ticks > u64::from(POLLS_MAX) {
+        let keys = ["until", "tick", "timeline"];
+        let at = keys.into_iter().find_map(|key| fields.get(key));
+        let place = at.map_or(root.place, |node| node.place);
+        let what = format!("the story has {ticks} ticks, at most {POLLS_MAX} are played");
+        return Err(source
+            .wrong(place, what)
+            .hint("end earlier, or write a longer `tick`"));
+    }
     if let (Some(until), Some(node)) = (frame.until, fields.get("until"))
         && until < last
     {
@@ -136,6 +151,22 @@ fn scenario(file: &str, text: &str, root: &Node) -> Result<Scenario, ScenarioErr
     })
 }
 
+/// `family/name` of a file.
+fn name_of(file: &str) -> String {
+    let path = file
+        .strip_suffix(".yaml")
+        .or_else(|| file.strip_suffix(".yml"));
+    let path = path.unwrap_or(file);
+    let mut parts = path.rsplit('/');
+    match (parts.next(), parts.next()) {
+        (Some(name), Some(family)) if !["", ".", ".."].contains(&family) => {
+            format!("{family}/{name}")
+        }
+        (Some(name), _) => name.to_owned(),
+        (None, _) => path.to_owned(),
+    }
+}
+
 /// The names under `let`, whatever they are declared as.
 fn handle_names(fields: &Fields<'_>) -> BTreeSet<String> {
     match fields.get("let").map(|node| &node.value) {
@@ -148,19 +179,7 @@ impl Scenario {
     /// `family/name`, from the file's place.
     #[must_use]
     pub fn name(&self) -> String {
-        let path = self
-            .file
-            .strip_suffix(".yaml")
-            .or_else(|| self.file.strip_suffix(".yml"));
-        let path = path.unwrap_or(&self.file);
-        let mut parts = path.rsplit('/');
-        match (parts.next(), parts.next()) {
-            (Some(name), Some(family)) if !["", ".", ".."].contains(&family) => {
-                format!("{family}/{name}")
-            }
-            (Some(name), _) => name.to_owned(),
-            (None, _) => path.to_owned(),
-        }
+        name_of(&self.file)
     }
 
     /// The folder it is in, such as `port`; empty if there is none.

@@ -353,6 +353,10 @@ pub(crate) const FLAG: Plain<String> = plain("a text", string_form, |context, no
     }
 });
 
+/// The most polls and ticks of a story, and of a window. Chosen: 27 hours of ticks of a second, which is far more
+/// than any fault needs, and a minute or two of memory-arm time.
+pub(crate) const POLLS_MAX: u32 = 100_000;
+
 /// A number of polls, `3 polls`.
 pub(crate) const POLLS: Plain<u32> = plain("`N polls`", string_form, |context, node| {
     let text = context.source.text(node, "`N polls`")?;
@@ -360,7 +364,7 @@ pub(crate) const POLLS: Plain<u32> = plain("`N polls`", string_form, |context, n
         context
             .source
             .wrong(node.place, format!("invalid number of polls `{text}`"))
-            .hint("write `1 poll` or `3 polls`")
+            .hint(format!("write `1 poll` or `3 polls`, at most {POLLS_MAX}"))
     })
 });
 
@@ -368,7 +372,7 @@ pub(crate) const POLLS: Plain<u32> = plain("`N polls`", string_form, |context, n
 pub(crate) fn counted(text: &str, units: &[&str]) -> Option<u32> {
     let (number, unit) = text.trim().split_once(' ')?;
     let number: u32 = number.parse().ok()?;
-    (units.contains(&unit.trim()) && number <= 1_000_000).then_some(number)
+    (units.contains(&unit.trim()) && number <= POLLS_MAX).then_some(number)
 }
 
 /// A duration above zero.

@@ -80,6 +80,7 @@ impl World {
         let context = Context::new(source, &handles);
         let (name, why, nodes, switches, cables) =
             MapOf("a world", keys()).parse(&context, &root)?;
+        source.refuse_odd_name(root.place, &name)?;
         let world = Self {
             file: file.to_owned(),
             text: text.to_owned(),
@@ -218,7 +219,11 @@ pub(crate) fn node_keys() -> impl Keys<Value = NodeSpec> {
         ),
         |context, _, ((name, name_place), platform, monitored, rails)| {
             Ok(NodeSpec {
-                names: range(&context.source, &name, name_place)?,
+                names: named(
+                    &context.source,
+                    range(&context.source, &name, name_place)?,
+                    name_place,
+                )?,
                 name_place,
                 platform,
                 monitored,
@@ -336,11 +341,23 @@ pub(crate) fn cable_keys() -> impl Keys<Value = CableSpec> {
     )
 }
 
+/// The names of a range, if a file may give them.
+fn named(
+    source: &Source<'_>,
+    names: Vec<String>,
+    place: Place,
+) -> Result<Vec<String>, ScenarioError> {
+    for name in &names {
+        source.refuse_odd_name(place, name)?;
+    }
+    Ok(names)
+}
+
 /// Every name of these ranges.
 fn ranges(source: &Source<'_>, texts: Vec<NameAt>) -> Result<Vec<NameAt>, ScenarioError> {
     let mut names = Vec::new();
     for (text, place) in texts {
-        let range = range(source, &text, place)?;
+        let range = named(source, range(source, &text, place)?, place)?;
         names.extend(range.into_iter().map(|name| (name, place)));
     }
     Ok(names)

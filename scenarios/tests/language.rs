@@ -723,3 +723,78 @@ fn a_step_at_a_tick_belongs_to_its_poll_however_late_that_is() {
         assert_eq!(late.ticks.first_from(late.steps[0].at), 10);
     }
 }
+
+#[test]
+fn a_file_name_that_would_forge_a_line_or_a_path_names_no_scenario() {
+    let text = around("{ cut: victim }", "nothing");
+    for file in [
+        "port/a\nport/forged@h100-oci.yaml",
+        "a\nb/cut.yaml",
+        "port/a\u{7}.yaml",
+    ] {
+        let error = read(file, &text).unwrap_err().to_string();
+        assert!(error.contains("has the character"), "{error}");
+    }
+    let long = format!("port/{}.yaml", "n".repeat(65));
+    let error = read(&long, &text).unwrap_err().to_string();
+    assert!(error.contains("more than 64 characters"), "{error}");
+}
+
+#[test]
+fn a_title_is_one_line_of_at_most_200_characters() {
+    let rest = "why: y\ntimeline: [ { at: 0s, expect: [ nothing ] } ]\n";
+    check_refused(
+        &format!("scenario: §\"a\\nport/forged@h100-oci\"\n{rest}"),
+        &["a title is one line", "hint: "],
+    );
+    check_refused(
+        &format!("scenario: §{}\n{rest}", "t".repeat(201)),
+        &["more than 200 characters"],
+    );
+    let longest = format!("scenario: {}\n{rest}", "t".repeat(200));
+    read("port/try.yaml", &longest).unwrap();
+}
+
+#[rstest]
+#[case::polls(
+    "scenario: x\nwhy: y\ntimeline: [ { at: 0s, expect: [ { state_file: valid, within: §1000000 polls } ] } ]\n",
+    "at most 100000"
+)]
+#[case::ticks(
+    "scenario: x\nwhy: y\ntick: §1ms\ntimeline: [ { at: 1h, expect: [ nothing ] } ]\n",
+    "3600000 ticks, at most 100000"
+)]
+#[case::end(
+    "scenario: x\nwhy: y\nuntil: §100001s\ntimeline: [ { at: 0s, expect: [ nothing ] } ]\n",
+    "100001 ticks, at most 100000"
+)]
+fn what_a_story_costs_is_bounded(#[case] marked: &str, #[case] says: &str) {
+    check_refused(marked, &[says]);
+}
+
+#[test]
+fn names_of_worlds_nodes_and_handles_are_no_paths() {
+    let world = |name: &str, node: &str| {
+        let text = format!(
+            "world: \"{name}\"\nwhy: y\nnodes: [ {{ name: \"{node}\", platform: h100-oci }} ]\n"
+        );
+        World::read("worlds/w.yaml", &text)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    world("pair", "n-1").unwrap();
+    for (name, node) in [
+        ("../../x", "n-1"),
+        ("a\\nb", "n-1"),
+        ("pair", "a/n"),
+        ("pair", "a\\nb"),
+    ] {
+        let error = world(name, node).unwrap_err();
+        assert!(error.contains("has the character"), "{error}");
+    }
+    let long = "h".repeat(65);
+    check_refused(
+        &format!("scenario: x\nwhy: y\nlet: {{ §{long}: {{ nth: 1 }} }}\ntimeline: []\n"),
+        &["more than 64 characters"],
+    );
+}

@@ -20,6 +20,12 @@ pub enum ReadError {
         /// Files that may be meant, if it does not exist.
         hint: Option<String>,
     },
+    /// It is a folder, a device, a pipe or a socket.
+    #[error("`{path}` is not a regular file\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    NotAFile {
+        /// The path.
+        path: String,
+    },
     /// It is larger than the limit.
     #[error("`{path}` has {bytes} bytes, at most {MAX_BYTES} are read\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     TooLarge {
@@ -116,6 +122,7 @@ impl ReadError {
         Some(match self {
             Self::Io { hint, .. } => hint.clone()?.into(),
             Self::NoSuchMonitor { hint, .. } => hint.clone().into(),
+            Self::NotAFile { .. } => "only regular files are read, up to 1 MiB".into(),
             Self::TooLarge { .. } => "split it, or give a smaller file".into(),
             Self::Empty { wanted, .. } => {
                 format!("{wanted}s are files that end in `.yaml` or `.yml`").into()

@@ -2,12 +2,14 @@
 //! [`text_of`].
 
 use std::{
-    fs,
+    fs::{self, OpenOptions},
     io::{self, Read as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
 use platforms::yaml::MAX_BYTES;
+use rustix::fs::OFlags;
 
 use super::error::ReadError;
 
@@ -18,18 +20,31 @@ const MAX_FILE_BYTES: u64 = MAX_BYTES as u64;
 /// ends a loop of links.
 const DEPTH_MAX: usize = 8;
 
-/// Reads a text file, within the size limit.
+/// Reads a text file, within the size limit. Only a regular file is read: a device has no end, and a pipe may
+/// have no writer.
 ///
 /// # Errors
-/// If it cannot be read, is too large, or is not text.
+/// If it cannot be read, is no regular file, is too large, or is not text.
 pub fn text_of(path: &Path) -> Result<String, ReadError> {
     let name = path.display().to_string();
     let io = |cause| ReadError::io(path, cause);
-    let bytes = fs::metadata(path).map_err(io)?.len();
-    if bytes > MAX_FILE_BYTES {
+    // A pipe that nobody writes would hold the command for ever.
+    let no_wait = OFlags::NONBLOCK.bits().cast_signed();
+    let mut options = OpenOptions::new();
+    let file = options.read(true).custom_flags(no_wait).open(path);
+    let file = file.map_err(io)?;
+    let found = file.metadata().map_err(io)?;
+    if !found.is_file() {
+        return Err(ReadError::NotAFile { path: name });
+    }
+    let mut bytes = Vec::new();
+    let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+    let read = read.map_err(io)? as u64;
+    if read > MAX_FILE_BYTES {
+        let bytes = found.len().max(read);
         return Err(ReadError::TooLarge { path: name, bytes });
     }
-    text(name, fs::read(path).map_err(io)?)
+    text(name, bytes)
 }
 
 /// Reads a text from standard input, within the size limit.
@@ -97,6 +112,8 @@ pub(super) fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBu
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
     use super::*;
 
     fn file(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
@@ -120,6 +137,18 @@ mod tests {
             ),
             "{error}"
         );
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_with_a_word_and_never_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe.yaml");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        for path in [Path::new("/dev/zero"), folder.path(), &pipe] {
+            let error = text_of(path).unwrap_err();
+            let named = matches!(error, ReadError::NotAFile { .. });
+            assert!(named, "{error}");
+        }
     }
 
     #[test]

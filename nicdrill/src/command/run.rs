@@ -102,7 +102,7 @@ fn played(
     // A run whose store is not available does not start.
     let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
     let folder = RunFolder::create(&choice.out).map_err(|error| match error {
-        RunFolderError::NotOurs { .. } => Stop::input(error),
+        RunFolderError::NotOurs { .. } | RunFolderError::InUse { .. } => Stop::input(error),
         other => Stop::with(ExitCode::ReportNotWritten, other.to_string()),
     })?;
     let starting = Starting {

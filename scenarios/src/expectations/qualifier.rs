@@ -19,7 +19,7 @@ use crate::message;
 use crate::reader::Fields;
 use crate::story::Times;
 use crate::subject::NodeNames;
-use crate::values::{LAYER, NODES, TIME, counted};
+use crate::values::{LAYER, NODES, POLLS_MAX, TIME, counted};
 
 /// The keys that every expectation accepts: nodes, layer, and polls.
 pub(crate) fn qualifiers() -> impl Keys<Value = Qualifiers> {
@@ -129,7 +129,9 @@ const WITHIN: Plain<WindowSpec> = plain("`N polls` or a time", string_form, |con
                 node.place,
                 format!("invalid number of polls or duration `{text}`"),
             )
-            .hint("write `2 polls` or a time such as `5s`")
+            .hint(format!(
+                "write `2 polls`, at most {POLLS_MAX}, or a time such as `5s`"
+            ))
     })
 });
 

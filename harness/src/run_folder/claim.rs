@@ -1,0 +1,178 @@
+//! The claim of a run on its folder: a marker, locked (`flock(2)`) for as long as the run lasts.
+//!
+//! The marker makes a folder that of an earlier run; nothing else does. While the run lasts, it names the
+//! process on a second line, so that another run can be refused by name.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Read as _, Seek as _, Write as _},
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+    process,
+};
+
+use rustix::fs::OFlags;
+
+use super::{RunFolderError, create_folder};
+
+/// The marker's name.
+const MARKER: &str = ".nicdrill-run";
+
+/// Its first line.
+const TEXT: &str = "the folder of a run of nicdrill\n";
+
+/// The most bytes of a marker that are read: its text and a process id of ten digits.
+const READ_MAX: u64 = 128;
+
+/// A folder that is this run's.
+#[derive(Debug)]
+pub(super) struct Claim(File);
+
+/// What a folder is.
+enum Found {
+    /// Empty, and claimed now.
+    Empty(Claim),
+    /// An earlier run's, claimed so that nobody else puts it aside.
+    Earlier(Claim),
+    /// Put aside by another run while it was opened.
+    Moved,
+}
+
+impl Claim {
+    /// Claims a folder, which is created; an earlier run there is renamed to `<path>.old`, and the older one
+    /// there removed.
+    ///
+    /// # Errors
+    /// If either folder contains something other than an earlier run, or a run that lasts, or cannot be
+    /// written.
+    pub(super) fn of(path: &Path) -> Result<Self, RunFolderError> {
+        loop {
+            create_folder(path)?;
+            match Found::at(path)? {
+                Found::Empty(claim) => return Ok(claim),
+                Found::Earlier(claim) => {
+                    put_aside(path)?;
+                    drop(claim);
+                }
+                Found::Moved => {}
+            }
+        }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        self.0
+            .write_all(format!("{TEXT}process {}\n", process::id()).as_bytes())
+    }
+}
+
+/// The marker of a run that ended names no process.
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // If it stays, nobody reads it: a process is named only while the marker is locked.
+        let _ = self.0.set_len(TEXT.len() as u64);
+    }
+}
+
+impl Found {
+    fn at(path: &Path) -> Result<Self, RunFolderError> {
+        let failed = |cause| RunFolderError::Write {
+            path: path.to_owned(),
+            cause,
+        };
+        let not_ours = || RunFolderError::NotOurs {
+            path: path.to_owned(),
+        };
+        let marker = path.join(MARKER);
+        if !marker.is_file() && !is_empty(path).map_err(failed)? {
+            // Between the two questions another run may have begun.
+            return if marker.is_file() {
+                Ok(Self::Moved)
+            } else {
+                Err(not_ours())
+            };
+        }
+        let no_link = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = match options.custom_flags(no_link).mode(0o644).open(&marker) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Moved),
+            Err(cause) => return Err(failed(cause)),
+        };
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let text = read(&mut file).map_err(failed)?;
+                return Err(RunFolderError::InUse {
+                    path: path.to_owned(),
+                    process: text
+                        .strip_prefix(TEXT)
+                        .unwrap_or_default()
+                        .trim()
+                        .to_owned(),
+                });
+            }
+            Err(TryLockError::Error(cause)) => return Err(failed(cause)),
+        }
+        let opened = file.metadata().map_err(failed)?;
+        match fs::symlink_metadata(&marker) {
+            Ok(named) if (named.dev(), named.ino()) == (opened.dev(), opened.ino()) => {}
+            _ => return Ok(Self::Moved),
+        }
+        let text = read(&mut file).map_err(failed)?;
+        if text.starts_with(TEXT) {
+            return Ok(Self::Earlier(Claim(file)));
+        }
+        if !text.is_empty() || !is_only(path, MARKER).map_err(failed)? {
+            return Err(not_ours());
+        }
+        let mut claim = Claim(file);
+        claim.write().map_err(failed)?;
+        Ok(Self::Empty(claim))
+    }
+}
+
+/// Renames an earlier run, which is claimed, to `<path>.old`; an older one there is removed.
+fn put_aside(path: &Path) -> Result<(), RunFolderError> {
+    let mut old = path.as_os_str().to_owned();
+    old.push(".old");
+    let old = PathBuf::from(old);
+    let failed = |cause| RunFolderError::Write {
+        path: old.clone(),
+        cause,
+    };
+    if fs::symlink_metadata(&old).is_ok() {
+        if !old.is_dir() {
+            return Err(RunFolderError::NotOurs { path: old });
+        }
+        if !is_empty(&old).map_err(failed)? {
+            match Found::at(&old)? {
+                Found::Earlier(_claim) => fs::remove_dir_all(&old).map_err(failed)?,
+                Found::Empty(_) | Found::Moved => {}
+            }
+        }
+    }
+    fs::rename(path, &old).map_err(failed)
+}
+
+/// The begin of a marker.
+fn read(file: &mut File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.take(READ_MAX).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn is_empty(folder: &Path) -> io::Result<bool> {
+    Ok(fs::read_dir(folder)?.next().is_none())
+}
+
+/// Whether a folder contains this and nothing else.
+fn is_only(folder: &Path, name: &str) -> io::Result<bool> {
+    for entry in fs::read_dir(folder)? {
+        if entry?.file_name() != name {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
