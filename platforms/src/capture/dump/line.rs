@@ -89,7 +89,7 @@ fn separator(text: &str) -> Option<usize> {
     loop {
         let rest = &text[at..];
         let address = [12, 10, 7].into_iter().find(|length| {
-            let end = rest[(*length).min(rest.len())..].chars().next();
+            let end = rest.get(*length..).and_then(|rest| rest.chars().next());
             rest.get(..*length).is_some_and(is_bus_name) && matches!(end, None | Some('/' | ':'))
         });
         let from = at + address.unwrap_or(0);
