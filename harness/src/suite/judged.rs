@@ -41,7 +41,10 @@ pub(super) fn loses_events(descriptor: &Descriptor) -> bool {
 #[must_use]
 pub fn judged_exit_code(by: &JudgedBy, summary: &Summary) -> ExitCode {
     let nothing = match by {
-        JudgedBy::Promises => false,
+        JudgedBy::Promises => {
+            let judged = &summary.judged;
+            judged.judged == 0 && !judged.not_judged.is_empty()
+        }
         JudgedBy::Laws { .. } => true,
         JudgedBy::Needs { .. } => summary.judged.judged == 0,
     };
@@ -86,6 +89,17 @@ mod tests {
         assert_eq!(
             judged_exit_code(&JudgedBy::Promises, &Summary::default()),
             ExitCode::Success
+        );
+    }
+
+    #[test]
+    fn a_monitor_without_a_promise_about_what_was_drilled_is_not_found_right() {
+        let mut summary = Summary::default();
+        let reason = "no promise about `disabled`".to_owned();
+        summary.judged.not_judged.insert(reason, 3);
+        assert_eq!(
+            judged_exit_code(&JudgedBy::Promises, &summary),
+            ExitCode::NothingJudged
         );
     }
 }
