@@ -37,14 +37,11 @@ pub(super) fn loses_events(descriptor: &Descriptor) -> bool {
 }
 
 /// The exit code of a run that judged nothing although it had drills; success otherwise. A monitor that
-/// promises nothing can be found wrong, by a law, and never right.
+/// promises nothing about what was drilled can be found wrong, by a law, and never right.
 #[must_use]
 pub fn judged_exit_code(by: &JudgedBy, summary: &Summary) -> ExitCode {
     let nothing = match by {
-        JudgedBy::Promises => {
-            let judged = &summary.judged;
-            judged.judged == 0 && !judged.not_judged.is_empty()
-        }
+        JudgedBy::Promises => summary.judged.is_nothing(),
         JudgedBy::Laws { .. } => true,
         JudgedBy::Needs { .. } => summary.judged.judged == 0,
     };
