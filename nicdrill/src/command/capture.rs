@@ -73,7 +73,13 @@ pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode,
         identifiers: arguments.keep_identifiers,
     };
     let captured = match &arguments.from_dump {
-        Some(file) => capture::of_dump(&text_of(file)?, matrix, name, asked, &known, &roles_found),
+        Some(file) => {
+            let dump = text_of(file)?;
+            if dump.trim().is_empty() {
+                return Err(Stop::usage(format!("`{}` is empty", file.display())).hint(DUMP));
+            }
+            capture::of_dump(&dump, matrix, name, asked, &known, &roles_found)
+        }
         None => {
             let limit = duration(&arguments.reading.read_limit)?;
             let mut root = capture::LiveRoot::new(&arguments.root, limit);
