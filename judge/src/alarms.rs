@@ -192,6 +192,7 @@ impl Judging<'_> {
         let mut finding = self.finding(FindingKind::Missing, cause, Some(node), Some(tick));
         finding.expected.push(expected);
         finding.came = heard.lines(group, tick);
+        finding.came.extend(heard.lines_of_node(group, tick));
         self.findings.push(finding);
     }
 

@@ -14,7 +14,7 @@ use scenarios::{
 use simfs::SimTime;
 
 use director::NodeView;
-use observe::Recording;
+use observe::{Pace, Recording};
 
 use crate::{
     assign::Bounds,
@@ -214,9 +214,19 @@ fn say<'a>(
     }
 }
 
-/// How many ticks the checks of a kind run behind, because their loop does not poll in every tick.
+/// How many ticks the checks of a kind run behind, because their loop does not poll in every tick, or the program is
+/// not run or asked in every one.
 fn behind(context: &JudgeContext<'_>, kind: CheckKind) -> u64 {
-    let tick = Duration::from_nanos(context.story.ticks.interval().as_ns());
+    let tick_ns = context.story.ticks.interval().as_ns();
+    if context.descriptor.pace() != Pace::Gate {
+        return context
+            .descriptor
+            .schedule
+            .interval_ns(tick_ns)
+            .div_ceil(tick_ns)
+            - 1;
+    }
+    let tick = Duration::from_nanos(tick_ns);
     context.descriptor.ticks_behind(kind, tick)
 }
 

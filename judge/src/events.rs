@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use observe::{
-    Severity,
+    Severity, Subject,
     promises::{LostPublish, Pinned},
 };
 use platforms::NodeName;
@@ -251,7 +251,7 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// The events nearest to a demand: those assigned to it, then those about the same subject.
+    /// The events nearest to a demand: those assigned to it, those about the same subject, and alarms about the node.
     fn nearest(
         &self,
         demand: &Demand<'_>,
@@ -279,6 +279,15 @@ impl<'a> Judging<'a> {
         let in_time = others.partition_point(|reported| distance(reported) == 0);
         others.truncate(in_time + BESIDE_MAX);
         lines.extend(others.iter().map(|reported| reported.line()));
+        // What was said of the whole node in its time may have meant it.
+        let of_node = |reported: &&ReportedEvent<'_>| {
+            *reported.node == demand.node
+                && reported.event.subject == Subject::Node
+                && reported.event.severity != Severity::Healthy
+                && distance(reported) == 0
+        };
+        let of_node = reported.iter().filter(of_node);
+        lines.extend(of_node.map(|reported| reported.line()));
         let mut seen = BTreeSet::new();
         lines.retain(|line| seen.insert(line.clone()));
         lines.truncate(NEAREST_MAX);

@@ -4,6 +4,7 @@
 //! back, what healed first not last; where reports begin and end faults, the same thing is not reported twice; a report that was not delivered
 //! is not lost. Where a kind has a row, the demands that follow from it say all of this more exactly.
 
+mod crashing_runs;
 mod healing;
 
 use std::collections::BTreeSet;

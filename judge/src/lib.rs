@@ -165,6 +165,7 @@ impl<'a> Judging<'a> {
     fn judgement(mut self) -> Judgement {
         self.unnamed_words();
         self.lifted_drains();
+        self.crashing_runs();
         self.findings.sort_by_key(|finding| finding.tick);
         limit(&mut self.findings, FINDINGS_MAX);
         Judgement {

@@ -24,6 +24,7 @@ mod record;
 mod replay;
 mod rules;
 mod run;
+mod sandbox_line;
 mod schema;
 mod select;
 mod shell;

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::{
     AlertRows, ExitCodes, Filling, HttpJson, Limits, Lines, Loop, MetricsPage, PLACEHOLDERS,
-    Problem, Prometheus, Promises, Protocol, RealTime, RootAt, Schedule, ScrapePage, Span,
+    Problem, Prometheus, Promises, Protocol, RealTime, RootAt, RunEnd, Schedule, ScrapePage, Span,
     Textfile, Texts, filling, isolation, loops, toml_tables,
 };
 
@@ -236,6 +236,14 @@ fn yes() -> bool {
 }
 
 impl Descriptor {
+    /// Whether a run of a program that is run again and again ended as a crash does: by a signal, or by a code that
+    /// means nothing by its descriptor.
+    #[must_use]
+    pub fn is_crash(&self, end: RunEnd) -> bool {
+        let codes = self.exit_code.as_ref();
+        codes.map_or_else(|| end.is_crash(), |codes| codes.is_crash(end))
+    }
+
     /// The first invalid value of this descriptor, if there is one.
     #[must_use]
     pub fn problem(&self) -> Option<Problem> {

@@ -59,6 +59,13 @@ enum Convention {
     Nhc,
 }
 
+/// The exit codes from here on are no program's: a shell, or `env`, says by them that a program cannot be executed (126), is
+/// missing (127), or was ended by a signal (128 and its number), after POSIX, Shell Command Language, section 2.8.2.
+const OF_A_SHELL: i32 = 126;
+
+/// The last code that Nagios plugins may end with: unknown.
+const NAGIOS_LAST: i32 = 3;
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {
@@ -112,6 +119,20 @@ impl ExitCodes {
             }
         }
         observations.into()
+    }
+
+    /// Whether a run ended as a crash does: by a signal, or by a code that means nothing here.
+    pub(crate) fn is_crash(&self, end: RunEnd) -> bool {
+        let RunEnd::Exit(Exit::Code(code)) = end else {
+            return end.is_crash();
+        };
+        match &self.codes {
+            Some(Codes::Own(_)) => self.severity(end).1.is_some(),
+            Some(Codes::Known(Convention::Nagios)) => code > NAGIOS_LAST,
+            // Each code but 0 and two is an alarm.
+            Some(Codes::Known(Convention::Nhc)) => false,
+            Some(Codes::Known(Convention::Npd)) | None => end.is_crash(),
+        }
     }
 
     /// The subject in a text, such as the reason of a drain; the node if it names none.
@@ -195,6 +216,17 @@ impl ExitCodes {
 fn last_line(output: &str) -> Option<String> {
     let mut lines = output.lines().rev().map(str::trim);
     lines.find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+impl RunEnd {
+    /// Whether it is a crash whatever the program's codes mean: a signal of nobody who runs it, or a shell's code.
+    pub(crate) fn is_crash(self) -> bool {
+        match self {
+            Self::Exit(Exit::Signal(_)) => true,
+            Self::Exit(Exit::Code(code)) => code >= OF_A_SHELL,
+            Self::Overran => false,
+        }
+    }
 }
 
 impl fmt::Display for RunEnd {

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
-use crate::{Answers, Call, Protocol, Scrape};
+use crate::{Answers, Call, Protocol, RunEnd, Scrape};
 
 /// The recording of one drill in one arm.
 #[derive(Clone, Debug, Default)]
@@ -78,6 +78,8 @@ pub struct MonitorTick {
     pub scrapes: Vec<Scrape>,
     /// Exits in this tick.
     pub exits: Vec<Exit>,
+    /// How the runs ended that ended by themselves in this tick, of a program that is run again and again.
+    pub run_ends: Vec<RunEnd>,
     /// The state file at the tick's end; `None` if it does not exist.
     pub state_file: Option<Arc<[u8]>>,
 }

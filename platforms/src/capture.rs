@@ -12,6 +12,7 @@ mod kept_identifiers;
 mod nics;
 mod ports;
 mod snapshot;
+mod unlinked_vfs;
 pub(crate) mod write;
 
 use std::collections::{BTreeMap, BTreeSet};

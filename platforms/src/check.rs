@@ -10,6 +10,8 @@ mod names;
 mod spelling;
 mod whole;
 
+pub use spelling::platform_name;
+
 use std::fmt;
 use std::sync::Arc;
 

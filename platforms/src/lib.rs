@@ -45,7 +45,7 @@ mod variant;
 pub use assembly::{UPTIME_AT_REST_NS, WORLD_START_WALL_NS};
 pub use bridges::{Bridge, BridgePort};
 pub use catalogue::{NVIDIA_NETWORKING, Platforms};
-pub use check::Problem;
+pub use check::{Problem, platform_name};
 pub use driver::{
     CounterFile, Driver, Duration, Keeps, LinkCondition, LinkEvent, LinkReasons, LinkView, Restart,
 };

@@ -13,8 +13,8 @@ pub enum ExitCode {
     Success,
     /// 2: the command line, or a file or store that it names, is invalid.
     Usage,
-    /// 4: nothing was selected; or the monitor promises nothing and broke no law; or no drill has a fault that a site's
-    /// needs are about.
+    /// 4: nothing was selected; or the monitor promises nothing, or nothing about what was drilled, and broke no law; or
+    /// no drill has a fault that a site's needs are about.
     NothingJudged,
     /// 100: a monitor judged wrongly.
     JudgedWrongly,
@@ -77,8 +77,8 @@ impl ExitCode {
             }
             Self::Usage => "the command line, or a file or store that it names, cannot be used",
             Self::NothingJudged => {
-                "nothing was judged: nothing was selected, or the monitor promises nothing and broke no law, or no \
-                 drill has a fault that `--needs` is about"
+                "nothing was judged: nothing was selected, or the monitor promises nothing about what was drilled and \
+                 broke no law, or no drill has a fault that `--needs` is about"
             }
             Self::InternalFault => "a fault of nicdrill's own",
             Self::JudgedWrongly => "a monitor judged wrongly",

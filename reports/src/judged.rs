@@ -72,6 +72,12 @@ impl Judged {
         self.judged + self.not_judged.values().sum::<u64>()
     }
 
+    /// Whether there were expectations and none of them was judged.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.judged == 0 && self.expectations() > 0
+    }
+
     /// The share of expectations that were judged in percent, rounded down; 100 if there were none.
     #[must_use]
     pub fn percent(&self) -> u64 {
@@ -103,12 +109,17 @@ mod tests {
         let mut judged = Judged::default();
         assert_eq!(judged.percent(), 100);
         assert_eq!(judged.to_string(), "judged 0 of 0 expectations");
+        assert!(!judged.is_nothing());
+        let mut unpromised = Judged::default();
+        unpromised.leave_out("no promise about `card`");
+        assert!(unpromised.is_nothing());
         for _ in 0..2 {
             judged.judge();
         }
         judged.leave_out("no promise about `card`");
         judged.leave_out_part("time stamps: it has a clock of its own");
         assert_eq!(judged.to_string(), "judged 2 of 3 expectations (66 %)");
+        assert!(!judged.is_nothing());
         let one = judged.clone();
         judged.add(&one);
         assert_eq!(judged.expectations(), 6);

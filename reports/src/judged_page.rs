@@ -4,10 +4,18 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use crate::{DrillReport, Judged, JudgedBy, RunReport, Style};
 
-/// The last line of a run: `judged N of M expectations (P %)`, and by what if not by promises.
+/// The last line of a run: `judged N of M expectations (P %)`, by what if not by promises, and why if none was.
 #[must_use]
 pub fn judged_line(judged: &Judged, by: &JudgedBy) -> String {
     match by {
+        JudgedBy::Promises if judged.is_nothing() => {
+            let reasons: Vec<&str> = judged.not_judged.keys().map(String::as_str).collect();
+            let reasons = reasons.join(", ");
+            format!(
+                "{judged}: {reasons}; write rows about what was drilled under `promises:` of the monitor's descriptor, \
+                 `nicdrill fit` proposes them"
+            )
+        }
         JudgedBy::Promises => judged.to_string(),
         JudgedBy::Laws { monitor } => format!(
             "{judged}: the monitor promises nothing, so it is judged by the laws alone; `nicdrill fit {monitor}` \
@@ -66,6 +74,18 @@ fn table(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_that_judged_nothing_says_what_is_not_promised_and_where_to_write_it() {
+        let mut judged = Judged::default();
+        judged.leave_out("no promise about `disabled`");
+        judged.leave_out("no promise about `wire.first_poll`");
+        assert_eq!(
+            judged_line(&judged, &JudgedBy::Promises),
+            "judged 0 of 2 expectations (0 %): no promise about `disabled`, no promise about `wire.first_poll`; write rows \
+             about what was drilled under `promises:` of the monitor's descriptor, `nicdrill fit` proposes them"
+        );
+    }
 
     #[test]
     fn a_run_that_is_not_judged_by_promises_says_by_what() {

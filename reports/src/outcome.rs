@@ -34,7 +34,8 @@ impl FromStr for DrillName {
     type Err = DrillNameError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.split_once('@') {
+        // A file of scenarios may have a `@` in its name, a platform has none.
+        match text.rsplit_once('@') {
             Some((scenario, world)) if !scenario.is_empty() && !world.is_empty() => Ok(Self {
                 scenario: scenario.to_owned(),
                 world: world.to_owned(),
@@ -401,11 +402,13 @@ mod tests {
 
     #[test]
     fn a_drills_name_is_read_back_as_it_was_written() {
-        let name = DrillName {
-            scenario: "port/cut".to_owned(),
-            world: "h100-oci:vfs".to_owned(),
-        };
-        assert_eq!(name.to_string().parse(), Ok(name));
+        for scenario in ["port/cut", "mine/cut@night"] {
+            let name = DrillName {
+                scenario: scenario.to_owned(),
+                world: "h100-oci:vfs".to_owned(),
+            };
+            assert_eq!(name.to_string().parse(), Ok(name));
+        }
         for text in ["", "port/cut", "@h100-oci", "port/cut@"] {
             let error = text.parse::<DrillName>().unwrap_err();
             assert!(error.to_string().contains(&format!("`{text}`")), "{error}");

@@ -201,8 +201,8 @@ pub fn summary_line(run: &RunReport, style: Style, is_told: bool) -> String {
         judged += "; `--not-judged` tells why not all";
     }
     let judged = match run.plan.judged_by {
-        JudgedBy::Promises => judged,
-        JudgedBy::Laws { .. } | JudgedBy::Needs { .. } => style.yellow(&judged),
+        JudgedBy::Promises if !run.summary.judged.is_nothing() => judged,
+        _ => style.yellow(&judged),
     };
     format!("{lines}\n{judged}\n")
 }

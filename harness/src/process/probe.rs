@@ -16,7 +16,7 @@ use simfs::SimTime;
 
 use super::{ProcessArm, sighting::Sighting};
 use memory::Played;
-use observe::{Broken, Descriptor, MonitorTick, Pace, Protocol, Severity};
+use observe::{Broken, Descriptor, MonitorTick, Pace, Protocol, RunEnd, Severity, Tick};
 
 use crate::{run_folder::Artifact, still::play_still};
 
@@ -247,6 +247,8 @@ impl ProcessArm {
             .collect();
         let checks = story.checks.names();
         let advice = listings::advice(&nodes, descriptor, checks.len());
+        let run_ends = nodes.iter().flat_map(|node| &node.run_ends);
+        let run_ends: Vec<RunEnd> = run_ends.copied().collect();
         let cause = match recording.broken {
             Some(broken) => ProbeCause::Broken(broken),
             None if nodes.iter().any(|node| says_something(node, descriptor)) => {
@@ -254,6 +256,9 @@ impl ProcessArm {
                     pace: sighting.pace().unwrap_or_default(),
                     advice,
                 });
+            }
+            None if let Some(crashed) = crashed(&recording.ticks, descriptor) => {
+                ProbeCause::Broken(crashed)
             }
             None if descriptor.speaks.has_connector() => ProbeCause::NeverCalled {
                 polls: LAST_TICK + 1,
@@ -275,6 +280,7 @@ impl ProcessArm {
             reads: &reads,
             connections: &recording.connections,
             sighting: &sighting,
+            run_ends: &run_ends,
             descriptor,
             checks: &checks,
             advice: advice.as_deref(),
@@ -292,6 +298,25 @@ impl ProcessArm {
             files,
         }))
     }
+}
+
+/// The crash of a program of which every run crashed.
+fn crashed(ticks: &[Tick], descriptor: &Descriptor) -> Option<Broken> {
+    let ends = (0..).zip(ticks).flat_map(|(tick, monitors)| {
+        let monitors = monitors.monitors.values();
+        let ends = monitors.flat_map(|monitor| &monitor.run_ends);
+        ends.map(move |end| (tick, *end))
+    });
+    let ends: Vec<(u64, RunEnd)> = ends.collect();
+    let (tick, RunEnd::Exit(exit)) = *ends.first()? else {
+        return None;
+    };
+    let all = ends.iter().all(|(_, end)| descriptor.is_crash(*end));
+    all.then_some(Broken::Crashed {
+        tick,
+        exit,
+        last_words: Vec::new(),
+    })
 }
 
 /// Whether a monitor has called somebody, or said something that is known of a node.

@@ -37,11 +37,11 @@ pub(super) fn loses_events(descriptor: &Descriptor) -> bool {
 }
 
 /// The exit code of a run that judged nothing although it had drills; success otherwise. A monitor that
-/// promises nothing can be found wrong, by a law, and never right.
+/// promises nothing about what was drilled can be found wrong, by a law, and never right.
 #[must_use]
 pub fn judged_exit_code(by: &JudgedBy, summary: &Summary) -> ExitCode {
     let nothing = match by {
-        JudgedBy::Promises => false,
+        JudgedBy::Promises => summary.judged.is_nothing(),
         JudgedBy::Laws { .. } => true,
         JudgedBy::Needs { .. } => summary.judged.judged == 0,
     };
@@ -86,6 +86,17 @@ mod tests {
         assert_eq!(
             judged_exit_code(&JudgedBy::Promises, &Summary::default()),
             ExitCode::Success
+        );
+    }
+
+    #[test]
+    fn a_monitor_without_a_promise_about_what_was_drilled_is_not_found_right() {
+        let mut summary = Summary::default();
+        let reason = "no promise about `disabled`".to_owned();
+        summary.judged.not_judged.insert(reason, 3);
+        assert_eq!(
+            judged_exit_code(&JudgedBy::Promises, &summary),
+            ExitCode::NothingJudged
         );
     }
 }

@@ -12,6 +12,9 @@ use crate::kinds::Whom;
 /// How many statements a finding shows. Chosen.
 const LINES_MAX: usize = 6;
 
+/// How many alarms about the node as a whole a finding shows beside them. Chosen.
+const NODE_LINES_MAX: usize = 2;
+
 /// What the monitor of a node said.
 pub(super) struct Heard<'r> {
     said: Vec<Interval>,
@@ -92,6 +95,19 @@ impl<'r> Heard<'r> {
             .collect();
         about.sort_by_key(|it| it.from.abs_diff(tick));
         let lines = about.into_iter().take(LINES_MAX);
+        lines.map(line).collect()
+    }
+
+    /// The alarms about the node as a whole that stand at a tick or come later, where the subject is a part of it: they
+    /// may have been meant.
+    pub(super) fn lines_of_node(&self, group: &Group, tick: u64) -> Vec<String> {
+        let of_node = |it: &&Interval| {
+            group.whom.is_some()
+                && it.subject == Subject::Node
+                && it.severity != Severity::Healthy
+                && it.to.is_none_or(|to| tick < to)
+        };
+        let lines = self.said.iter().filter(of_node).take(NODE_LINES_MAX);
         lines.map(line).collect()
     }
 

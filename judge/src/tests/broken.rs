@@ -75,3 +75,44 @@ fn a_moment_that_never_came_is_told() {
         waited.map(|text| (FindingKind::MissedMoment, text))
     );
 }
+
+/// docs/monitor.md, "Exit codes": a single run that crashes is *unknown*, and three one after another are a crash.
+#[rstest]
+#[case::once(&[0, -11, 0, 0, 0, 0], None)]
+#[case::twice_and_again(&[-11, -11, 0, -11, -11, 0], None)]
+#[case::over_and_over(&[0, -11, -11, -11, 0, 0], Some((1, "ended by signal 11, in 3 runs one after another")))]
+#[case::to_the_end(&[0, 0, 127, 127, 127, 127], Some((2, "exit code 127, in 4 runs one after another")))]
+#[case::unknown(&[2, 2, 2, 2, 2, 2], None)]
+fn a_program_that_crashes_in_run_after_run_is_told(
+    #[case] ends: &[i32],
+    #[case] told: Option<(u64, &str)>,
+) {
+    let mut case = expecting([]);
+    let codes = platforms::yaml::read("codes.yaml", "codes: npd\n");
+    case.descriptor.exit_code = Some(codes.expect("it can be read"));
+    let mut recording = polls(6);
+    for (tick, end) in ends.iter().enumerate() {
+        let exit = if *end < 0 {
+            Exit::Signal(-end)
+        } else {
+            Exit::Code(*end)
+        };
+        let instance = instance(&mut recording, tick);
+        instance.run_ends.push(RunEnd::Exit(exit));
+        instance.log.push(format!("run {tick}"));
+    }
+    let findings = found(&case, &recording);
+    let Some((tick, how)) = told else {
+        assert_eq!(findings, []);
+        return;
+    };
+    let [finding] = &findings[..] else {
+        panic!("{findings:#?}")
+    };
+    assert_eq!(
+        (finding.kind, finding.tick),
+        (FindingKind::Crashed, Some(tick))
+    );
+    assert_eq!(finding.came[0], how);
+    assert!(finding.came[1].starts_with("run "), "{finding:#?}");
+}

@@ -98,3 +98,29 @@ fn an_event_answers_a_demand_in_its_window(
     say(&mut recording, 1, event(IB, port("mlx5_0", "1")), true);
     assert_eq!(found(&case, &recording).is_empty(), holds);
 }
+
+/// An alarm about the whole node may have meant it.
+#[rstest]
+#[case::in_its_time(1, true)]
+#[case::before_it(0, false)]
+fn an_alarm_about_the_node_is_told_where_a_port_was_expected(
+    #[case] poll: usize,
+    #[case] told: bool,
+) {
+    let case = expecting([(reported(ib_port(1), 1), 1, 2)]);
+    let mut recording = polls(3);
+    say(&mut recording, poll, event(IB, Subject::Node), true);
+    let findings = found(&case, &recording);
+    let missing = |finding: &&Finding| finding.kind == FindingKind::Missing;
+    let finding = findings
+        .iter()
+        .find(missing)
+        .expect("nothing named the port");
+    assert_eq!(finding.came.len(), usize::from(told), "{finding:#?}");
+    assert!(
+        finding
+            .came
+            .iter()
+            .all(|came| came.starts_with("poll 1: fatal"))
+    );
+}

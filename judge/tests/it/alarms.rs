@@ -182,6 +182,25 @@ fn what_is_about_one_port_only_is_not_judged() {
     assert!(said_nothing(&recording));
 }
 
+/// An alarm about the node may have meant the device.
+#[test]
+fn the_nodes_alarm_is_told_where_a_devices_is_owed() {
+    let (story, truth) = (&TWO_CASE.story, &TWO_CASE.truth);
+    let promises = of_node("", "").replace("granularity: node", "granularity: device");
+    let recording = alarming(&[(10, 31)], false);
+    let judged = judge(story, truth, &recording, &promising(&promises));
+    let missing = |finding: &&reports::Finding| finding.kind == Missing;
+    let missing: Vec<_> = judged.findings.iter().filter(missing).collect();
+    assert!(!missing.is_empty(), "{:#?}", judged.findings);
+    for finding in missing {
+        let told = finding
+            .came
+            .iter()
+            .any(|came| came.starts_with("from poll 10 to poll 31: fatal "));
+        assert!(told, "{finding:#?}");
+    }
+}
+
 /// Without rows nothing is owed, and nothing that has a cause is wrong.
 #[test]
 fn a_nodes_alarm_without_rows_is_not_judged() {

@@ -235,3 +235,58 @@ fn no_time_passes_while_the_story_has_a_program_stopped(
     let (judgement, _) = needed(case, &recording, "noticed: within 20s");
     assert_eq!(kinds(&judgement), findings, "{:#?}", judgement.findings);
 }
+
+/// What a program records that says in these ticks that the port fails, and that it is well again.
+fn edges(case: &Case, fails: u64, heals: u64) -> Recording {
+    let said = case.recording.ticks.iter().flat_map(|tick| {
+        let monitors = tick.monitors.values();
+        monitors.flat_map(|monitor| monitor.calls.iter().flat_map(|call| &call.observations))
+    });
+    let mut fatal = said.filter(|event| event.severity == Severity::Fatal);
+    let subject = fatal.next().expect("the port is reported").subject.clone();
+    let mut recording = run(case, &[], &(0..0));
+    for (at, tick) in (0..).zip(&mut recording.ticks) {
+        for monitor in Arc::make_mut(&mut tick.monitors).values_mut() {
+            let severity = match at {
+                _ if at == fails => Severity::Fatal,
+                _ if at == heals => Severity::Healthy,
+                _ => {
+                    Arc::make_mut(monitor).calls.clear();
+                    continue;
+                }
+            };
+            Arc::make_mut(monitor).calls[0].observations = vec![Observation {
+                severity,
+                subject: subject.clone(),
+                ..Observation::default()
+            }];
+        }
+    }
+    recording
+}
+
+/// One that reports changes of ports looks at 15 s and at 105 s, whatever its rows say; what the scenario expects in the
+/// poll of the change is due at its next look.
+#[rstest]
+#[case::in_its_next_look("usual", 15, 105, &[])]
+#[case::a_look_late("usual", 30, 105, &[Missing, Unexpected])]
+#[case::taken_back_late("usual", 15, 165, &[Missing])]
+#[case::by_a_row("{ verdict: fatal, within: 20s, clears: { within: 20s } }", 30, 120, &[])]
+#[case::late_by_a_row("{ verdict: fatal, within: 20s, clears: { within: 20s } }", 45, 120, &[Missing, Unexpected])]
+fn a_change_is_reported_by_the_next_look(
+    #[case] row: &str,
+    #[case] fails: u64,
+    #[case] heals: u64,
+    #[case] findings: &[FindingKind],
+) {
+    let case = &*LONG_CASE;
+    let rows = format!("style: edge\ngranularity: port\nrows: {{ disabled: {row} }}");
+    let mut descriptor = program();
+    descriptor.promises =
+        platforms::yaml::read("promises.yaml", &rows).unwrap_or_else(|error| panic!("{error}"));
+    let recording = edges(case, fails, heals);
+    let judged = judge(&case.story, &case.truth, &recording, &descriptor);
+    let kinds = judged.findings.iter().map(|finding| finding.kind);
+    let kinds: Vec<FindingKind> = kinds.filter(|kind| *kind != LeftStanding).collect();
+    assert_eq!(kinds, findings, "{:#?}", judged.findings);
+}

@@ -17,10 +17,26 @@ use crate::{
     terminal::{Terminal, log},
 };
 
+/// What a dump is.
+const DUMP: &str = "a dump is one file: what `grep -r . /sys/class/infiniband/*/ /sys/class/infiniband/*/device/` and \
+                    `ls -l /sys/class/infiniband` print on the node";
+
+/// Refuses a name that no platform can have.
+fn fits(name: &str) -> Result<(), Stop> {
+    platforms::platform_name(name).map_err(|problem| {
+        let stop = Stop::usage(problem.to_string());
+        match problem.hint() {
+            Some(hint) => stop.hint(hint),
+            None => stop,
+        }
+    })
+}
+
 /// Copies another platform's file under a new name.
 pub(crate) fn platform_new(arguments: &NewArguments) -> Result<ExitCode, Stop> {
     let (platforms, _) = platform::read(&arguments.folders.platforms)?;
     let name = &arguments.name;
+    fits(name)?;
     if platforms.get(name).is_some() {
         return Err(Stop::usage(format!("there is a platform `{name}` already"))
             .hint("give it another name"));
@@ -35,6 +51,10 @@ pub(crate) fn platform_new(arguments: &NewArguments) -> Result<ExitCode, Stop> {
 pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode, Stop> {
     let (known, _) = platform::read(&arguments.folders.platforms)?;
     let name = arguments.name.as_str();
+    fits(name)?;
+    if let Some(dump) = arguments.from_dump.as_ref().filter(|dump| dump.is_dir()) {
+        return Err(Stop::usage(format!("`{}` is a folder", dump.display())).hint(DUMP));
+    }
     if known.get(name).is_some() {
         return Err(Stop::usage(format!("there is a platform `{name}` already"))
             .hint("give another by `--name`"));
@@ -53,7 +73,13 @@ pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode,
         identifiers: arguments.keep_identifiers,
     };
     let captured = match &arguments.from_dump {
-        Some(file) => capture::of_dump(&text_of(file)?, matrix, name, asked, &known, &roles_found),
+        Some(file) => {
+            let dump = text_of(file)?;
+            if dump.trim().is_empty() {
+                return Err(Stop::usage(format!("`{}` is empty", file.display())).hint(DUMP));
+            }
+            capture::of_dump(&dump, matrix, name, asked, &known, &roles_found)
+        }
         None => {
             let limit = duration(&arguments.reading.read_limit)?;
             let mut root = capture::LiveRoot::new(&arguments.root, limit);

@@ -1,10 +1,6 @@
 //! `nicdrill do`: does something in a sandbox that runs, from inside or from another terminal.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    thread,
-};
+use std::{env, path::PathBuf, thread};
 
 use harness::sandbox::{
     control::{self, Request, SANDBOX},
@@ -12,15 +8,14 @@ use harness::sandbox::{
 };
 use reports::ExitCode;
 
-use super::{Stop, duration::duration};
+use super::{
+    Stop,
+    sandbox_line::{OWN_WORDS, SandboxLine},
+};
 use crate::{
     arguments::{Color, DoArguments},
-    pages::help_pages,
-    terminal::{Terminal, log},
+    terminal::Terminal,
 };
-
-/// What can be done beside the verbs of the scenario language.
-const OWN: [&str; 6] = ["heal", "help", "list", "status", "undo", "wait"];
 
 /// Does it.
 pub(crate) fn do_command(arguments: &DoArguments) -> Result<ExitCode, Stop> {
@@ -30,42 +25,22 @@ pub(crate) fn do_command(arguments: &DoArguments) -> Result<ExitCode, Stop> {
         return Ok(ExitCode::Success);
     }
     let words: Vec<&str> = arguments.words.iter().map(String::as_str).collect();
-    let request = match (words.as_slice(), &arguments.save) {
-        ([], Some(_)) => Request::Save,
-        (_, Some(_)) => return Err(Stop::usage("`--save` stands alone")),
-        ([], None) | (["help"], None) => {
-            terminal.out(&help_pages::faults());
-            return Ok(ExitCode::Success);
-        }
-        (["list"], None) => {
-            let running = control::running().map_err(Stop::input)?;
-            let names = running.iter().map(|(name, _)| format!("{name}\n"));
-            terminal.out(&names.collect::<String>());
-            return Ok(ExitCode::Success);
-        }
-        (["wait", time], None) => {
-            // It is real time that passes in a sandbox.
-            thread::sleep(duration(time)?);
-            return Ok(ExitCode::Success);
-        }
-        (words, None) => Request::Do(words.join(" ")),
+    let line = match (words.as_slice(), &arguments.save) {
+        ([], Some(file)) => SandboxLine::Save(file.clone()),
+        (_, Some(_)) => return Err(Stop::usage("`--save` takes one file, and stands alone")),
+        (words, None) => SandboxLine::read(words)?,
     };
-    let socket = socket(arguments)?;
-    let answer = control::ask(&socket, &request);
-    let answer = answer.map_err(|error| no_sandbox(&format!("`{}`: {error}", socket.display())))?;
-    let text = answer
-        .map_err(|text| Stop::usage(text).hint("`nicdrill do help` lists what can be done"))?;
-    match &arguments.save {
-        Some(file) if file != Path::new("-") => {
-            fs::write(file, &text).map_err(|error| {
-                let text = format!("`{}` cannot be written: {error}", file.display());
-                Stop::with(ExitCode::ReportNotWritten, text)
-            })?;
-            log(&format!("wrote {}", file.display()));
-        }
-        _ => terminal.out(&text),
-    }
+    let text = line.execute(|request| ask(arguments, request), thread::sleep)?;
+    terminal.out(&text);
     Ok(ExitCode::Success)
+}
+
+/// Asks the sandbox that is meant.
+fn ask(arguments: &DoArguments, request: &Request) -> Result<String, Stop> {
+    let socket = socket(arguments)?;
+    let answer = control::ask(&socket, request);
+    let answer = answer.map_err(|error| no_sandbox(&format!("`{}`: {error}", socket.display())))?;
+    answer.map_err(|text| Stop::usage(text).hint("`nicdrill do help` lists what can be done"))
 }
 
 /// The socket of the sandbox that is meant.
@@ -102,7 +77,7 @@ fn completed(arguments: &DoArguments) -> String {
     match arguments.words.split_first() {
         None => {
             words.extend(verbs().iter().map(|word| word.word.to_owned()));
-            words.extend(OWN.map(str::to_owned));
+            words.extend(OWN_WORDS.map(str::to_owned));
         }
         Some((verb, _)) => {
             if let Some(word) = verbs().iter().find(|word| word.word == verb) {

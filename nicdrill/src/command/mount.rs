@@ -1,23 +1,22 @@
 //! `nicdrill mount`: an interactive sandbox with fault commands.
 
 use std::{
+    collections::VecDeque,
     fs,
     io::{self, BufRead as _, IsTerminal as _},
     os::unix::fs::FileTypeExt as _,
     sync::mpsc::{self, RecvTimeoutError},
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use harness::{
-    INTERRUPTIONS,
-    sandbox::{Sandbox, control::Request},
-};
+use harness::{INTERRUPTIONS, sandbox::Sandbox};
 use reports::ExitCode;
 use signal_hook::iterator::Signals;
 
 use super::{
     Stop,
+    sandbox_line::SandboxLine,
     shell::{BEAT, answer},
 };
 use crate::{
@@ -32,8 +31,9 @@ const PROMPT: &str = "> ";
 /// An input.
 enum MountEvent {
     Line(String),
-    /// End of input, or a signal, with the exit code of the command.
-    End(ExitCode),
+    EndOfInput,
+    /// A signal, with the exit code of the command.
+    Signal(ExitCode),
 }
 
 /// Mounts a platform and executes commands from stdin until its end, Ctrl-C or `umount`.
@@ -75,7 +75,7 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
             "type `cut mlx5_0/1`, `flap mlx5_0/1 times 3`, `remove mlx5_2`, `status`, `undo`, `heal`; Ctrl-D ends",
         );
         log(
-            "`nicdrill help faults` lists all words; a line of `do:`, such as `cut: mlx5_0`, is the same",
+            "`help` lists all words, which are those of `nicdrill do`; a line of `do:`, such as `cut: mlx5_0`, is the same",
         );
         terminal.out(PROMPT);
     }
@@ -87,7 +87,7 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
             .into_iter()
             .find(|(of, _)| Some(*of) == signal);
         if let Some((_, code)) = code {
-            drop(on_signal.send(MountEvent::End(code)));
+            drop(on_signal.send(MountEvent::Signal(code)));
         }
     });
     thread::spawn(move || {
@@ -100,37 +100,46 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
         if is_nobody {
             log("nothing comes from stdin; Ctrl-C, SIGTERM or `umount` ends");
         } else {
-            drop(sender.send(MountEvent::End(ExitCode::Success)));
+            drop(sender.send(MountEvent::EndOfInput));
         }
     });
     let began = Instant::now();
     let mut code = ExitCode::Success;
-    loop {
-        let event = event.recv_timeout(BEAT);
-        if !sandbox.is_mounted() {
-            log(&format!("`{}` was unmounted", arguments.dir.display()));
-            break;
-        }
-        sandbox.advance(began.elapsed());
-        match event {
-            Ok(MountEvent::Line(line)) => {
-                let line = line.trim();
-                if !line.is_empty() && !line.starts_with('#') {
-                    match answer(&mut sandbox, &Request::Do(line.to_owned())) {
-                        Ok(text) => terminal.out(&text),
-                        Err(error) => log(&format!("error: {error}")),
-                    }
-                }
-                if is_terminal {
-                    terminal.out(PROMPT);
-                }
-            }
-            Ok(MountEvent::End(with)) => {
+    // What was typed while a `wait` lasts; `None` is the end of the input.
+    let mut typed = VecDeque::new();
+    let mut next_at = began;
+    'mounted: loop {
+        match event.recv_timeout(BEAT) {
+            Ok(MountEvent::Line(line)) => typed.push_back(Some(line)),
+            Ok(MountEvent::EndOfInput) => typed.push_back(None),
+            Ok(MountEvent::Signal(with)) => {
                 code = with;
                 break;
             }
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}
+        }
+        if !sandbox.is_mounted() {
+            log(&format!("`{}` was unmounted", arguments.dir.display()));
+            break;
+        }
+        sandbox.advance(began.elapsed());
+        while Instant::now() >= next_at
+            && let Some(line) = typed.pop_front()
+        {
+            let Some(line) = line else {
+                break 'mounted;
+            };
+            match execute(&mut sandbox, &line) {
+                Ok((text, wait)) => {
+                    terminal.out(&text);
+                    next_at = Instant::now() + wait;
+                }
+                Err(stop) => drop(stop.report()),
+            }
+            if is_terminal {
+                terminal.out(PROMPT);
+            }
         }
     }
     handle.close();
@@ -141,4 +150,23 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
     }
     ended.map_err(|error| stage_failed(&error))?;
     Ok(code)
+}
+
+/// Does what was typed: what is printed, and how long the next line waits. A line without words, and a comment, do
+/// nothing.
+fn execute(sandbox: &mut Sandbox, line: &str) -> Result<(String, Duration), Stop> {
+    let mut wait = Duration::ZERO;
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let text = match words.first() {
+        None => String::new(),
+        Some(first) if first.starts_with('#') => String::new(),
+        Some(_) => SandboxLine::read(&words)?.execute(
+            |request| {
+                let answer = answer(sandbox, request);
+                answer.map_err(|text| Stop::usage(text).hint("`help` lists what can be done"))
+            },
+            |time| wait = time,
+        )?,
+    };
+    Ok((text, wait))
 }

@@ -241,7 +241,7 @@ fn everything(granularity: Granularity) -> Needs {
 
 fn export(arguments: &RulesExportArguments) -> Result<process::ExitCode, Stop> {
     let descriptor = monitor(&arguments.rules, arguments.descriptor.as_deref())?;
-    let Some((_, world)) = arguments.drill.split_once('@') else {
+    let Some((_, world)) = arguments.drill.rsplit_once('@') else {
         return Err(Stop::usage(format!("`{}` names no drill", arguments.drill))
             .hint("a drill is `family/scenario@platform`; `nicdrill list` lists them"));
     };

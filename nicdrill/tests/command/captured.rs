@@ -270,3 +270,61 @@ fn what_a_capture_assumed_is_told_on_the_terminal_and_by_the_check() {
     assert_eq!(topo.code, 0, "{topo}");
     assert!(topo.err.contains("GPU0 shows `NV18` to GPU1"), "{topo}");
 }
+
+/// A function of a card, as `grep -r` prints its files. The link to its owner is not among them.
+fn function(name: &str, pci: &str, device: &str, hca_type: &str) -> String {
+    let class = format!("/sys/class/infiniband/{name}");
+    [
+        format!("{class} -> ../../devices/pci0000:07/{pci}/infiniband/{name}"),
+        format!("{class}/hca_type:{hca_type}"),
+        format!("{class}/ports/1/state:4: ACTIVE"),
+        format!("{class}/ports/1/phys_state:5: LinkUp"),
+        format!("{class}/ports/1/rate:400 Gb/sec (4X NDR)"),
+        format!("{class}/ports/1/link_layer:InfiniBand"),
+        format!("{class}/device/vendor:0x15b3"),
+        format!("{class}/device/device:{device}\n"),
+    ]
+    .join("\n")
+}
+
+/// 101e is the id of the virtual functions of ConnectX cards (PCI ID Repository).
+#[test]
+fn a_virtual_function_without_its_link_is_no_model_of_its_own() {
+    let owner = function("mlx5_0", "0000:0c:00.0", "0x1021", "MT4129");
+    let other = function("mlx5_1", "0000:0c:00.1", "0x1021", "MT4129");
+    let virtual_one = function("mlx5_2", "0000:0c:00.2", "0x101e", "MT4126");
+    let capture = |dump: &str| {
+        let scratch = Scratch::new();
+        scratch.file("dump.txt", dump);
+        let made = scratch.run(&[
+            "platform",
+            "capture",
+            "--from-dump",
+            "dump.txt",
+            "--name",
+            "mine",
+            "--out",
+            "-",
+        ]);
+        assert_eq!(made.code, 0, "{made}");
+        made
+    };
+    let of_one = capture(&format!("{owner}{virtual_one}"));
+    assert!(
+        of_one.err.contains(
+            "Device mlx5_2 has the PCI id of a virtual function: taken for one of 0000:0c:00.0."
+        ),
+        "{of_one}"
+    );
+    assert!(
+        of_one.out.contains("vfs:") && !of_one.out.contains("device: 0x101e"),
+        "{of_one}"
+    );
+    let of_several = capture(&format!("{owner}{other}{virtual_one}"));
+    let why =
+        "Device mlx5_2 is skipped: it is a virtual function, and its link `physfn` was not read.";
+    assert!(of_several.err.contains(why), "{of_several}");
+    // In a guest a virtual function is all that there is.
+    let of_guest = capture(&virtual_one);
+    assert!(of_guest.out.contains("device: 0x101e"), "{of_guest}");
+}

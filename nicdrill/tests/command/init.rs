@@ -17,6 +17,9 @@ use crate::scratch::{Scratch, can_play_processes};
 
 const DRILL: &str = "port/cable-pulled@h100-oci";
 
+/// The first drill of the bash monitor, whose promises are about states of InfiniBand ports.
+const BASH_DRILL: &str = "port/cable-pulled@dgx-h100";
+
 /// The first true finding: this monitor reports management NICs too.
 const FOUND: &str = "port/cable-pulled@dgx-a100";
 
@@ -148,12 +151,19 @@ fn the_bash_monitor_is_written_and_passes_its_first_drill() {
     if !can_play_processes() {
         return;
     }
+    let guide = scratch.text("m/nicdrill.md");
+    assert!(
+        guide.contains(&format!("nicdrill run {BASH_DRILL}\n")),
+        "{guide}"
+    );
     let run = |drill: &str| scratch.shell(&format!("cd m && \"$NICDRILL\" run {drill}"));
-    let ran = run(DRILL);
+    let ran = run(BASH_DRILL);
     assert_eq!(ran.code, 0, "{ran}");
+    // The fault and its end; nothing is promised about the first poll.
+    assert!(ran.out.contains("judged 2 of 3 expectations"), "{ran}");
     // Shown in the arm in which it can be played.
     let ran = scratch.shell(&format!(
-        "cd m && \"$NICDRILL\" show --monitor monitor.yaml {DRILL}"
+        "cd m && \"$NICDRILL\" show --monitor monitor.yaml {BASH_DRILL}"
     ));
     assert_eq!(ran.code, 0, "{ran}");
     // It says nothing more of a name that is not listed any more.

@@ -213,6 +213,47 @@ fn a_mount_has_a_prompt_on_a_terminal_and_none_without() {
     );
 }
 
+/// docs/sandbox.md, "Faults": the same words as `nicdrill do`.
+#[test]
+fn a_mount_knows_the_words_of_do() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let typed = "help\\ncut mlx5_0/1\\nwait 1200ms\\nstatus\\nlist\\n--save story.yaml\\nwait x\\n";
+    let ran = scratch.shell(&format!(
+        "printf '{typed}' | {NICDRILL} mount h100-oci tree"
+    ));
+    assert_eq!(ran.code, 0, "{ran}");
+    // What was typed before the end of the input is done, a wait among it.
+    let cut = "{ cut: { name: mlx5_0, port: 1 } }";
+    assert!(ran.out.contains(&format!("\n1 s ago: {cut}\n")), "{ran}");
+    assert!(ran.out.contains("\n  flap "), "{ran}");
+    assert!(scratch.text("story.yaml").contains(cut), "{ran}");
+    let errors: Vec<&str> = ran
+        .err
+        .lines()
+        .filter(|line| line.starts_with("error"))
+        .collect();
+    assert_eq!(errors, ["error: invalid duration `x`"], "{ran}");
+}
+
+/// A wait is no reason to miss a signal.
+#[test]
+fn a_signal_ends_a_mount_that_waits() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let ran = scratch.shell(&format!(
+        "mkfifo typed; {NICDRILL} mount h100-oci tree <typed >log 2>&1 & pid=$!; exec 9>typed
+         printf 'cut mlx5_0/1\\nwait 1h\\n' >&9
+         until grep -qs done: log; do :; done
+         kill -TERM $pid; wait $pid; echo ended with $?"
+    ));
+    assert_eq!(ran.out, "ended with 0\n", "{ran}\n{}", scratch.text("log"));
+}
+
 #[test]
 fn a_mount_goes_on_without_a_stdin_until_a_signal() {
     if !can_play_processes() {

@@ -109,6 +109,21 @@ fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
     );
 }
 
+/// A drill is named `scenario@platform`, and no platform has a `@` in its name.
+#[test]
+fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
+    let scratch = Scratch::new();
+    scratch.file("mine/at@night.yaml", &scenario(QUIET));
+    let drill = "mine/at@night@h100-oci";
+    for name in ["mine/at@night", drill] {
+        let listed = scratch.run(&["list", "mine", name]);
+        assert_eq!(listed.code, 0, "{listed}");
+        assert!(listed.out.contains(&format!("{drill}  ")), "{listed}");
+    }
+    let shown = scratch.run(&["show", "--scenarios", "mine", drill]);
+    assert_eq!(shown.code, 0, "{shown}");
+}
+
 #[rstest]
 #[case(&["run", "--filter", "family(port"], "`)` is missing")]
 #[case(&["run", "--shard", "3/2"], "invalid shard `3/2`")]
@@ -136,6 +151,11 @@ fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
 #[case(&["platform", "new", "mine", "--from", "h100-oic"], "did you mean `h100-oci`")]
 #[case(&["platform", "new", "dgx-a100"], "there is a platform `dgx-a100` already")]
 #[case(&["platform", "capture", "--name", "dgx-a100"], "there is a platform `dgx-a100` already")]
+#[case(&["platform", "new", "a b"], "`a b` cannot be a platform's name\nhint: small letters, digits, `-`, `_` and `.`")]
+#[case(&["platform", "new", "../x"], "`../x` cannot be a platform's name")]
+#[case(&["platform", "capture", "--root", ".", "--name", "a@b"], "`a@b` cannot be a platform's name")]
+#[case(&["platform", "capture", "--from-dump", "/dev/null"], "`/dev/null` is empty\nhint: a dump is one file")]
+#[case(&["platform", "capture", "--from-dump", "."], "`.` is a folder\nhint: a dump is one file")]
 #[case(&["platform", "capture", "--root", "."], "there are no NICs of interest")]
 #[case(&["platform", "topo", "mi300x"], "its GPUs are not NVIDIA's")]
 #[case(&["platform", "show", "h100-oic"], "did you mean `h100-oci`")]

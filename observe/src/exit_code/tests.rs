@@ -137,3 +137,23 @@ fn what_is_no_code_is_refused(#[case] text: &str, #[case] what: &str) {
     let error = codes(text).unwrap_err();
     assert!(error.contains(what), "{error}");
 }
+
+/// A signal is a crash in every meaning of codes; which codes are depends on the meaning.
+#[rstest]
+#[case("codes = 'npd'", &[2, 125], &[126, 127, 139])]
+#[case("codes = 'nagios'", &[0, 3], &[4, 127])]
+#[case("codes = 'nhc'", &[1, 127, 142], &[])]
+#[case("codes = { '1' = 'fatal', '139' = 'unknown' }", &[0, 1, 139], &[2, 127])]
+#[case("actions = 'slurm'", &[0, 1, 125], &[126, 127])]
+fn a_signal_and_a_code_without_a_meaning_are_crashes(
+    #[case] text: &str,
+    #[case] means: &[i32],
+    #[case] crashes: &[i32],
+) {
+    let codes = codes(text).unwrap();
+    let is_crash = |code: &i32| codes.is_crash(RunEnd::Exit(Exit::Code(*code)));
+    assert!(!means.iter().any(is_crash), "{text}");
+    assert!(crashes.iter().all(is_crash), "{text}");
+    assert!(codes.is_crash(RunEnd::Exit(Exit::Signal(11))));
+    assert!(!codes.is_crash(RunEnd::Overran), "nobody waited for it");
+}

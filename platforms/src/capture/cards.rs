@@ -47,6 +47,15 @@ impl<'a> KnownCards<'a> {
         only(of_vendor.map(|it| it.driver.kernel_driver.as_str()))
     }
 
+    /// Whether a virtual function of a known card has these ids.
+    pub(super) fn is_virtual(&self, vendor: Option<u16>, device: Option<u16>) -> bool {
+        device.is_some()
+            && self.0.iter().any(|it| {
+                vendor.is_none_or(|vendor| it.model.vendor == vendor)
+                    && it.model.vf_device == device
+            })
+    }
+
     /// A card of this driver and vendor: with the same PCI device id, otherwise of the same rate.
     pub(super) fn like(
         &self,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cards::{KnownCards, driver_file};
 use super::ports::{Cable, ReadPort};
+use super::unlinked_vfs::{Ids, Owner, owner_of_unlinked};
 use super::{CaptureError, Snapshot, gpus};
 use crate::profile::{Device, Model, Skipped, TopoRow, Vfs};
 use crate::topo::Topology;
@@ -73,6 +74,7 @@ pub(super) fn nics(
         }
     }
     placed.sort();
+    let placed = reading.without_virtual(placed, &mut virtual_ones, notes);
     let mut refused = None;
     for (pci, name) in &placed {
         if let Err(error) = reading.device(*pci, name, &virtual_ones, notes) {
@@ -117,6 +119,52 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
+    /// The physical functions among those without a link to their owner; the virtual ones join the others.
+    fn without_virtual(
+        &mut self,
+        placed: Vec<(PciAddress, &'a str)>,
+        virtual_ones: &mut Vec<(PciAddress, PciAddress, &'a str)>,
+        notes: &mut Vec<String>,
+    ) -> Vec<(PciAddress, &'a str)> {
+        let ids = placed.iter().map(|(pci, name)| Ids {
+            pci: *pci,
+            vendor: self.id(*pci, name, "vendor"),
+            device: self
+                .id(*pci, name, "device")
+                .or_else(|| self.of_hca_type(name)),
+        });
+        let ids: Vec<Ids> = ids.collect();
+        let mut physical = Vec::new();
+        for ((pci, name), own) in placed.into_iter().zip(&ids) {
+            match owner_of_unlinked(own, &ids, &self.cards) {
+                Owner::Nobody => physical.push((pci, name)),
+                Owner::One(owner) => {
+                    notes.push(format!(
+                        "Device {name} has the PCI id of a virtual function: taken for one of {owner}."
+                    ));
+                    virtual_ones.push((owner, pci, name));
+                }
+                Owner::Unknown => {
+                    let why =
+                        "it is a virtual function, and its link `physfn` was not read".to_owned();
+                    notes.push(format!("Device {name} is skipped: {why}."));
+                    self.found.skipped.push(Skipped {
+                        name: name.to_owned(),
+                        pci: Some(pci),
+                        why,
+                    });
+                }
+            }
+        }
+        physical
+    }
+
+    /// The PCI device id that mlx5 writes there in decimal (`drivers/infiniband/hw/mlx5/main.c`, `hca_type_show`).
+    fn of_hca_type(&self, name: &str) -> Option<u16> {
+        let text = self.snapshot.text(&format!("infiniband/{name}/hca_type"))?;
+        text.strip_prefix("MT")?.parse().ok()
+    }
+
     /// An address for a device of a dump without one: from bus 10 on, in the order of names.
     fn choose_address(&mut self, number: usize, name: &str) -> PciAddress {
         self.chosen(name, "pci");
@@ -289,10 +337,7 @@ impl<'a> Reading<'a> {
         let id = |key: &str| self.id(pci, name, key);
         let slot = |key: &str| self.of_function(pci, name, key).filter(|it| !it.is_empty());
         let hca_type = text("hca_type").map(str::to_owned);
-        // mlx5 writes its PCI device id there in decimal (`drivers/infiniband/hw/mlx5/main.c`,
-        // `hca_type_show`).
-        let of_hca_type = hca_type.as_deref().and_then(|it| it.strip_prefix("MT"));
-        let of_hca_type: Option<u16> = of_hca_type.and_then(|it| it.parse().ok());
+        let of_hca_type = self.of_hca_type(name);
         let vendor = id("vendor").or_else(|| self.cards.vendor(&driver.kernel_driver));
         let vendor = vendor.ok_or_else(|| CaptureError::NoVendor {
             device: name.to_owned(),

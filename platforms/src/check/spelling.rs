@@ -24,6 +24,20 @@ const LONGEST_INTERFACE: usize = 15;
 /// bytes.
 const LONGEST_DEVICE: usize = 63;
 
+/// Whether this can be the name of a platform or variant: it is used in a file's name, before a colon, between commas
+/// and among wildcards.
+///
+/// # Errors
+/// If it is empty, or has anything but small letters, digits, `-`, `_` and `.`.
+pub fn platform_name(name: &str) -> Result<(), ProblemKind> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
+    if !name.is_empty() && name.chars().all(plain) {
+        Ok(())
+    } else {
+        Err(ProblemKind::PlatformName(name.to_owned()))
+    }
+}
+
 impl Check<'_> {
     pub(super) fn spelling(&mut self) {
         self.own_name();
@@ -54,19 +68,16 @@ impl Check<'_> {
         }
     }
 
-    /// A platform's name is used before a colon, between commas and among wildcards.
+    /// The names of the platform and of its variants.
     fn own_name(&mut self) {
         let profile = &self.platform.profile;
-        let fits = |name: &str| {
-            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
-            !name.is_empty() && name.chars().all(plain)
-        };
-        if !fits(&profile.name) {
-            self.flag("name", ProblemKind::PlatformName(profile.name.clone()));
+        if let Err(problem) = platform_name(&profile.name) {
+            self.flag("name", problem);
         }
-        for variant in profile.variants.keys().filter(|name| !fits(name)) {
-            let path = format!("variants.{variant}");
-            self.flag(&path, ProblemKind::PlatformName(variant.clone()));
+        for variant in profile.variants.keys() {
+            if let Err(problem) = platform_name(variant) {
+                self.flag(&format!("variants.{variant}"), problem);
+            }
         }
     }
 

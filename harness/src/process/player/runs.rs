@@ -100,8 +100,11 @@ impl Player<'_> {
             .get_mut(&monitor)
             .and_then(|runs| runs.run.as_mut());
         if run.is_some_and(|run| !run.overran) {
-            self.say(node, monitor, RunEnd::Exit(exit));
-            self.node_runtime(node).tick.polls += 1;
+            let end = RunEnd::Exit(exit);
+            self.say(node, monitor, end);
+            let tick = &mut self.node_runtime(node).tick;
+            tick.polls += 1;
+            tick.run_ends.push(end);
         }
         if let Some(runs) = self.node_runtime(node).runs.get_mut(&monitor) {
             runs.run = None;

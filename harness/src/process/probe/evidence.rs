@@ -2,9 +2,9 @@
 //!
 //! Start at [`Evidence::hints`].
 
-use std::{path::Path, time::Duration};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use observe::{Broken, Descriptor, Exit, Pace, Protocol, RootAt};
+use observe::{Broken, Descriptor, Exit, Pace, Protocol, RootAt, RunEnd};
 
 use super::{ProbeCause, Sighting};
 use crate::process::conversation::{NO_REQUEST, REFUSED};
@@ -30,6 +30,8 @@ pub(super) struct Evidence<'a> {
     pub(super) reads: &'a [String],
     pub(super) connections: &'a [String],
     pub(super) sighting: &'a Sighting,
+    /// How its runs ended, if it is run again and again.
+    pub(super) run_ends: &'a [RunEnd],
     pub(super) descriptor: &'a Descriptor,
     pub(super) checks: &'a [&'a str],
     /// What its descriptor seems to say wrongly about its polls.
@@ -72,9 +74,13 @@ impl Evidence<'_> {
     fn said_nothing(&self) -> Vec<String> {
         let hint = match self.descriptor.speaks {
             Protocol::PlatformConnector | Protocol::Lines => None,
-            Protocol::ExitCode => Some(
-                "every run ended with a code that `exit_code` takes for unknown, or asked Slurm for nothing: see its last output",
-            ),
+            Protocol::ExitCode => {
+                let ends = self.ends_told();
+                return vec![format!(
+                    "every run ended with a code that `exit_code` takes for unknown, or asked Slurm for nothing: {ends}; see \
+                     its last output"
+                )];
+            }
             Protocol::Textfile => Some(
                 "does it write `*.prom` files into `{textfile_dir}`, and are their names those of `metrics`?",
             ),
@@ -114,9 +120,31 @@ impl Evidence<'_> {
             ],
             _ => Vec::new(),
         };
+        if !self.run_ends.is_empty() {
+            hints.insert(
+                0,
+                format!(
+                    "run after run it crashed: {}; see its last output",
+                    self.ends_told()
+                ),
+            );
+        }
         hints.extend(self.host_files());
         hints.extend(self.other_socket());
         hints
+    }
+
+    /// How its runs ended, each once with how often: `exit code 2 (12 times)`.
+    fn ends_told(&self) -> String {
+        let mut times: BTreeMap<String, usize> = BTreeMap::new();
+        for end in self.run_ends {
+            *times.entry(end.to_string()).or_default() += 1;
+        }
+        let told = times.iter().map(|(end, times)| match times {
+            1 => format!("{end} (once)"),
+            _ => format!("{end} ({times} times)"),
+        });
+        told.collect::<Vec<_>>().join(", ")
     }
 
     fn never_listed(&self) -> Vec<String> {

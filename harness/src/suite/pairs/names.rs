@@ -51,7 +51,10 @@ pub(super) fn every_name_means_something(library: &Library, ask: &Ask) -> Result
         }
     }
     for name in &ask.names {
-        let (scenario, platform) = name.split_once('@').unwrap_or((name, "*"));
+        let (scenario, platform) = match name.rsplit_once('@') {
+            Some(both) if !scenarios.contains(&name.as_str()) => both,
+            _ => (name.as_str(), "*"),
+        };
         let glob = Glob::new(scenario);
         if !scenarios
             .iter()

@@ -75,11 +75,22 @@ fn line(text: &str) -> Option<Line> {
     }
     if let Some((path, target)) = text.split_once(" -> ") {
         // `ls -l` prints mode, owner, size and date before the name.
-        let path = path.split_whitespace().next_back()?;
-        return of(path, Content::Link(target.trim().to_owned()));
+        let name = path.split_whitespace().next_back()?;
+        let target = target.trim();
+        let path = of_class(name, target).unwrap_or_else(|| name.to_owned());
+        return of(&path, Content::Link(target.to_owned()));
     }
     let text = rest.trim_start().strip_prefix('=')?;
     of(path, Content::Text(text.trim_start().to_owned()))
+}
+
+/// The path of a class's entry that `ls -l` prints by its name alone: the target ends with the class and the name
+/// (`drivers/base/core.c`, `device_add_class_symlinks`).
+fn of_class(name: &str, target: &str) -> Option<String> {
+    let mut names = target.trim_end_matches('/').rsplit('/');
+    let (last, class) = (names.next()?, names.next()?);
+    let is_entry = last == name && matches!(class, "infiniband" | "net");
+    is_entry.then(|| format!("{class}/{name}"))
 }
 
 /// The place of the colon that ends a path with folders: not one of a PCI address or a bus.

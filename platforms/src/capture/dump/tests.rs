@@ -30,6 +30,24 @@ fn lines_and_a_json_map_give_the_same_files() {
     }
 }
 
+/// `ls -l /sys/class/infiniband` prints the names alone; the class stands in the link's target
+/// (`drivers/base/core.c`, `device_add_class_symlinks`).
+#[rstest]
+#[case("infiniband", "mlx5_0")]
+#[case("net", "ib0")]
+fn a_link_without_folders_belongs_to_the_class_that_its_target_names(
+    #[case] class: &str,
+    #[case] name: &str,
+) {
+    let dump = format!(
+        "total 0\nlrwxrwxrwx 1 root root 0 Mar  1 00:00 {name} -> \
+         ../../devices/pci0000:07/0000:07:01.0/0000:0c:00.0/{class}/{name}\n"
+    );
+    let snapshot = from_dump(&dump).expect("it can be read");
+    let device = format!("{class}/{name}/device");
+    assert_eq!(snapshot.target(&device), Some("0000:0c:00.0"));
+}
+
 #[test]
 fn a_file_whose_text_is_its_own_name_was_masked() {
     let snapshot = from_dump("mlx5_0/hca_type = hca_type\n").expect("it can be read");

@@ -41,8 +41,19 @@ fn hints(
     };
     let spoken = spoken.map(|what| format!("1 connection to the socket of node-a: {what}"));
     let connections: Vec<String> = spoken.into_iter().collect();
+    let run_ends = match (cause, speaks) {
+        (ProbeCause::Broken(Broken::Crashed { exit, .. }), Protocol::ExitCode) => {
+            vec![RunEnd::Exit(*exit); 13]
+        }
+        (ProbeCause::SaidNothing { .. }, Protocol::ExitCode) => {
+            let exits = [2, 2, 3].map(|code| RunEnd::Exit(Exit::Code(code)));
+            exits.into()
+        }
+        _ => Vec::new(),
+    };
     let evidence = Evidence {
         cause,
+        run_ends: &run_ends,
         output: &owned(output),
         reads: &owned(reads),
         connections: &connections,
@@ -88,7 +99,7 @@ struct Case {
     expected: &'static str,
 }
 
-fn cases() -> [Case; 32] {
+fn cases() -> [Case; 34] {
     let plain = |cause, expected| Case {
         speaks: match cause {
             ProbeCause::SaidNothing { by, .. } => by,
@@ -121,8 +132,28 @@ fn cases() -> [Case; 32] {
         },
         plain(
             mute(Protocol::ExitCode),
-            "every run ended with a code that `exit_code` takes for unknown",
+            "takes for unknown, or asked Slurm for nothing: exit code 2 (2 times), exit code 3 (once); see its last output",
         ),
+        Case {
+            speaks: Protocol::ExitCode,
+            output: &["Segmentation fault"],
+            ..plain(
+                ProbeCause::Broken(Broken::Crashed {
+                    tick: 0,
+                    exit: Exit::Signal(11),
+                    last_words: Vec::new(),
+                }),
+                "run after run it crashed: ended by signal 11 (13 times); see its last output",
+            )
+        },
+        Case {
+            speaks: Protocol::ExitCode,
+            output: &["sh: nothing: not found"],
+            ..plain(
+                ended(NOT_FOUND),
+                "run after run it crashed: exit code 127 (13 times); see its last output",
+            )
+        },
         plain(
             mute(Protocol::Textfile),
             "does it write `*.prom` files into `{textfile_dir}`",
