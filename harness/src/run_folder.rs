@@ -11,7 +11,7 @@
 //! repeat-01/ …   with `--repeat`: all this for each repeat
 //! ```
 //! The previous run is kept once, as `<folder>.old`. A folder is that of a run by its marker `.nicdrill-run`,
-//! which is locked while the run lasts ([`claim`]); any other folder is left alone. The folder ignores itself in git. `reports`
+//! which is locked while the run lasts (`run_folder/claim.rs`); any other folder is left alone. The folder ignores itself in git. `reports`
 //! formats the texts; [`super::suite`] decides which artifacts a drill leaves.
 
 mod claim;
