@@ -79,7 +79,7 @@ pub struct ClauseCoverage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Defence {
-    /// These wrong monitors break it, and are caught.
+    /// These wrong monitors, and patches of the reference monitor, break it and are caught.
     Defended(Vec<String>),
     /// Nothing is known to break it and to be caught, for this reason.
     Undefended(&'static str),
@@ -91,13 +91,13 @@ impl Defence {
     /// The defence of a clause.
     #[must_use]
     pub fn of(
-        mutants: &[String],
+        broken_by: Vec<String>,
         unbreakable: Option<&str>,
         is_covered_by_tests_alone: bool,
     ) -> Self {
         match unbreakable {
             Some(reason) => Self::Unbreakable(reason.to_owned()),
-            None if !mutants.is_empty() => Self::Defended(mutants.to_vec()),
+            None if !broken_by.is_empty() => Self::Defended(broken_by),
             None if is_covered_by_tests_alone => {
                 Self::Undefended("tests alone cover it, and no wrong monitor reaches them")
             }
@@ -249,7 +249,7 @@ mod tests {
             status: ClauseStatus::Uncovered,
             scenarios: vec![one; scenarios],
             tests: tests.iter().map(|&test| test.to_owned()).collect(),
-            defence: Defence::of(&[], None, false),
+            defence: Defence::of(Vec::new(), None, false),
         }
         .with_status()
     }

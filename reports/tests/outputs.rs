@@ -454,7 +454,7 @@ fn clause(id: &str, scenarios: Vec<ScenarioCoverage>, tests: &[&str]) -> ClauseC
         status: ClauseStatus::Uncovered,
         scenarios,
         tests: tests.iter().map(|&test| test.to_owned()).collect(),
-        defence: Defence::of(&[], None, false),
+        defence: Defence::of(Vec::new(), None, false),
     }
     .with_status()
 }
@@ -472,13 +472,13 @@ fn a_coverage_names_each_clause_and_what_is_uncovered() {
         deferred: Some("cluster".to_owned()),
         ..clause("lsd/6.2/four-minutes", Vec::new(), &[])
     };
-    let by = ["deaf", "lost-healthy"].map(str::to_owned);
+    let by = ["deaf", "lost-healthy"].map(str::to_owned).to_vec();
     let source = SourceCoverage {
         prefix: "lsd".to_owned(),
         source: "Link State Detection".to_owned(),
         clauses: vec![
             ClauseCoverage {
-                defence: Defence::of(&by, None, false),
+                defence: Defence::of(by, None, false),
                 ..clause(
                     "lsd/3.2/down-is-fatal",
                     vec![played(18, 0, 2), played(3, 0, 0)],
@@ -486,7 +486,7 @@ fn a_coverage_names_each_clause_and_what_is_uncovered() {
                 )
             },
             ClauseCoverage {
-                defence: Defence::of(&[], Some("it is a definition"), false),
+                defence: Defence::of(Vec::new(), Some("it is a definition"), false),
                 ..clause(
                     "lsd/3.4/otherwise-unhealthy",
                     vec![played(17, 1, 0)],
@@ -496,7 +496,7 @@ fn a_coverage_names_each_clause_and_what_is_uncovered() {
             deferred.with_status(),
             clause("lsd/8.4/vf-down", vec![played(0, 0, 20)], &[]),
             ClauseCoverage {
-                defence: Defence::of(&[], None, true),
+                defence: Defence::of(Vec::new(), None, true),
                 ..clause(
                     "lsd/9.1/gid-count",
                     Vec::new(),

@@ -33,10 +33,65 @@ pub struct Clause {
     pub tests: Vec<String>,
     /// Wrong monitors of which exactly this statement is false; a scenario that covers it catches each of them.
     #[serde(default)]
-    pub mutants: Vec<String>,
+    pub mutants: Vec<Breaker>,
+    /// Patches of the reference monitor's sources of which exactly this statement is false, as
+    /// `zoo/patches/<name>.patch`. Each names the scenario that catches it.
+    #[serde(default)]
+    pub patches: Vec<String>,
     /// Why nothing that a monitor does can make it false.
     #[serde(default)]
     pub unbreakable: Option<String>,
+}
+
+impl Clause {
+    /// What breaks it and is caught, in the words of a report: names of wrong monitors, and `patch <name>`.
+    #[must_use]
+    pub fn broken_by(&self) -> Vec<String> {
+        let mutants = self.mutants.iter().map(|breaker| breaker.wrong.clone());
+        let patches = self.patches.iter().map(|patch| format!("patch {patch}"));
+        mutants.chain(patches).collect()
+    }
+}
+
+/// A wrong monitor that breaks a clause, and what shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "WrittenBreaker")]
+pub struct Breaker {
+    /// The wrong monitor's name.
+    pub wrong: String,
+    /// The scenario that catches it, as `family/name`; `None` if any scenario that covers the clause does.
+    pub by: Option<String>,
+    /// The cause of the finding, or its first words, as a report spells it, such as `contract.recommended-action`.
+    /// `None` if an expectation is not met or an event is unexpected: a clause about a law, or about the cluster, is
+    /// shown by other findings.
+    pub finds: Option<String>,
+}
+
+/// A [`Breaker`] as it is written: its name, or all of it.
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum WrittenBreaker {
+    Name(String),
+    InFull {
+        wrong: String,
+        #[serde(default)]
+        by: Option<String>,
+        #[serde(default)]
+        finds: Option<String>,
+    },
+}
+
+impl From<WrittenBreaker> for Breaker {
+    fn from(written: WrittenBreaker) -> Self {
+        match written {
+            WrittenBreaker::Name(wrong) => Self {
+                wrong,
+                by: None,
+                finds: None,
+            },
+            WrittenBreaker::InFull { wrong, by, finds } => Self { wrong, by, finds },
+        }
+    }
 }
 
 /// A section of a source document.

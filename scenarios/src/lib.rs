@@ -45,7 +45,7 @@ mod vocabulary;
 mod workload;
 mod world;
 
-pub use clauses::{Clause, ClauseFile, Clauses, Section};
+pub use clauses::{Breaker, Clause, ClauseFile, Clauses, Section};
 pub use cluster::{
     Cable, ClearingProfile, ClusterPlan, ConditionIs, ConditionOf, RuleIs, RuleProfile,
     RulesetsProfile, Stands,

@@ -1,7 +1,7 @@
 //! Every clause is covered: by a scenario that ships, or by a test that the clause names as `crate::test`.
 //! That those tests exist is checked by `.ci/clauses`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use scenarios::{Clauses, read};
@@ -51,6 +51,73 @@ fn no_clause_is_uncovered() {
         "neither a scenario nor a test covers\n{}\n",
         uncovered.join("\n")
     );
+}
+
+/// The patches of the reference monitor, with their texts, by name.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test reads the repository's own files"
+)]
+fn patches() -> BTreeMap<String, String> {
+    let folder = root().join("zoo/patches");
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{error}"));
+    let paths = entries.map(|entry| entry.unwrap_or_else(|error| panic!("{error}")).path());
+    let patches = paths.filter(|path| path.extension().is_some_and(|of| of == "patch"));
+    let name = |path: &Path| {
+        path.file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into()
+    };
+    patches.map(|path| (name(&path), text(&path))).collect()
+}
+
+/// `zoo/patches/run` plays them; what it needs is checked here, so that a patch does not rot unseen.
+#[test]
+fn a_patch_breaks_the_clauses_that_name_it_and_names_scenarios_that_cover_them() {
+    let mut covers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (file, story) in suite::scenarios() {
+        let scenario = read(file, story).unwrap_or_else(|error| panic!("{error}"));
+        covers.insert(file.replace(".yaml", ""), scenario.covers().to_vec());
+    }
+    let mut breaks = BTreeSet::new();
+    for (name, patch) in patches() {
+        for line in patch
+            .lines()
+            .filter_map(|line| line.strip_prefix("Breaks: "))
+        {
+            let (clause, scenario) = line
+                .split_once(' ')
+                .unwrap_or_else(|| panic!("{name}: {line}"));
+            let covered = covers
+                .get(scenario)
+                .is_some_and(|ids| ids.iter().any(|id| id == clause));
+            assert!(covered, "{name}: `{scenario}` does not cover `{clause}`");
+            breaks.insert((clause.to_owned(), name.clone()));
+        }
+    }
+    let named = |clause: &scenarios::Clause| {
+        let of = |patch: &String| (clause.id.clone(), patch.clone());
+        clause.patches.iter().map(of).collect::<Vec<_>>()
+    };
+    let named: BTreeSet<_> = clauses().iter().flat_map(named).collect();
+    assert_eq!(breaks, named);
+}
+
+#[test]
+fn a_patch_applies_to_the_sources_of_today() {
+    for (name, patch) in patches() {
+        let mut parts = patch.split("\n@@ ");
+        let head = parts.next().unwrap_or_default();
+        let path = head.lines().find_map(|line| line.strip_prefix("+++ b/"));
+        let source = text(&root().join(path.unwrap_or_else(|| panic!("{name} names no file"))));
+        for hunk in parts {
+            let lines = hunk.lines().skip(1);
+            let before = lines.filter_map(|line| line.strip_prefix([' ', '-']));
+            let before = before.collect::<Vec<_>>().join("\n");
+            assert!(source.contains(&before), "{name}: not there:\n{before}");
+        }
+    }
 }
 
 #[test]

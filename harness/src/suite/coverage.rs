@@ -47,7 +47,7 @@ pub fn coverage(
                 .unwrap_or_default(),
             tests: clause.tests.clone(),
             defence: Defence::of(
-                &clause.mutants,
+                clause.broken_by(),
                 clause.unbreakable.as_deref(),
                 !by_clause.contains_key(clause.id.as_str()) && !clause.tests.is_empty(),
             ),

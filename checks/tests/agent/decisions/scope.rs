@@ -317,6 +317,21 @@ fn an_entry_that_is_a_folder_is_known_by_its_uevent_or_by_its_name() {
     assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
 }
 
+/// The HCA type is surfaced in the message where it is useful: as the reason ("Link State Detection", 11.1).
+#[test]
+fn a_device_that_becomes_a_bluefield_says_its_type() {
+    let mut rig = Rig::started(&[nic(0), nic(1).ethernet()]);
+    rig.world.set("mlx5_1", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
+    rig.stop();
+    let file = format!("{ANCHOR}/mlx5_1/hca_type");
+    rig.world.put(&file, "MT41692\n");
+    assert_eq!(
+        rig.poll(),
+        ["h mlx5_1/1: NIC mlx5_1 no longer monitored (management: BlueField MT41692): clearing"]
+    );
+}
+
 #[test]
 fn a_port_out_of_scope_is_silent_beside_one_that_is_in() {
     let dpu = Nic {
