@@ -30,13 +30,12 @@ fn classify(machine: &Machine, port: &PortFacts, signals: Signals) -> Role {
     let hca_type = function.rdma.as_ref().and_then(|it| it.hca_type.as_deref());
     let is_bluefield = ["MT41682", "MT41686", "MT41692"].contains(&hca_type.unwrap_or_default());
     let mut gpu_nodes = machine.gpus.iter().map(|gpu| gpu.numa);
-    if signals.default_route && port.has_default_route {
+    let is_the_hosts = signals.default_route && port.has_default_route;
+    let is_far = signals.numa && !gpu_nodes.any(|node| node >= 0 && node == function.numa);
+    let is_of_the_fabric = signals.link_layer && port.layer == LinkLayer::InfiniBand;
+    if is_the_hosts || is_far {
         Role::Management
-    } else if signals.numa && !gpu_nodes.any(|node| node >= 0 && node == function.numa) {
-        Role::Management
-    } else if is_near(&[TopoLevel::PIX, TopoLevel::PXB]) {
-        Role::Compute
-    } else if signals.link_layer && port.layer == LinkLayer::InfiniBand {
+    } else if is_near(&[TopoLevel::PIX, TopoLevel::PXB]) || is_of_the_fabric {
         Role::Compute
     } else if is_near(&[TopoLevel::NODE, TopoLevel::PHB]) {
         Role::Storage
