@@ -86,9 +86,10 @@ fn a_patch_breaks_the_clauses_that_name_it_and_names_scenarios_that_cover_them()
             .lines()
             .filter_map(|line| line.strip_prefix("Breaks: "))
         {
-            let (clause, scenario) = line
-                .split_once(' ')
-                .unwrap_or_else(|| panic!("{name}: {line}"));
+            let mut words = line.split(' ');
+            let (clause, scenario) = (words.next(), words.next());
+            let both = clause.zip(scenario);
+            let (clause, scenario) = both.unwrap_or_else(|| panic!("{name}: {line}"));
             let covered = covers
                 .get(scenario)
                 .is_some_and(|ids| ids.iter().any(|id| id == clause));
