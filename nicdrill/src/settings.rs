@@ -8,9 +8,13 @@
 //! ```
 //! It is read from the current folder; the command line takes precedence.
 
-use std::{collections::BTreeMap, fs, io, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
-use harness::near;
+use harness::{near, read_files::text_of};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -65,8 +69,8 @@ struct FileSpec {
 impl Settings {
     /// Reads the file in the current folder; without one, all settings are empty.
     pub(crate) fn read() -> Result<Self, Stop> {
-        match fs::read_to_string(FILE) {
-            Ok(text) => Self::of(&text),
+        match fs::metadata(FILE) {
+            Ok(_) => Self::of(&text_of(Path::new(FILE)).map_err(Stop::input)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(Stop::usage(format!("`{FILE}` cannot be read: {error}"))),
         }

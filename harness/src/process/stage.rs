@@ -150,6 +150,16 @@ impl Stage {
     }
 }
 
+/// The process of this run that others see: the outer one, where there are two.
+#[must_use]
+pub fn run_pid() -> u32 {
+    let mark = env::var(MARK).unwrap_or_default();
+    let outer = mark
+        .split_once(' ')
+        .and_then(|(outer, _)| outer.parse().ok());
+    outer.unwrap_or_else(process::id)
+}
+
 /// Sets the stage. It must be called before the program starts a thread, because the outer process
 /// cannot start one afterwards.
 ///

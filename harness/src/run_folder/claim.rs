@@ -8,12 +8,12 @@ use std::{
     io::{self, Read as _, Seek as _, Write as _},
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
-    process,
 };
 
 use rustix::fs::OFlags;
 
 use super::{RunFolderError, create_folder};
+use crate::process::run_pid;
 
 /// The marker's name.
 const MARKER: &str = ".nicdrill-run";
@@ -61,7 +61,7 @@ impl Claim {
 
     fn write(&mut self) -> io::Result<()> {
         self.0
-            .write_all(format!("{TEXT}process {}\n", process::id()).as_bytes())
+            .write_all(format!("{TEXT}process {}\n", run_pid()).as_bytes())
     }
 }
 

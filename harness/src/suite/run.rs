@@ -27,8 +27,8 @@ use super::{
 use observe::{Descriptor, Recording};
 
 use crate::{
-    Interruption, Player, SharedTrees, WrongMonitor, needs::SiteNeeds, read_files::Library,
-    run_folder::Artifact,
+    Interruption, Player, SharedTrees, WrongMonitor, needs::SiteNeeds, process::run_pid,
+    read_files::Library, run_folder::Artifact,
 };
 
 mod drilled;
@@ -326,7 +326,7 @@ impl Show<'_> {
             not_applicable: self.selected.not_applicable.clone(),
             wall: Wall::default()
                 .with("began_unix_s", began.as_secs())
-                .with("pid", std::process::id())
+                .with("pid", run_pid())
                 .with("jobs", self.jobs()),
         }
     }

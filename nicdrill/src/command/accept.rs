@@ -10,7 +10,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use harness::run_folder::{self, RunFolder};
+use harness::{
+    read_files::text_of,
+    run_folder::{self, RunFolder},
+};
 use reports::{CauseKind, DrillName, ExitCode, KnownDeviations, KnownEntry};
 
 use super::{Stop, excuses::read_known};
@@ -48,8 +51,8 @@ pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
         log("nothing was written");
         return Ok(ExitCode::Success);
     }
-    let before = match fs::read_to_string(&arguments.known) {
-        Ok(before) => before,
+    let before = match fs::metadata(&arguments.known) {
+        Ok(_) => text_of(&arguments.known).map_err(Stop::input)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(Stop::usage(format!("`{name}` cannot be read: {error}"))),
     };

@@ -9,7 +9,7 @@ use std::{
 
 use harness::{
     near,
-    read_files::Library,
+    read_files::{Library, text_of},
     run_folder::RunFolder,
     suite::{self, Ask},
 };
@@ -97,8 +97,9 @@ fn playable(choice: &Choice) -> Result<BTreeMap<DrillName, BTreeSet<ArmName>>, S
 /// Reads a file of known deviations; `None` if there is none and none is demanded.
 pub(super) fn read_known(path: &Path, must_exist: bool) -> Result<Option<KnownDeviations>, Stop> {
     let name = path.display();
-    match fs::read_to_string(path) {
-        Ok(text) => {
+    match fs::metadata(path) {
+        Ok(_) => {
+            let text = text_of(path).map_err(Stop::input)?;
             let known = KnownDeviations::read(&name.to_string(), &text);
             known.map(Some).map_err(Stop::input)
         }

@@ -91,7 +91,9 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
         }
     });
     thread::spawn(move || {
-        let lines = io::stdin().lock().lines().map_while(Result::ok);
+        // A line that is no text is refused as a word that nobody knows.
+        let lines = io::stdin().lock().split(b'\n').map_while(Result::ok);
+        let lines = lines.map(|line| String::from_utf8_lossy(&line).into_owned());
         for line in lines {
             if sender.send(MountEvent::Line(line)).is_err() {
                 return;
