@@ -111,6 +111,7 @@ fn causes() -> Vec<ProbeCause> {
         stage(
             "the machine stalls: nicdrill stood still for 4.0 s, and so it was in each of 4 plays",
         ),
+        stage("the socket is gone: the monitor has removed or renamed it"),
         ProbeCause::Broken(Broken::Interrupted),
     ];
     for cause in &all {
