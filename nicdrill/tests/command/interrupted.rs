@@ -47,8 +47,9 @@ impl Working {
         self
     }
 
-    /// Waits until it has worked for a while.
-    fn busy(self) -> Self {
+    /// Waits until it has begun to play: the process that plays has worked for a while, the inner one if it plays as
+    /// processes. A command that reads its files yet is ended by the kernel.
+    fn playing(self, as_processes: bool) -> Self {
         let outer = self.0.id();
         let of = |path: String| fs::read_to_string(path).unwrap_or_default();
         // Time on a CPU in hundredths of a second (`proc_pid_stat(5)`).
@@ -61,13 +62,12 @@ impl Working {
                 .sum::<u64>()
         };
         self.until(move || {
-            let inner = of(format!("/proc/{outer}/task/{outer}/children"));
-            let both = inner
-                .split_whitespace()
-                .chain([&*outer.to_string()])
-                .map(worked)
-                .sum::<u64>();
-            both > 100
+            if as_processes {
+                let inner = of(format!("/proc/{outer}/task/{outer}/children"));
+                inner.split_whitespace().map(worked).sum::<u64>() > 20
+            } else {
+                worked(&outer.to_string()) > 500
+            }
         })
     }
 
@@ -133,7 +133,7 @@ fn an_interrupted_run_reports_what_was_judged(
 fn an_interrupted_zoo_calls_nobody_live() {
     let scratch = Scratch::new();
     let ran = Working::start(&scratch, &["zoo", "--arm", "memory"])
-        .busy()
+        .playing(false)
         .interrupt("INT");
     assert_eq!(ran.code, 130, "{ran}");
     assert!(!ran.out.contains("not caught"), "{ran}");
@@ -150,7 +150,9 @@ fn an_interrupted_interview_says_so(#[case] words: &[&str]) {
         return;
     }
     let scratch = Scratch::new();
-    let ran = Working::start(&scratch, words).busy().interrupt("TERM");
+    let ran = Working::start(&scratch, words)
+        .playing(true)
+        .interrupt("TERM");
     assert_eq!(ran.code, 143, "{ran}");
     let told = [&ran.out, &ran.err];
     assert!(
