@@ -1,3 +1,5 @@
+//! Which standstills are stalls.
+
 use std::process::{Child, Command};
 
 use rustix::process::{Signal, kill_process};
