@@ -252,7 +252,7 @@ fn a_signal_ends_a_mount_that_waits() {
          until grep -qs done: log; do :; done
          kill -TERM $pid; wait $pid; echo ended with $?"
     ));
-    assert_eq!(ran.out, "ended with 0\n", "{ran}\n{}", scratch.text("log"));
+    assert_eq!(ran.out, "ended with 143\n", "{ran}\n{}", scratch.text("log"));
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_mount_goes_on_without_a_stdin_until_a_signal() {
         ));
         assert_eq!(
             ran.out,
-            "4: ACTIVE\nended with 0\n",
+            "4: ACTIVE\nended with 143\n",
             "{stdin}: {ran}\n{}",
             scratch.text("log")
         );
