@@ -39,6 +39,12 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     ),
     mutant!(
         decides,
+        TakesDarkForTheNorm,
+        "takes-dark-for-the-norm",
+        "most cards dark, and those that are dark too reported healthy because they meet their peers"
+    ),
+    mutant!(
+        decides,
         TieGoesUp,
         "tie-goes-up",
         "one dark card of two taken for the odd one (field bug B15)"
@@ -102,6 +108,20 @@ impl Policy for JudgesTheLonelyCard {
             [0] => Some(1),
             _ => Right.expected_ports(active),
         }
+    }
+}
+
+/// Takes a mode of zero for evidence.
+#[derive(Debug, Default)]
+struct TakesDarkForTheNorm;
+
+impl Policy for TakesDarkForTheNorm {
+    fn expected_ports(&self, active: &[usize]) -> Option<usize> {
+        let dark = active.iter().filter(|ports| **ports == 0).count();
+        if active.len() > 1 && dark * 2 > active.len() {
+            return Some(0);
+        }
+        Right.expected_ports(active)
     }
 }
 
