@@ -30,6 +30,18 @@ impl ScenarioError {
         errors.extend(others.into_iter().flat_map(Self::each));
         errors.sort_by_key(Self::place);
         errors.dedup();
+        Self::of_all(errors)
+    }
+
+    /// This error, and behind it others, wherever they stand in the text.
+    #[must_use]
+    pub(crate) fn before(self, others: Option<Self>) -> Self {
+        let mut errors = self.each();
+        errors.extend(others.into_iter().flat_map(Self::each));
+        Self::of_all(errors)
+    }
+
+    fn of_all(errors: Vec<Self>) -> Self {
         match <[Self; 1]>::try_from(errors) {
             Ok([one]) => one,
             Err(errors) => Self::Several(errors),

@@ -85,8 +85,9 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
                 return Err(error.into());
             };
             let twins = twins.into_iter().map(ScenarioError::from);
-            let beside = scenario(file, text, &root).err();
-            return Err(ScenarioError::from(error).and(twins.chain(beside)));
+            let twins = ScenarioError::from(error).and(twins);
+            // Which of two values is meant decides what else is wrong.
+            return Err(twins.before(scenario(file, text, &root).err()));
         }
     };
     scenario(file, text, &root)
