@@ -252,7 +252,12 @@ fn a_signal_ends_a_mount_that_waits() {
          until grep -qs done: log; do :; done
          kill -TERM $pid; wait $pid; echo ended with $?"
     ));
-    assert_eq!(ran.out, "ended with 143\n", "{ran}\n{}", scratch.text("log"));
+    assert_eq!(
+        ran.out,
+        "ended with 143\n",
+        "{ran}\n{}",
+        scratch.text("log")
+    );
 }
 
 #[test]

@@ -154,7 +154,8 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
 #[case(&["platform", "new", "a b"], "`a b` cannot be a platform's name\nhint: small letters, digits, `-`, `_` and `.`")]
 #[case(&["platform", "new", "../x"], "`../x` cannot be a platform's name")]
 #[case(&["platform", "capture", "--root", ".", "--name", "a@b"], "`a@b` cannot be a platform's name")]
-#[case(&["platform", "capture", "--from-dump", "/dev/null"], "`/dev/null` is empty\nhint: a dump is one file")]
+#[case(&["platform", "capture", "--from-dump", "empty"], "`empty` is empty\nhint: a dump is one file")]
+#[case(&["platform", "capture", "--from-dump", "/dev/null"], "`/dev/null` is not a regular file")]
 #[case(&["platform", "capture", "--from-dump", "."], "`.` is a folder\nhint: a dump is one file")]
 #[case(&["platform", "capture", "--root", "."], "there are no NICs of interest")]
 #[case(&["platform", "topo", "mi300x"], "its GPUs are not NVIDIA's")]
@@ -162,7 +163,9 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
 #[case(&["help", "weather"], "there is no help about `weather`")]
 #[case(&["zoo", "--only", "unicorn"], "there is no wrong monitor `unicorn`")]
 fn a_wrong_word_is_refused_by_name(#[case] words: &[&str], #[case] reported: &str) {
-    let ran = Scratch::new().run(words);
+    let scratch = Scratch::new();
+    scratch.file("empty", "");
+    let ran = scratch.run(words);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.err.contains(reported), "{ran}");
 }
