@@ -4,7 +4,7 @@
 use std::{borrow::Cow, collections::BTreeSet};
 
 use observe::promises::{ANY_COUNTER, Kind};
-use platforms::Platforms;
+use platforms::{Driver, Platforms};
 
 use crate::{near, read_files::Library};
 
@@ -30,10 +30,7 @@ pub(crate) fn unknown<'k>(
     let of_drivers: BTreeSet<&str> = platforms
         .iter()
         .flat_map(|(_, platform)| platform.drivers())
-        .flat_map(|driver| {
-            let files = driver.counters.iter().chain(&driver.hw_counters);
-            files.chain(&driver.statistics)
-        })
+        .flat_map(Driver::counter_files)
         .map(|file| file.name.as_str())
         .collect();
     let scenarios = library.iter().flat_map(|library| &library.scenarios);

@@ -13,18 +13,46 @@ use reports::ExitCode;
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     flag,
-    iterator::{SignalsInfo, exfiltrator::WithOrigin},
+    iterator::{Handle, Signals, SignalsInfo, exfiltrator::WithOrigin},
 };
 
 /// The stack size of a thread that only waits, in bytes.
 const STACK: usize = 64 * 1024;
 
 /// The signals that ask for an early end, with the exit code of what they end: 128 and their number, as shells have it.
-pub const INTERRUPTIONS: [(i32, ExitCode); 3] = [
+const INTERRUPTIONS: [(i32, ExitCode); 3] = [
     (SIGHUP, ExitCode::HungUp),
     (SIGINT, ExitCode::Interrupted),
     (SIGTERM, ExitCode::Terminated),
 ];
+
+/// Tells the exit code of each signal that asks for an early end from now on, until `tell` returns false. The signals end the
+/// program no more, also after the handle is closed.
+///
+/// # Errors
+/// If the kernel refuses a handler or a thread.
+pub fn on_interruption(
+    mut tell: impl FnMut(ExitCode) -> bool + Send + 'static,
+) -> io::Result<Handle> {
+    let mut signals = Signals::new(signals())?;
+    let handle = signals.handle();
+    let hear = move || {
+        let mut codes = signals.forever().filter_map(exit_code_of);
+        while codes.next().is_some_and(&mut tell) {}
+    };
+    let thread = thread::Builder::new().name("signals".to_owned());
+    thread.stack_size(STACK).spawn(hear)?;
+    Ok(handle)
+}
+
+fn signals() -> [i32; 3] {
+    INTERRUPTIONS.map(|(signal, _)| signal)
+}
+
+fn exit_code_of(signal: i32) -> Option<ExitCode> {
+    let found = INTERRUPTIONS.into_iter().find(|(of, _)| *of == signal);
+    found.map(|(_, code)| code)
+}
 
 /// Whether an early end was asked for, and by which signal. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -38,11 +66,9 @@ impl Interruption {
     pub fn of_this_process() -> io::Result<Self> {
         let heard = Self::default();
         let again = Arc::new(AtomicBool::new(false));
-        for (signal, _) in INTERRUPTIONS {
+        for (place, (signal, _)) in INTERRUPTIONS.into_iter().enumerate() {
             flag::register_conditional_default(signal, Arc::clone(&again))?;
             flag::register(signal, Arc::clone(&again))?;
-        }
-        for (place, (signal, _)) in INTERRUPTIONS.into_iter().enumerate() {
             flag::register_usize(signal, Arc::clone(&heard.0), place + 1)?;
         }
         Ok(heard)
@@ -54,7 +80,7 @@ impl Interruption {
     /// # Errors
     /// If the kernel refuses a handler or a thread.
     pub(crate) fn hear_from_outside(&self) -> io::Result<()> {
-        let mut signals = SignalsInfo::<WithOrigin>::new(INTERRUPTIONS.map(|(signal, _)| signal))?;
+        let mut signals = SignalsInfo::<WithOrigin>::new(signals())?;
         let heard = self.clone();
         let hear = move || {
             for origin in signals.forever() {

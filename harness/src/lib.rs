@@ -28,7 +28,7 @@ pub mod suite;
 
 pub use drill::{DrillResult, MemoryPlayer, Player, WrongMonitor, arm_name, play, play_for};
 pub use golden::{bless, golden_file};
-pub use interruption::{INTERRUPTIONS, Interruption};
+pub use interruption::{Interruption, on_interruption};
 pub use replay::{ReplayError, replay};
 pub use shared_trees::SharedTrees;
 pub use turn::Turn;

@@ -12,4 +12,4 @@ mod texts;
 pub use error::ReadError;
 pub use library::{Library, SuiteScenario, read_platforms};
 pub use monitor::read_monitor;
-pub use texts::{text_in, text_of};
+pub use texts::{text_if_any, text_in, text_of};

@@ -10,11 +10,10 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
     path::{Path, PathBuf},
 };
 
-use harness::{near, read_files::text_of};
+use harness::{near, read_files::text_if_any};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -69,11 +68,8 @@ struct FileSpec {
 impl Settings {
     /// Reads the file in the current folder; without one, all settings are empty.
     pub(crate) fn read() -> Result<Self, Stop> {
-        match fs::metadata(FILE) {
-            Ok(_) => Self::of(&text_of(Path::new(FILE)).map_err(Stop::input)?),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(Stop::usage(format!("`{FILE}` cannot be read: {error}"))),
-        }
+        let text = text_if_any(Path::new(FILE)).map_err(Stop::input)?;
+        text.map_or_else(|| Ok(Self::default()), |text| Self::of(&text))
     }
 
     fn of(text: &str) -> Result<Self, Stop> {

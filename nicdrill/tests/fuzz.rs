@@ -12,6 +12,7 @@ use std::{
 use observe::platform_connector;
 use prost::Message as _;
 use rstest::rstest;
+use serde::de::DeserializeOwned;
 use test_support::mutation::Mutation;
 
 fn set(name: &str, usual: u64) -> u64 {
@@ -58,28 +59,24 @@ fn worlds_survive() {
     });
 }
 
-#[test]
-fn profiles_survive() {
+/// Lets shipped files of a folder be read as what they are.
+#[track_caller]
+fn check_shipped<T: DeserializeOwned>(folder: &str) {
     let shipped: Vec<_> = platforms::Platforms::shipped_texts().collect();
-    let profiles = shipped
-        .iter()
-        .filter(|(file, _)| file.starts_with("profiles/"));
-    check_texts(profiles.map(|(_, text)| *text).collect(), |text| {
-        drop(platforms::yaml::read::<platforms::profile::Profile>(
-            "it.yaml", text,
-        ));
+    let files = shipped.iter().filter(|(file, _)| file.starts_with(folder));
+    check_texts(files.map(|(_, text)| *text).collect(), |text| {
+        drop(platforms::yaml::read::<T>("it.yaml", text));
     });
 }
 
 #[test]
+fn profiles_survive() {
+    check_shipped::<platforms::profile::Profile>("profiles/");
+}
+
+#[test]
 fn drivers_survive() {
-    let shipped: Vec<_> = platforms::Platforms::shipped_texts().collect();
-    let drivers = shipped
-        .iter()
-        .filter(|(file, _)| file.starts_with("drivers/"));
-    check_texts(drivers.map(|(_, text)| *text).collect(), |text| {
-        drop(platforms::yaml::read::<platforms::Driver>("it.yaml", text));
-    });
+    check_shipped::<platforms::Driver>("drivers/");
 }
 
 #[test]

@@ -307,12 +307,13 @@ impl Driver {
     /// The file of this name in `counters/`, `hw_counters/` or `statistics/`.
     #[must_use]
     pub fn counter(&self, name: &str) -> Option<&CounterFile> {
-        let files = self
-            .counters
-            .iter()
-            .chain(&self.hw_counters)
-            .chain(&self.statistics);
-        files.into_iter().find(|file| file.name == name)
+        self.counter_files().find(|file| file.name == name)
+    }
+
+    /// The files in `counters/`, `hw_counters/` and `statistics/`.
+    pub fn counter_files(&self) -> impl Iterator<Item = &CounterFile> {
+        let files = self.counters.iter().chain(&self.hw_counters);
+        files.chain(&self.statistics)
     }
 
     /// The view of a link in this condition.

@@ -146,9 +146,11 @@ impl Transport for Connector {
         spoken
     }
 
-    fn received(&self, node: &NodeName) -> u64 {
-        let outlet = self.outlets.get(node);
-        outlet.map_or(0, |outlet| outlet.received.load(Ordering::Relaxed))
+    fn received(&self) -> u64 {
+        let outlets = self.outlets.values();
+        outlets
+            .map(|outlet| outlet.received.load(Ordering::Relaxed))
+            .sum()
     }
 
     fn close(&mut self, runtime: &Runtime) -> io::Result<()> {

@@ -30,8 +30,8 @@ pub(super) trait Transport {
         BTreeMap::new()
     }
 
-    /// How many bytes have come from the monitors of a node on its connections; 0 for protocols without connections.
-    fn received(&self, _node: &NodeName) -> u64 {
+    /// How many bytes have come from the monitors on all connections; 0 for protocols without connections.
+    fn received(&self) -> u64 {
         0
     }
 

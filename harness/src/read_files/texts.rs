@@ -47,6 +47,17 @@ pub fn text_of(path: &Path) -> Result<String, ReadError> {
     text(name, bytes)
 }
 
+/// Reads a text file like [`text_of`]; `None` if there is none.
+///
+/// # Errors
+/// As those of [`text_of`].
+pub fn text_if_any(path: &Path) -> Result<Option<String>, ReadError> {
+    match path.try_exists() {
+        Ok(false) => Ok(None),
+        _ => text_of(path).map(Some),
+    }
+}
+
 /// Reads a text from standard input, within the size limit.
 ///
 /// # Errors

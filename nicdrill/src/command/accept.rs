@@ -11,7 +11,7 @@ use std::{
 };
 
 use harness::{
-    read_files::text_of,
+    read_files::text_if_any,
     run_folder::{self, RunFolder},
 };
 use reports::{CauseKind, DrillName, ExitCode, KnownDeviations, KnownEntry};
@@ -51,11 +51,8 @@ pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
         log("nothing was written");
         return Ok(ExitCode::Success);
     }
-    let before = match fs::metadata(&arguments.known) {
-        Ok(_) => text_of(&arguments.known).map_err(Stop::input)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(Stop::usage(format!("`{name}` cannot be read: {error}"))),
-    };
+    let before = text_if_any(&arguments.known).map_err(Stop::input)?;
+    let before = before.unwrap_or_default();
     let gap = if before.is_empty() || before.ends_with("\n\n") {
         ""
     } else if before.ends_with('\n') {

@@ -219,10 +219,7 @@ fn one(
     (side, here): (&Side, &Here),
     step: &mut dyn FnMut(),
 ) -> Result<Vec<judge::Noticed>, (String, ExitCode)> {
-    let not_set = |reason: String| {
-        let code = here.interruption.exit_code();
-        (reason, code.unwrap_or(ExitCode::StageNotSet))
-    };
+    let not_set = |reason: String| (reason, here.exit_code(ExitCode::StageNotSet));
     let stage = here
         .stage
         .as_ref()
@@ -239,8 +236,7 @@ fn one(
         &Selected::of_processes(drills.iter().cloned()),
     );
     if let ProbeOutcome::Failed { reason, exit_code } = probed.outcome {
-        let code = here.interruption.exit_code().unwrap_or(exit_code);
-        return Err((reason, code));
+        return Err((reason, here.exit_code(exit_code)));
     }
     let how = Interviewing {
         jobs: arguments.jobs,

@@ -154,7 +154,7 @@ fn asked(
     let probed = starting.probe(stage, &asking.library, descriptor, &selected(asking));
     if let ProbeOutcome::Failed { reason, exit_code } = probed.outcome {
         log(&format!("STOP  {}: {reason}", descriptor.name));
-        return Ok(here.interruption.exit_code().unwrap_or(exit_code));
+        return Ok(here.exit_code(exit_code));
     }
     let how = Interviewing {
         jobs: arguments.jobs,

@@ -10,9 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use harness::{INTERRUPTIONS, sandbox::Sandbox};
+use harness::{on_interruption, sandbox::Sandbox};
 use reports::ExitCode;
-use signal_hook::iterator::Signals;
 
 use super::{
     Stop,
@@ -43,8 +42,12 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
     let stage_failed =
         |error: &dyn std::fmt::Display| Stop::with(ExitCode::StageNotSet, error.to_string());
     let (sender, event) = mpsc::channel();
-    let mut signals = Signals::new(INTERRUPTIONS.map(|(signal, _)| signal))
-        .map_err(|error| stage_failed(&error))?;
+    let on_signal = sender.clone();
+    let signals = on_interruption(move |code| {
+        drop(on_signal.send(MountEvent::Signal(code)));
+        false
+    })
+    .map_err(|error| stage_failed(&error))?;
     let made = !arguments.dir.exists();
     if made {
         fs::create_dir_all(&arguments.dir).map_err(|error| {
@@ -54,10 +57,15 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
             ))
         })?;
     }
+    // A folder that was created here goes at the end; it stays if it is not empty.
+    let leave = || {
+        if made {
+            drop(fs::remove_dir(&arguments.dir));
+        }
+    };
     let mounted = Sandbox::mount(platform, &arguments.dir);
-    if made && mounted.is_err() {
-        // The folder was created here; it stays if it is not empty.
-        drop(fs::remove_dir(&arguments.dir));
+    if mounted.is_err() {
+        leave();
     }
     let mut sandbox = mounted.map_err(|error| stage_failed(&error))?;
     let mut terminal = Terminal::new(Color::Never);
@@ -79,17 +87,6 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
         );
         terminal.out(PROMPT);
     }
-    let on_signal = sender.clone();
-    let handle = signals.handle();
-    thread::spawn(move || {
-        let signal = signals.forever().next();
-        let code = INTERRUPTIONS
-            .into_iter()
-            .find(|(of, _)| Some(*of) == signal);
-        if let Some((_, code)) = code {
-            drop(on_signal.send(MountEvent::Signal(code)));
-        }
-    });
     thread::spawn(move || {
         // A line that is no text is refused as a word that nobody knows.
         let lines = io::stdin().lock().split(b'\n').map_while(Result::ok);
@@ -144,12 +141,9 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
             }
         }
     }
-    handle.close();
+    signals.close();
     let ended = sandbox.unmount();
-    if made {
-        // The folder was created here; it stays if it is not empty.
-        drop(fs::remove_dir(&arguments.dir));
-    }
+    leave();
     ended.map_err(|error| stage_failed(&error))?;
     Ok(code)
 }

@@ -7,14 +7,12 @@ use std::{
     fs,
     path::Path,
     sync::mpsc::{self, RecvTimeoutError},
-    thread,
     time::{Duration, Instant},
 };
 
 use capture::{Incident, IncidentError, LiveRoot, see};
-use harness::INTERRUPTIONS;
+use harness::on_interruption;
 use reports::ExitCode;
-use signal_hook::iterator::Signals;
 
 use super::{Stop, duration::duration, platform, select::is_path};
 use crate::{arguments::RecordArguments, draft::draft, pages::platform_pages, terminal::log};
@@ -112,15 +110,7 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
 /// Returns a channel that gets an exit code when a signal asks to end.
 fn end() -> std::io::Result<mpsc::Receiver<ExitCode>> {
     let (sender, ended) = mpsc::channel();
-    let mut signals = Signals::new(INTERRUPTIONS.map(|(signal, _)| signal))?;
-    thread::spawn(move || {
-        for signal in signals.forever() {
-            let code = INTERRUPTIONS.into_iter().find(|(of, _)| *of == signal);
-            if code.is_some_and(|(_, code)| sender.send(code).is_err()) {
-                return;
-            }
-        }
-    });
+    on_interruption(move |code| sender.send(code).is_ok())?;
     Ok(ended)
 }
 

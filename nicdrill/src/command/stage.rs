@@ -57,8 +57,12 @@ impl Here {
 
     /// What ends a command that could not go on: an interruption if there was one, otherwise the stage.
     pub(crate) fn stopped(&self, reason: String) -> Stop {
-        let code = self.interruption.exit_code();
-        Stop::with(code.unwrap_or(ExitCode::StageNotSet), reason)
+        Stop::with(self.exit_code(ExitCode::StageNotSet), reason)
+    }
+
+    /// The exit code of a command that was interrupted; `otherwise` if it was not.
+    pub(crate) fn exit_code(&self, otherwise: ExitCode) -> ExitCode {
+        self.interruption.exit_code().unwrap_or(otherwise)
     }
 }
 

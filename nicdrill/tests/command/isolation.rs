@@ -5,7 +5,7 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader},
-    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicBool, Ordering},
@@ -15,7 +15,7 @@ use std::{
 
 use rstest::rstest;
 
-use crate::scratch::{NICDRILL, Scratch, can_play_processes, reference_descriptor};
+use crate::scratch::{NICDRILL, Scratch, can_play_processes, is_root, reference_descriptor};
 
 /// How long something that must happen may take. It is a limit, not a pause.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -23,8 +23,8 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// The pause between two looks.
 pub(crate) const LOOK: Duration = Duration::from_millis(1);
 
-fn is_root() -> bool {
-    let root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+fn can_mount() -> bool {
+    let root = is_root();
     if !root {
         println!("skipped: mounting in the host's namespace needs root");
     }
@@ -75,7 +75,7 @@ fn wrapper(scratch: &Scratch, name: &str, text: &str) -> String {
 /// copy of every mount of the host.
 #[test]
 fn mount_namespaces_that_others_make_disturb_neither_a_run_nor_a_mount() {
-    if !can_play_processes() || !is_root() {
+    if !can_play_processes() || !can_mount() {
         return;
     }
     let scratch = Scratch::new();
@@ -124,7 +124,7 @@ fn mount_namespaces_that_others_make_disturb_neither_a_run_nor_a_mount() {
 #[case::in_use_by_nobody(&["umount"], false)]
 #[case::in_use(&["umount", "-l"], true)]
 fn a_mounted_tree_ends_when_it_is_unmounted(#[case] unmount: &[&str], #[case] used: bool) {
-    if !can_play_processes() || !is_root() {
+    if !can_play_processes() || !can_mount() {
         return;
     }
     let scratch = Scratch::new();

@@ -14,6 +14,16 @@ const QUIET: &str = "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 0s\n    exp
 
 const UNFAIR: &str = "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 2s\n    do: [ { disable: victim } ]\n    expect: [ { nothing: victim } ]\nuntil: 5s\n";
 
+/// A folder in which a scenario failed in the run before.
+fn failed_on(platform: &str) -> Scratch {
+    let scratch = Scratch::new();
+    scratch.file("port/unfair.yaml", &scenario(UNFAIR));
+    let drill = ["run", "port/unfair.yaml", "--platform", platform];
+    let ran = scratch.run(&[&drill[..], &["--arm", "memory"]].concat());
+    assert_eq!(ran.code, 100, "{ran}");
+    scratch
+}
+
 #[test]
 fn every_mistake_of_a_file_is_told_at_once() {
     let scratch = Scratch::new();
@@ -155,17 +165,7 @@ fn a_platform_that_is_misspelt_in_a_filter_is_refused(#[case] filter: &str) {
 
 #[test]
 fn what_failed_is_found_again_without_its_file() {
-    let scratch = Scratch::new();
-    scratch.file("port/unfair.yaml", &scenario(UNFAIR));
-    let words = [
-        "run",
-        "port/unfair.yaml",
-        "--platform",
-        "h100-oci:vfs",
-        "--arm",
-        "memory",
-    ];
-    assert_eq!(scratch.run(&words).code, 100);
+    let scratch = failed_on("h100-oci:vfs");
     let ran = scratch.run(&["run", "--failed", "--arm", "memory"]);
     assert_eq!(ran.code, 100, "{ran}");
     assert!(
@@ -280,17 +280,7 @@ fn hidden_folders_are_no_part_of_a_suite() {
 
 #[test]
 fn an_empty_reason_is_told_of_the_argument() {
-    let scratch = Scratch::new();
-    scratch.file("port/unfair.yaml", &scenario(UNFAIR));
-    let words = [
-        "run",
-        "port/unfair.yaml",
-        "--platform",
-        "h100-oci",
-        "--arm",
-        "memory",
-    ];
-    assert_eq!(scratch.run(&words).code, 100);
+    let scratch = failed_on("h100-oci");
     let ran = scratch.run(&["accept", "--yes", "--reason", " "]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.err.contains("`--reason` is empty"), "{ran}");

@@ -3,6 +3,7 @@
 
 use std::{
     fmt, fs,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -74,6 +75,11 @@ pub(crate) fn can_play_processes() -> bool {
             false
         }
     }
+}
+
+/// Whether tests run as root.
+pub(crate) fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 /// The path of an example program.

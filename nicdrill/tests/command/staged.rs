@@ -7,18 +7,9 @@ use std::{
     thread,
 };
 
-use crate::scratch::{NICDRILL, Ran, Scratch, can_play_processes};
+use crate::scratch::{NICDRILL, Ran, Scratch, can_play_processes, is_root};
 
 const DRILL: &str = "start/baseline@h100-oci";
-
-/// Whether tests run as root.
-fn is_root() -> bool {
-    let id = Command::new("id")
-        .arg("-u")
-        .output()
-        .expect("there is a shell");
-    id.stdout == b"0\n"
-}
 
 #[test]
 fn without_capabilities_the_process_arm_is_skipped_and_the_other_one_plays() {

@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 
-use crate::scratch::Scratch;
+use crate::scratch::{Ran, Scratch};
 
 /// A suite of one's own with one scenario.
 fn suite(timeline: &str) -> Scratch {
@@ -16,12 +16,18 @@ fn suite(timeline: &str) -> Scratch {
     scratch
 }
 
+/// Checks a suite of one's own in memory.
+fn check(scratch: &Scratch, more: &[&str]) -> Ran {
+    let words = ["suite", "check", "suite", "--arm", "memory"];
+    scratch.run(&[&words[..], more].concat())
+}
+
 #[test]
 fn lines_that_can_fail_are_silent() {
     let scratch = suite(
         "  - { at: 5s, do: [ { disable: victim } ], expect: [ { this_poll: [ { fatal: victim } ] } ] }\n",
     );
-    let ran = scratch.run(&["suite", "check", "suite", "--arm", "memory"]);
+    let ran = check(&scratch, &[]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(!ran.out.contains("asserts nothing"), "{ran}");
 }
@@ -31,7 +37,7 @@ fn a_line_that_holds_whatever_happens_is_named() {
     let scratch = suite(
         "  - { at: 5s, do: [ { disable: victim } ], expect: [ { this_poll: [ { fatal: victim } ] }, { reads: victim/state, times: at least 0, from: 5s, to: 6s } ] }\n",
     );
-    let ran = scratch.run(&["suite", "check", "suite", "--arm", "memory"]);
+    let ran = check(&scratch, &[]);
     assert_eq!(ran.code, 100, "{ran}");
     assert!(ran.out.contains("reads: victim/state"), "{ran}");
     assert!(
@@ -45,7 +51,7 @@ fn a_drill_that_is_red_shows_nothing() {
     let scratch = suite(
         "  - { at: 5s, do: [ { disable: victim } ], expect: [ { this_poll: [ { nonfatal: victim } ] } ] }\n",
     );
-    let ran = scratch.run(&["suite", "check", "suite", "--arm", "memory"]);
+    let ran = check(&scratch, &[]);
     assert_eq!(ran.code, 100, "{ran}");
     assert!(
         ran.out.contains("shows nothing: it is red as it is"),
@@ -108,16 +114,7 @@ fn a_line_that_can_never_fail_is_refused_when_it_is_read(#[case] line: &str, #[c
 )]
 fn what_does_not_exist_asserts_nothing(#[case] line: &str, #[case] says: &str) {
     let scratch = with_line(line);
-    let words = [
-        "suite",
-        "check",
-        "suite",
-        "--arm",
-        "memory",
-        "--platform",
-        "h100-oci",
-    ];
-    let ran = scratch.run(&words);
+    let ran = check(&scratch, &["--platform", "h100-oci"]);
     assert_eq!(ran.code, 100, "{ran}");
     let asserts_nothing = ran
         .out
@@ -140,8 +137,7 @@ fn a_line_that_fits_no_platform_is_never_judged() {
             "platforms: { with: { only_layer: infiniband } }",
         ),
     );
-    let words = ["suite", "check", "suite", "--arm", "memory"];
-    let ran = scratch.run(&words);
+    let ran = check(&scratch, &[]);
     assert_eq!(ran.code, 100, "{ran}");
     assert!(
         ran.out
@@ -155,16 +151,7 @@ fn a_line_that_fits_no_platform_is_never_judged() {
 #[test]
 fn a_line_that_fits_another_platform_is_told() {
     let scratch = with_line("{ only: ethernet, nothing: victim, from: 8s, to: 10s }");
-    let words = [
-        "suite",
-        "check",
-        "suite",
-        "--arm",
-        "memory",
-        "--platform",
-        "dgx-h100",
-    ];
-    let ran = scratch.run(&words);
+    let ran = check(&scratch, &["--platform", "dgx-h100"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(
         ran.out

@@ -6,7 +6,6 @@
 use std::time::{Duration, Instant};
 
 use observe::{Broken, Delivery};
-use platforms::NodeName;
 use simfs_fuse::Server;
 
 use super::{Play, Player};
@@ -36,8 +35,10 @@ pub(super) struct Budget {
     poll_began: Instant,
     calls: u64,
     events: u64,
-    /// What had come on the connections of each node before the poll, in bytes.
+    /// What had come on all connections before the poll, in bytes.
     received: u64,
+    /// How long the whole drill may take, as far as its ticks are known.
+    drill_limit: Duration,
 }
 
 impl Budget {
@@ -49,6 +50,7 @@ impl Budget {
             calls: 0,
             events: 0,
             received: 0,
+            drill_limit: Duration::MAX,
         }
     }
 
@@ -57,23 +59,17 @@ impl Budget {
         self.calls += 1;
         self.events += reported.observations.len() as u64;
     }
-
-    /// A poll begins, before which so many bytes had come.
-    fn refill(&mut self, received: u64) {
-        *self = Self {
-            poll_began: Instant::now(),
-            received,
-            drill_began: self.drill_began,
-            ..Self::new()
-        };
-    }
 }
 
 impl Player<'_> {
     /// A tick begins, and with it the budget of a poll.
     pub(super) fn refill(&mut self) {
-        let received = self.received();
-        self.budget.refill(received);
+        self.budget = Budget {
+            drill_began: self.budget.drill_began,
+            received: self.received(),
+            drill_limit: self.drill_limit(),
+            ..Budget::new()
+        };
     }
 
     /// Whether the drill may go on waiting: it is not to end early, and its monitors are within their budget.
@@ -98,6 +94,7 @@ impl Player<'_> {
             calls,
             events,
             received,
+            drill_limit,
         } = self.budget;
         if calls > CALLS_MAX {
             return Some(format!("it made more than {CALLS_MAX} calls in a poll"));
@@ -125,9 +122,8 @@ impl Player<'_> {
         if poll_began.elapsed() > limit {
             return Some(format!("a poll took more than {} s", limit.as_secs()));
         }
-        let limit = self.drill_limit();
-        (drill_began.elapsed() > limit)
-            .then(|| format!("the drill took more than {} s", limit.as_secs()))
+        (drill_began.elapsed() > drill_limit)
+            .then(|| format!("the drill took more than {} s", drill_limit.as_secs()))
     }
 
     /// How long the whole drill may take.
@@ -148,8 +144,7 @@ impl Player<'_> {
 
     /// How many bytes have come on the connections of all nodes.
     fn received(&mut self) -> u64 {
-        let nodes: Vec<NodeName> = self.node_runtimes.keys().cloned().collect();
         let (transport, _) = self.arm.transport(self.descriptor.speaks);
-        nodes.iter().map(|node| transport.received(node)).sum()
+        transport.received()
     }
 }

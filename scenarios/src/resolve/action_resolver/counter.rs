@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fabric::{CARRIER_COUNTERS, CounterChange};
-use platforms::{CounterValue, Driver, yaml::Place};
+use platforms::{CounterFile, CounterValue, Driver, yaml::Place};
 
 use super::ActionResolver;
 use crate::error::Unfit;
@@ -37,16 +37,11 @@ impl ActionResolver<'_> {
             if drivers.any(|driver| driver.counter(name).is_some()) {
                 return Err(Unfit::lacks(format!("`{device}` has no counter `{name}`")));
             }
-            let files = |driver: &Driver| {
-                let kinds = [&driver.counters, &driver.hw_counters, &driver.statistics];
-                let files = kinds.into_iter().flatten();
-                files.map(|file| file.name.clone()).collect::<Vec<_>>()
+            let files: Vec<&CounterFile> = match own {
+                Some(own) => own.counter_files().collect(),
+                None => platform.drivers().flat_map(Driver::counter_files).collect(),
             };
-            let known: BTreeSet<String> = match own {
-                Some(own) => files(own).into_iter().collect(),
-                None => platform.drivers().flat_map(files).collect(),
-            };
-            let known = known.iter().map(String::as_str);
+            let known: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
             return Err(self.source.unknown(place, "counter", name, known).into());
         };
         let rdma = machine.functions.get(&port.facts.pci);

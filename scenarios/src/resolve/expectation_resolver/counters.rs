@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use fabric::CARRIER_COUNTERS;
-use platforms::yaml::{Place, nearest};
+use platforms::{
+    Driver,
+    yaml::{Place, nearest},
+};
 
 use super::ExpectationResolver;
 use crate::error::ScenarioError;
@@ -19,22 +22,22 @@ impl ExpectationResolver<'_> {
             return Ok(());
         };
         let platforms = self.resolved.nodes.iter().map(|node| &node.platform);
-        let drivers = platforms.flat_map(|platform| platform.drivers());
-        let files = drivers
-            .flat_map(|driver| [&driver.counters, &driver.hw_counters, &driver.statistics])
-            .flatten();
+        let drivers: Vec<&Driver> = platforms.flat_map(|platform| platform.drivers()).collect();
+        let has_it = |driver: &&Driver| driver.counter(name).is_some();
+        let is_quoted = || self.source.text.contains(&format!("\"{name}\""));
+        if CARRIER_COUNTERS.contains(&name.as_str()) || drivers.iter().any(has_it) || is_quoted() {
+            return Ok(());
+        }
+        let files = drivers.into_iter().flat_map(Driver::counter_files);
         let known: BTreeSet<&str> = files
             .map(|file| file.name.as_str())
             .chain(CARRIER_COUNTERS)
             .collect();
-        let is_quoted = self.source.text.contains(&format!("\"{name}\""));
-        match nearest(name, known.iter().copied()) {
-            Some(near) if near != name && !known.contains(name.as_str()) && !is_quoted => {
-                let hint = format!("did you mean `{near}`?");
-                let what = format!("unknown counter `{name}`");
-                Err(self.source.wrong(*place, what).hint(hint))
-            }
-            _ => Ok(()),
-        }
+        let Some(near) = nearest(name, known) else {
+            return Ok(());
+        };
+        let what = format!("unknown counter `{name}`");
+        let hint = format!("did you mean `{near}`?");
+        Err(self.source.wrong(*place, what).hint(hint))
     }
 }
