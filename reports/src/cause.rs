@@ -4,9 +4,9 @@
 //! Nothing of it is read from a text, so rewording a finding changes no cause. Neither platform, poll
 //! nor arm is part of it. Findings of one cause are told once ([`crate::groups`]). Start at [`Cause`].
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Defines an enum of facts, each with the word that it has in a cause's name.
 macro_rules! facts {
@@ -27,6 +27,14 @@ macro_rules! facts {
                 match self {
                     $(Self::$variant => $word,)*
                 }
+            }
+
+            /// Takes the word at the front of the words of a cause's name, if it is one of these.
+            fn take<'w>(words: &mut std::iter::Peekable<impl Iterator<Item = &'w str>>) -> Option<Self> {
+                let word = *words.peek()?;
+                let fact = Self::ALL.iter().find(|fact| fact.word() == word)?;
+                words.next();
+                Some(*fact)
             }
         }
     };
@@ -432,15 +440,51 @@ impl fmt::Display for Cause {
     }
 }
 
+impl FromStr for Cause {
+    type Err = CauseError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || CauseError(text.to_owned());
+        let mut words = text.split('.').peekable();
+        let cause = Self {
+            kind: CauseKind::take(&mut words).ok_or_else(error)?,
+            field: CauseField::take(&mut words),
+            severity: CauseSeverity::take(&mut words),
+            subject: CauseSubject::take(&mut words),
+            role: CauseRole::take(&mut words),
+            layer: CauseLayer::take(&mut words),
+            action: CauseAction::take(&mut words),
+        };
+        match words.next() {
+            None => Ok(cause),
+            Some(_) => Err(error()),
+        }
+    }
+}
+
+/// A text that is not the name of a cause.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not the name of a cause, such as `missed.fatal.port`")]
+pub struct CauseError(String);
+
 impl Serialize for Cause {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
+impl<'de> Deserialize<'de> for Cause {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -452,6 +496,34 @@ mod tests {
         action: Some(CauseAction::Port),
         ..Cause::of(CauseKind::Unexpected)
     };
+
+    /// One of these facts, or none.
+    fn fact<T: Copy + std::fmt::Debug + 'static>(all: &'static [T]) -> impl Strategy<Value = Option<T>> {
+        proptest::option::of(proptest::sample::select(all))
+    }
+
+    proptest! {
+        #[test]
+        fn a_cause_is_read_back_from_its_name(
+            kind in proptest::sample::select(CauseKind::ALL),
+            field in fact(CauseField::ALL),
+            severity in fact(CauseSeverity::ALL),
+            subject in fact(CauseSubject::ALL),
+            role in fact(CauseRole::ALL),
+            layer in fact(CauseLayer::ALL),
+            action in fact(CauseAction::ALL),
+        ) {
+            let cause = Cause { kind, field, severity, subject, role, layer, action };
+            prop_assert_eq!(cause.to_string().parse(), Ok(cause));
+        }
+    }
+
+    #[test]
+    fn what_is_no_cause_is_refused() {
+        for text in ["", "fatal", "missed.port.fatal", "missed.fatal.unheard-of", "missed."] {
+            assert!(text.parse::<Cause>().is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn a_cause_is_named_by_its_facts_and_told_as_a_sentence() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 /// Values that differ between two equal runs: wall-clock times, process ids, ports, paths.
 ///
 /// A comparison of two runs must ignore every member named `wall`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Wall(pub BTreeMap<String, Value>);
 
@@ -44,8 +44,12 @@ pub struct RunPlan {
     /// Whether it promises that an event is lost if its call fails.
     #[serde(skip_serializing_if = "is_false")]
     pub loses_events: bool,
-    /// The arguments of the command line, without host paths.
+    /// The arguments of the command line, without those that say where results go (`--out`, `--report`) and which
+    /// shard this is.
     pub asked: Vec<String>,
+    /// Which shard of the selection this is, as `K/N`; `None` for the whole of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
     /// The arguments that select the same scenario files, monitor, platform files and needs again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub again: Vec<String>,
@@ -71,7 +75,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// One drill to be played.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedDrill {
     /// Its name.
     pub drill: DrillName,
@@ -89,13 +93,13 @@ pub struct NotApplicable {
 }
 
 /// The result of the probe drill.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "outcome")]
 pub enum ProbeOutcome {
     /// The monitor polls and returns to the gate.
     Ready {
         /// What its descriptor seems to say wrongly, and what to write.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         advice: Option<String>,
     },
     /// It does not; the run ends here.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize, de::Error as _};
 
 /// Why the command ended, as a number for scripts.
 ///
@@ -127,6 +127,14 @@ impl fmt::Display for ExitCode {
 impl Serialize for ExitCode {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u8(self.code())
+    }
+}
+
+impl<'de> Deserialize<'de> for ExitCode {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u8::deserialize(deserializer)?;
+        let found = Self::BY_RANK.into_iter().find(|code| code.code() == number);
+        found.ok_or_else(|| D::Error::custom(format!("{number} is no exit code of nicdrill")))
     }
 }
 

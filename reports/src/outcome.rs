@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Cause, CauseKind, ExitCode, Judged, Wall};
 
@@ -54,6 +54,13 @@ impl Serialize for DrillName {
     }
 }
 
+impl<'de> Deserialize<'de> for DrillName {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 /// An invalid drill name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid drill name `{text}`\nhint: {hint}")]
@@ -65,7 +72,7 @@ pub struct DrillNameError {
 }
 
 /// The arm of a drill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArmName {
     /// The reference monitor's logic with simulated I/O.
@@ -84,7 +91,7 @@ impl fmt::Display for ArmName {
 }
 
 /// The status of a drill in one arm.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "status")]
 pub enum ArmStatus {
     /// Played, and every expectation held.
@@ -99,7 +106,7 @@ pub enum ArmStatus {
 }
 
 /// The report of one drill in one arm.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArmReport {
     /// The arm.
     pub arm: ArmName,
@@ -113,7 +120,7 @@ pub struct ArmReport {
 }
 
 /// The verdict on a monitor's report about one workload of a drill.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictReport {
     /// The workload.
     pub workload: String,
@@ -125,7 +132,7 @@ pub struct VerdictReport {
 }
 
 /// Whether a monitor was right about a workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictWord {
     /// Fatal and failed, or silent and not failed.
@@ -137,7 +144,7 @@ pub enum VerdictWord {
 }
 
 /// One logical read of a monitor, as a failure shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Read {
     /// The tick of its poll.
     pub poll: u64,
@@ -146,7 +153,7 @@ pub struct Read {
 }
 
 /// The kind of a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
     /// Something expected did not come, or not in time, or not often enough.
@@ -248,7 +255,7 @@ impl FindingKind {
 }
 
 /// A line of a file, with its place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoryLine {
     /// Its place, as `file:line:column`, or `file:line` for a golden trace.
     pub place: String,
@@ -257,7 +264,7 @@ pub struct StoryLine {
 }
 
 /// Why a finding does not count as a failure.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "because")]
 pub enum Excuse {
     /// An entry of `known.toml` has it.
@@ -270,7 +277,7 @@ pub enum Excuse {
 }
 
 /// One failure, with everything needed to understand it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The kind.
     pub kind: FindingKind,
@@ -279,7 +286,7 @@ pub struct Finding {
     /// How often it occurred in the drill, at least 1: a breach of every event is told once.
     pub times: u64,
     /// Why it does not count as a failure; `None` if it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excuse: Option<Excuse>,
     /// The arm; `None` if it is about both.
     pub arm: Option<ArmName>,
@@ -327,7 +334,7 @@ impl Finding {
 }
 
 /// The outcome of a drill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Played in at least one arm, without a failure.
@@ -341,7 +348,7 @@ pub enum Outcome {
 }
 
 /// The report of one drill.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DrillReport {
     /// Its name.
     pub drill: DrillName,
@@ -352,7 +359,7 @@ pub struct DrillReport {
     /// Its failures, in order of time.
     pub findings: Vec<Finding>,
     /// The verdicts on the monitor's reports, by workload.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<VerdictReport>,
     /// How many of its expectations were judged, and why the others were not.
     pub judged: Judged,
