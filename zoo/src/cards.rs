@@ -41,7 +41,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         decides,
         TakesDarkForTheNorm,
         "takes-dark-for-the-norm",
-        "most cards dark, and those that are dark too reported healthy because they meet their peers"
+        "every card dark, and each reported healthy because it meets its peers"
     ),
     mutant!(
         decides,
