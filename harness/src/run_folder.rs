@@ -15,6 +15,7 @@
 //! formats the texts; [`super::suite`] decides which artifacts a drill leaves.
 
 mod claim;
+mod shards;
 
 use std::{
     borrow::Cow,
@@ -27,6 +28,7 @@ use reports::{Baseline, DrillName, DrillReport, RunEvent, finding_id};
 use serde::Serialize;
 
 use claim::Claim;
+pub use shards::{Shards, ShardsError};
 
 /// The default name of the folder.
 pub const DEFAULT: &str = "nicdrill.out";

@@ -5,12 +5,14 @@
 
 mod compare;
 mod fit;
+mod report;
 mod rules;
 mod sandbox_arguments;
 mod suite;
 
 pub(crate) use compare::CompareArguments;
 pub(crate) use fit::FitArguments;
+pub(crate) use report::{MergeArguments, ReportCommand};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand, RulesExportArguments};
 pub(crate) use sandbox_arguments::{DoArguments, ShellArguments};
 pub(crate) use suite::{SuiteCheckArguments, SuiteCommand};
@@ -103,6 +105,11 @@ pub(crate) enum Command {
     Suite {
         #[command(subcommand)]
         command: SuiteCommand,
+    },
+    /// Work with the reports of runs: merge the shards of one
+    Report {
+        #[command(subcommand)]
+        command: ReportCommand,
     },
     /// Accept the findings of the last run: writes entries to `known.toml`, after asking
     Accept(AcceptArguments),

@@ -5,6 +5,7 @@
 
 mod accept;
 mod as_before;
+mod asked;
 mod capture;
 mod compare;
 mod do_command;
@@ -22,6 +23,7 @@ mod platform;
 mod proto;
 mod record;
 mod replay;
+mod report;
 mod rules;
 mod run;
 mod sandbox_line;
@@ -51,6 +53,7 @@ pub(crate) use platform::{platform_check, platform_list, platform_show, platform
 pub(crate) use proto::proto;
 pub(crate) use record::record;
 pub(crate) use replay::replay;
+pub(crate) use report::report;
 pub(crate) use rules::rules;
 pub(crate) use run::run;
 pub(crate) use schema::schema;

@@ -57,6 +57,7 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         Command::Fit(arguments) => return command::fit(&arguments),
         Command::Rules(arguments) => return command::rules(&arguments),
         Command::Suite { command } => return command::suite(&command),
+        Command::Report { command } => return command::report(&command),
         #[cfg(feature = "zoo")]
         Command::Zoo(arguments) => return command::zoo(&arguments),
         Command::List(arguments) => command::list(&arguments),

@@ -498,7 +498,9 @@ mod tests {
     };
 
     /// One of these facts, or none.
-    fn fact<T: Copy + std::fmt::Debug + 'static>(all: &'static [T]) -> impl Strategy<Value = Option<T>> {
+    fn fact<T: Copy + std::fmt::Debug + 'static>(
+        all: &'static [T],
+    ) -> impl Strategy<Value = Option<T>> {
         proptest::option::of(proptest::sample::select(all))
     }
 
@@ -520,7 +522,13 @@ mod tests {
 
     #[test]
     fn what_is_no_cause_is_refused() {
-        for text in ["", "fatal", "missed.port.fatal", "missed.fatal.unheard-of", "missed."] {
+        for text in [
+            "",
+            "fatal",
+            "missed.port.fatal",
+            "missed.fatal.unheard-of",
+            "missed.",
+        ] {
             assert!(text.parse::<Cause>().is_err(), "{text}");
         }
     }

@@ -29,7 +29,8 @@ mod run;
 mod terminal;
 
 pub use cause::{
-    Cause, CauseAction, CauseError, CauseField, CauseKind, CauseLayer, CauseRole, CauseSeverity, CauseSubject,
+    Cause, CauseAction, CauseError, CauseField, CauseKind, CauseLayer, CauseRole, CauseSeverity,
+    CauseSubject,
 };
 pub use comparison::{
     AlarmCount, COMPARISON_VERSION, ComparedMonitor, Comparison, Estimate, FaultCount, Spread,

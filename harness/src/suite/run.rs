@@ -19,7 +19,6 @@ use reports::{
 use super::{
     coverage::{Covering, coverage},
     jobs, judged,
-    keeping::Keeping,
     pairs::Selected,
     processes::Probed,
     repeat::Fingerprint,
@@ -32,8 +31,12 @@ use crate::{
 };
 
 mod drilled;
+mod merging;
+mod telling;
 
 use drilled::compare;
+pub use merging::merge;
+use telling::Telling;
 
 /// Creates the player of a worker, counted from 0, for the process arm.
 pub type Players<'r> = dyn Fn(usize) -> Result<Box<dyn Player>, String> + Sync + 'r;
@@ -73,8 +76,10 @@ pub struct How<'r> {
     pub wrong: Option<WrongMonitor>,
     /// The trees that drills start with, shared.
     pub trees: SharedTrees,
-    /// The words of the command line.
+    /// The words of the command line, without those that say where results go and which shard this is.
     pub asked: Vec<String>,
+    /// Which shard this is, as `K/N`; `None` for a whole run.
+    pub shard: Option<String>,
     /// The arguments that select the same files and monitor again.
     pub again: Vec<String>,
     /// The process arm; `None` if no drill needs it.
@@ -196,43 +201,8 @@ impl Show<'_> {
         first: &mut BTreeMap<DrillName, Vec<Fingerprint>>,
         audience: &mut dyn Audience,
     ) -> RunReport {
-        let began = Instant::now();
-        let mut report = RunReport::default();
-        let emit = |report: &mut RunReport, audience: &mut dyn Audience, event: RunEvent| {
-            report.take(&event);
-            audience.hear(&event);
-        };
-        emit(&mut report, audience, RunEvent::RunStarted(self.plan()));
-        for pair in &self.selected.not_applicable {
-            emit(&mut report, audience, RunEvent::NotApplicable(pair.clone()));
-        }
-        let mut code = ExitCode::Success;
-        let probed = self.probe();
-        let outcome = probed.as_ref().map(|probed| &probed.outcome);
-        let goes_on = !matches!(outcome, Some(ProbeOutcome::Failed { .. }));
-        if let Some(ProbeOutcome::Failed { exit_code, .. }) = outcome {
-            code = *exit_code;
-        }
-        if let Some(Probed {
-            outcome,
-            wall,
-            files,
-        }) = probed
-        {
-            let monitor = self.descriptor.name.clone();
-            emit(
-                &mut report,
-                audience,
-                RunEvent::Probe {
-                    monitor,
-                    outcome,
-                    wall,
-                },
-            );
-            audience.probed(&files);
-        }
-        let mut keeping = Keeping::default();
-        if goes_on {
+        let mut telling = Telling::begin(self, audience);
+        if telling.probed(self.probe()) {
             jobs::in_order(
                 self.jobs(),
                 self.selected.drills.len(),
@@ -245,25 +215,11 @@ impl Show<'_> {
                         return ControlFlow::Break(());
                     }
                     compare(&mut drilled, number, first);
-                    self.how.excuses.mark(&mut drilled.report);
-                    audience.hear(&RunEvent::DrillStarted(planned.clone()));
-                    audience.played(&planned.drill, &drilled.recordings);
-                    let failed = drilled.report.outcome == Outcome::Failed;
-                    if self.how.keep || failed && keeping.admits(&drilled.report) {
-                        let artifacts = self.artifacts(&drilled);
-                        keeping.weigh(&artifacts);
-                        audience.receive(&drilled.report.drill, &artifacts);
-                    }
-                    emit(
-                        &mut report,
-                        audience,
-                        match drilled.report.outcome {
-                            Outcome::Passed => RunEvent::DrillPassed(drilled.report),
-                            Outcome::Known => RunEvent::DrillKnown(drilled.report),
-                            Outcome::Failed => RunEvent::DrillFailed(drilled.report),
-                            Outcome::Skipped => RunEvent::DrillSkipped(drilled.report),
-                        },
-                    );
+                    let recordings = drilled.recordings;
+                    telling.played(planned, &recordings);
+                    let failed = telling.drill(drilled.report, |drill| {
+                        self.artifacts(&drill.drill, &recordings)
+                    });
                     if self.is_interrupted() || failed && self.how.fail_fast {
                         return ControlFlow::Break(());
                     }
@@ -271,44 +227,7 @@ impl Show<'_> {
                 },
             );
         }
-        let mut summary = report.counted();
-        summary.not_kept = keeping.not_kept;
-        code = report
-            .drills
-            .iter()
-            .fold(code, |code, drill| code.or(drill.exit_code()));
-        if summary.memory.run + summary.process.run == 0 && !self.how.allow_skips && goes_on {
-            code = code.or(ExitCode::StageNotSet);
-        }
-        if self.how.require_process && summary.process.run == 0 {
-            code = code.or(ExitCode::StageNotSet);
-        }
-        if let Some(interrupted) = self.how.interruption.exit_code() {
-            code = code.or(interrupted);
-        }
-        if goes_on {
-            code = code.or(judged::judged_exit_code(&report.plan.judged_by, &summary));
-        }
-        if let Some(excuses) = self.excuses(&report.drills) {
-            code = code.or(excuses.exit_code());
-            emit(&mut report, audience, RunEvent::Excuses(excuses));
-        }
-        if let Some(coverage) = self.coverage(&report.drills) {
-            code = code.or(coverage.exit_code());
-            emit(&mut report, audience, RunEvent::Coverage(coverage));
-        }
-        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let wall = Wall::default().with("ms", ms);
-        emit(
-            &mut report,
-            audience,
-            RunEvent::RunEnded {
-                summary,
-                exit_code: code,
-                wall,
-            },
-        );
-        report
+        telling.end()
     }
 
     fn plan(&self) -> RunPlan {
@@ -321,6 +240,7 @@ impl Show<'_> {
             judged_by: judged::judged_by(self.descriptor, self.how.needs.as_ref(), &self.how.again),
             loses_events: judged::loses_events(self.descriptor),
             asked: self.how.asked.clone(),
+            shard: self.how.shard.clone(),
             again: self.how.again.clone(),
             drills: self.selected.drills.clone(),
             not_applicable: self.selected.not_applicable.clone(),

@@ -18,6 +18,24 @@ impl Shard {
     pub fn holds(self, place: usize) -> bool {
         place % self.of == self.number - 1
     }
+
+    /// Its number, from 1.
+    #[must_use]
+    pub fn number(self) -> usize {
+        self.number
+    }
+
+    /// How many shards the run has.
+    #[must_use]
+    pub fn of(self) -> usize {
+        self.of
+    }
+
+    /// All shards of its run, in order.
+    pub fn all(self) -> impl Iterator<Item = Self> {
+        let of = self.of;
+        (1..=of).map(move |number| Self { number, of })
+    }
 }
 
 impl fmt::Display for Shard {

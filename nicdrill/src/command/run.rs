@@ -1,6 +1,10 @@
 //! `nicdrill run`: runs drills.
 
-use std::{env, path::PathBuf, process};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process,
+};
 
 use harness::SharedTrees;
 use harness::{
@@ -17,7 +21,9 @@ use reports::{
 use store::StoreUrl;
 
 use super::{
-    Stop, excuses, needs,
+    Stop,
+    asked::asked,
+    excuses, needs,
     select::{Choice, choose, is_path},
     stage::{self, Here, Standing},
     stored::{self, Storing},
@@ -98,13 +104,10 @@ fn played(
     files: Files,
     (excuses, needs): (Excuses, Option<SiteNeeds>),
 ) -> Result<process::ExitCode, Stop> {
-    let asked = stored::asked(arguments, files.store.as_ref());
+    let asked = asked(stored::asked(arguments, files.store.as_ref()));
     // A run whose store is not available does not start.
     let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
-    let folder = RunFolder::create(&choice.out).map_err(|error| match error {
-        RunFolderError::NotOurs { .. } | RunFolderError::InUse { .. } => Stop::input(error),
-        other => Stop::with(ExitCode::ReportNotWritten, other.to_string()),
-    })?;
+    let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
     let starting = Starting {
         pin: !arguments.how.no_pin,
         wrap: words(arguments.how.wrap.as_deref()),
@@ -136,10 +139,6 @@ fn played(
         }),
         Err(reason) => Err(reason.clone()),
     };
-    let mut again = choice.again.clone();
-    if let Some(needs) = &needs {
-        again.extend(["--needs".to_owned(), needs.file.clone()]);
-    }
     let how = How {
         trees: starting.trees.clone(),
         jobs: arguments.how.jobs,
@@ -149,12 +148,13 @@ fn played(
         allow_skips: arguments.how.allow_skips,
         keep: arguments.how.keep,
         excuses,
+        again: again_with(choice, needs.as_ref()),
         needs,
         bless: arguments.reporting.bless,
         coverage: arguments.reporting.coverage.then_some(choice.covering),
         wrong: None,
         asked: asked.clone(),
-        again,
+        shard: arguments.select.shard.clone(),
         process: wanted.then(arm),
         interruption: here.interruption.clone(),
     };
@@ -164,26 +164,40 @@ fn played(
     let mut terminal = Terminal::new(arguments.reporting.color);
     terminal.begin(selected.drills.len());
     let storing = reached.map(|reached| Storing::begin(reached, folder.path(), arguments, asked));
-    let mut output = RunOutput {
-        terminal,
-        folder,
-        repeat: None,
-        storing,
-        unwritten: None,
-        verbose: arguments.reporting.verbose,
-    };
+    let mut output = RunOutput::new(terminal, folder, storing, arguments.reporting.verbose);
     let report = suite::run(library, descriptor, selected, &how, &mut output);
+    let outputs = Outputs {
+        reports: &files.reports,
+        folder: &choice.out,
+        told: &arguments.reporting,
+    };
+    Ok(tell(&report, output, &outputs).into())
+}
+
+/// Where a run is told, other than its run folder.
+pub(super) struct Outputs<'r> {
+    /// Reports by format.
+    pub(super) reports: &'r [(Form, PathBuf)],
+    /// The run folder, as messages name it.
+    pub(super) folder: &'r Path,
+    /// How it is told.
+    pub(super) told: &'r ReportArguments,
+}
+
+/// Writes the reports of a run that ended, tells its result on the terminal, and returns the exit code.
+pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>) -> ExitCode {
     let RunOutput {
         mut terminal,
         storing,
         mut unwritten,
         ..
     } = output;
+    let Outputs { told, .. } = outputs;
     terminal.end();
     let kept = storing.map_or(Ok(()), |storing| storing.finish(&mut terminal));
-    for (form, path) in &files.reports {
+    for (form, path) in outputs.reports {
         let written = form
-            .text(&report)
+            .text(report)
             .and_then(|text| write_report(path, &text).map_err(|error| error.to_string()));
         if let Err(error) = written {
             unwritten.get_or_insert(error);
@@ -192,18 +206,17 @@ fn played(
     if let Some(coverage) = &report.coverage {
         terminal.out(&coverage_page(coverage, terminal.style()));
     }
-    let folder = choice.out.display().to_string();
-    if !arguments.reporting.verbose {
-        terminal.out(&groups_page(&report, &folder, terminal.style()));
+    let folder = outputs.folder.display().to_string();
+    if !told.verbose {
+        terminal.out(&groups_page(report, &folder, terminal.style()));
     }
     if let Some(excuses) = &report.excuses {
         terminal.out(&excuses.page(&folder));
     }
-    if arguments.reporting.not_judged {
-        terminal.out(&not_judged_page(&report, terminal.style()));
+    if told.not_judged {
+        terminal.out(&not_judged_page(report, terminal.style()));
     }
-    let is_told = arguments.reporting.not_judged;
-    let line = summary_line(&report, terminal.style(), is_told);
+    let line = summary_line(report, terminal.style(), told.not_judged);
     terminal.out(&line);
     let mut code = report.exit_code.unwrap_or(ExitCode::InternalFault);
     for error in [unwritten, kept.err()].into_iter().flatten() {
@@ -221,7 +234,24 @@ fn played(
     if code != ExitCode::Success {
         log(&format!("exit code {code}: {}", code.meaning()));
     }
-    Ok(code.into())
+    code
+}
+
+/// The stop for a run folder that cannot be claimed.
+pub(super) fn folder_error(error: RunFolderError) -> Stop {
+    match error {
+        RunFolderError::NotOurs { .. } | RunFolderError::InUse { .. } => Stop::input(error),
+        other => Stop::with(ExitCode::ReportNotWritten, other.to_string()),
+    }
+}
+
+/// The arguments that select the same again, with the needs that the run is judged by.
+pub(super) fn again_with(choice: &Choice, needs: Option<&SiteNeeds>) -> Vec<String> {
+    let mut again = choice.again.clone();
+    if let Some(needs) = needs {
+        again.extend(["--needs".to_owned(), needs.file.clone()]);
+    }
+    again
 }
 
 fn words(command: Option<&str>) -> Vec<String> {
@@ -234,7 +264,7 @@ fn words(command: Option<&str>) -> Vec<String> {
 
 /// The format of a report.
 #[derive(Clone, Copy, Debug)]
-enum Form {
+pub(super) enum Form {
     JUnit,
     Json,
 }
@@ -248,7 +278,8 @@ impl Form {
     }
 }
 
-fn reports_asked_for(reporting: &ReportArguments) -> Result<Vec<(Form, PathBuf)>, Stop> {
+/// The reports that are asked for, each with its file.
+pub(super) fn reports_asked_for(reporting: &ReportArguments) -> Result<Vec<(Form, PathBuf)>, Stop> {
     let form = |asked: &String| match asked.split_once('=') {
         Some(("junit", path)) if !path.is_empty() => Ok((Form::JUnit, PathBuf::from(path))),
         Some(("json", path)) if !path.is_empty() => Ok((Form::Json, PathBuf::from(path))),
@@ -275,7 +306,7 @@ fn may_bless(arguments: &RunArguments) -> Result<(), Stop> {
 }
 
 /// Passes the events of a run to the terminal and the run folder.
-struct RunOutput {
+pub(super) struct RunOutput {
     terminal: Terminal,
     folder: RunFolder,
     repeat: Option<RunFolder>,
@@ -287,6 +318,23 @@ struct RunOutput {
 }
 
 impl RunOutput {
+    /// That of a run that begins.
+    pub(super) fn new(
+        terminal: Terminal,
+        folder: RunFolder,
+        storing: Option<Storing>,
+        verbose: bool,
+    ) -> Self {
+        Self {
+            terminal,
+            folder,
+            repeat: None,
+            storing,
+            unwritten: None,
+            verbose,
+        }
+    }
+
     fn write(&mut self, write: impl FnOnce(&mut RunFolder) -> Result<(), RunFolderError>) {
         let folder = self.repeat.as_mut().unwrap_or(&mut self.folder);
         if let Err(error) = write(folder) {

@@ -20,6 +20,7 @@ mod leftovers;
 mod made_up_vendor;
 mod manners;
 mod meant;
+mod merged;
 mod output_page;
 mod page;
 mod postgres;

@@ -113,11 +113,15 @@ impl Show<'_> {
         }
     }
 
-    pub(super) fn artifacts(&self, drilled: &Drilled) -> Vec<Artifact> {
-        let scenario = self.library.scenario(&drilled.report.drill.scenario);
+    pub(super) fn artifacts(
+        &self,
+        drill: &DrillName,
+        recordings: &[(ArmName, Recording)],
+    ) -> Vec<Artifact> {
+        let scenario = self.library.scenario(&drill.scenario);
         artifacts::artifacts(
             scenario.map_or("", |scenario| scenario.text.as_str()),
-            &drilled.recordings,
+            recordings,
         )
     }
 

@@ -1,0 +1,149 @@
+//! A run as it is told: its events in order, with the totals and the exit code that follow from them. The drills are
+//! played now ([`super::run`]), or were played by the shards of the run ([`super::merge`]). Start at [`Telling`].
+
+use std::time::Instant;
+
+use observe::Recording;
+use reports::{
+    ArmName, DrillName, DrillReport, ExitCode, Outcome, PlannedDrill, ProbeOutcome, RunEvent,
+    RunReport, Wall,
+};
+
+use super::{
+    super::{judged, keeping::Keeping, processes::Probed},
+    Audience, Show,
+};
+use crate::run_folder::Artifact;
+
+/// A run that is being told.
+pub(super) struct Telling<'r> {
+    show: &'r Show<'r>,
+    audience: &'r mut dyn Audience,
+    report: RunReport,
+    keeping: Keeping,
+    /// The exit code of the probe.
+    probe: ExitCode,
+    /// Whether the probe failed, so that no drill was begun.
+    is_over: bool,
+    began: Instant,
+}
+
+impl<'r> Telling<'r> {
+    /// Tells the plan.
+    pub(super) fn begin(show: &'r Show<'r>, audience: &'r mut dyn Audience) -> Self {
+        let mut telling = Self {
+            show,
+            audience,
+            report: RunReport::default(),
+            keeping: Keeping::default(),
+            probe: ExitCode::Success,
+            is_over: false,
+            began: Instant::now(),
+        };
+        telling.emit(RunEvent::RunStarted(show.plan()));
+        for pair in &show.selected.not_applicable {
+            telling.emit(RunEvent::NotApplicable(pair.clone()));
+        }
+        telling
+    }
+
+    fn emit(&mut self, event: RunEvent) {
+        self.report.take(&event);
+        self.audience.hear(&event);
+    }
+
+    /// Tells the result of the probe, if there was one. Returns whether drills follow.
+    pub(super) fn probed(&mut self, probed: Option<Probed>) -> bool {
+        let Some(Probed {
+            outcome,
+            wall,
+            files,
+        }) = probed
+        else {
+            return true;
+        };
+        if let ProbeOutcome::Failed { exit_code, .. } = &outcome {
+            (self.probe, self.is_over) = (*exit_code, true);
+        }
+        let monitor = self.show.descriptor.name.clone();
+        self.emit(RunEvent::Probe {
+            monitor,
+            outcome,
+            wall,
+        });
+        self.audience.probed(&files);
+        !self.is_over
+    }
+
+    /// Tells that a drill starts, and hands on its recordings.
+    pub(super) fn played(&mut self, planned: &PlannedDrill, recordings: &[(ArmName, Recording)]) {
+        self.emit(RunEvent::DrillStarted(planned.clone()));
+        self.audience.played(&planned.drill, recordings);
+    }
+
+    /// Tells the result of a drill, and keeps its artifacts if it leaves any. Returns whether it failed.
+    pub(super) fn drill(
+        &mut self,
+        mut drill: DrillReport,
+        artifacts: impl FnOnce(&DrillReport) -> Vec<Artifact>,
+    ) -> bool {
+        let how = self.show.how;
+        how.excuses.mark(&mut drill);
+        let failed = drill.outcome == Outcome::Failed;
+        if how.keep || failed && self.keeping.admits(&drill) {
+            let artifacts = artifacts(&drill);
+            self.keeping.weigh(&artifacts);
+            self.receive(&drill.drill, &artifacts);
+        }
+        self.emit(match drill.outcome {
+            Outcome::Passed => RunEvent::DrillPassed(drill),
+            Outcome::Known => RunEvent::DrillKnown(drill),
+            Outcome::Failed => RunEvent::DrillFailed(drill),
+            Outcome::Skipped => RunEvent::DrillSkipped(drill),
+        });
+        failed
+    }
+
+    fn receive(&mut self, drill: &DrillName, artifacts: &[Artifact]) {
+        self.audience.receive(drill, artifacts);
+    }
+
+    /// Tells the totals and the exit code.
+    pub(super) fn end(mut self) -> RunReport {
+        let Show { how, .. } = self.show;
+        let mut summary = self.report.counted();
+        summary.not_kept = self.keeping.not_kept;
+        let drills = self.report.drills.iter();
+        let mut code = drills.fold(self.probe, |code, drill| code.or(drill.exit_code()));
+        let nothing_run = summary.memory.run + summary.process.run == 0;
+        if nothing_run && !how.allow_skips && !self.is_over {
+            code = code.or(ExitCode::StageNotSet);
+        }
+        if how.require_process && summary.process.run == 0 {
+            code = code.or(ExitCode::StageNotSet);
+        }
+        if let Some(interrupted) = how.interruption.exit_code() {
+            code = code.or(interrupted);
+        }
+        if !self.is_over {
+            let judged_by = &self.report.plan.judged_by;
+            code = code.or(judged::judged_exit_code(judged_by, &summary));
+        }
+        if let Some(excuses) = self.show.excuses(&self.report.drills) {
+            code = code.or(excuses.exit_code());
+            self.emit(RunEvent::Excuses(excuses));
+        }
+        if let Some(coverage) = self.show.coverage(&self.report.drills) {
+            code = code.or(coverage.exit_code());
+            self.emit(RunEvent::Coverage(coverage));
+        }
+        let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let wall = Wall::default().with("ms", ms);
+        self.emit(RunEvent::RunEnded {
+            summary,
+            exit_code: code,
+            wall,
+        });
+        self.report
+    }
+}

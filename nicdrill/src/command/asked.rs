@@ -1,0 +1,38 @@
+//! What a run was asked for, apart from where its results go and which shard of it is played: two runs with the same words
+//! give the same results, and shards with the same words are those of one run. Start at [`asked`].
+
+/// The arguments that say where results go, or which shard is played; each has a value.
+const ELSEWHERE: [&str; 3] = ["--out", "--report", "--shard"];
+
+/// These words of a command line without those.
+pub(super) fn asked(words: Vec<String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        let is_one = |of: &str| {
+            word.strip_prefix(of)
+                .is_some_and(|rest| rest.starts_with('='))
+        };
+        if ELSEWHERE.contains(&word.as_str()) {
+            words.next();
+        } else if !ELSEWHERE.into_iter().any(is_one) {
+            kept.push(word);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_that_say_where_results_go_and_which_shard_it_is_are_left_out() {
+        let words = "run port --shard 1/2 --outage --out=a --jobs 2 --report junit=x --filter x";
+        let words = words.split(' ').map(str::to_owned).collect();
+        assert_eq!(
+            asked(words).join(" "),
+            "run port --outage --jobs 2 --filter x"
+        );
+    }
+}

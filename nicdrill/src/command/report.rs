@@ -1,0 +1,104 @@
+//! `nicdrill report merge`: puts the shards of a run together.
+
+use std::process;
+
+use clap::Parser as _;
+use harness::{
+    run_folder::{RunFolder, Shards},
+    suite::{self, How},
+};
+use reports::ExitCode;
+
+use super::{
+    Stop, excuses, needs,
+    run::{Outputs, RunOutput, again_with, folder_error, reports_asked_for, tell},
+    select::choose,
+};
+use crate::{
+    arguments::{
+        Arguments, Command, MergeArguments, ReportArguments, ReportCommand, Required, RunArguments,
+    },
+    terminal::{Terminal, log},
+};
+
+/// Runs a command on reports.
+pub(crate) fn report(command: &ReportCommand) -> Result<process::ExitCode, Stop> {
+    match command {
+        ReportCommand::Merge(arguments) => merge(arguments).map(Into::into),
+    }
+}
+
+/// Puts the shards of a run together.
+fn merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
+    let told = ReportArguments {
+        not_judged: merging.not_judged,
+        verbose: merging.verbose,
+        color: merging.color,
+        report: merging.report.clone(),
+        ..ReportArguments::default()
+    };
+    let reports = reports_asked_for(&told)?;
+    let shards = Shards::read(&merging.dirs).map_err(Stop::input)?;
+    let asked = shards.asked().to_vec();
+    let mut arguments = as_asked(&asked)?;
+    arguments.select.out.clone_from(&merging.out);
+    let choice = choose(&arguments.select, arguments.how.seed)?;
+    let excuses = excuses::excuses(&arguments, &choice)?;
+    let needs = needs::read(
+        arguments.how.needs.as_deref().or(choice.needs.as_deref()),
+        &choice.library,
+    )?;
+    let how = How {
+        jobs: arguments.how.jobs,
+        require_process: arguments.how.require == Some(Required::Process),
+        allow_skips: arguments.how.allow_skips,
+        keep: arguments.how.keep,
+        excuses,
+        again: again_with(&choice, needs.as_ref()),
+        needs,
+        coverage: arguments.reporting.coverage.then_some(choice.covering),
+        asked,
+        ..How::default()
+    };
+    let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
+    let mut terminal = Terminal::new(merging.color);
+    terminal.begin(choice.selected.drills.len());
+    let mut output = RunOutput::new(terminal, folder, None, merging.verbose);
+    let (library, descriptor) = (&choice.library, &choice.descriptor);
+    let merged = suite::merge(
+        library,
+        descriptor,
+        &choice.selected,
+        &how,
+        &shards,
+        &mut output,
+    );
+    let report = merged.map_err(Stop::input)?;
+    let outputs = Outputs {
+        reports: &reports,
+        folder: &choice.out,
+        told: &told,
+    };
+    Ok(tell(&report, output, &outputs))
+}
+
+/// The arguments of the run whose shards these are.
+fn as_asked(asked: &[String]) -> Result<RunArguments, Stop> {
+    let words = ["nicdrill"]
+        .into_iter()
+        .chain(asked.iter().map(String::as_str));
+    match Arguments::try_parse_from(words) {
+        Ok(Arguments {
+            command: Command::Run(arguments),
+        }) => {
+            if arguments.select.failed {
+                log("NOTE  `--failed` is of the run before on this machine");
+            }
+            Ok(arguments)
+        }
+        Ok(_) => Err(Stop::usage("the shards are not those of `nicdrill run`")),
+        Err(error) => Err(Stop::usage(format!(
+            "the shards were asked with words that this version does not know: {error}"
+        ))),
+    }
+}

@@ -1,0 +1,169 @@
+//! `nicdrill report merge`: the shards of a run give the run of one machine, and nothing else is merged.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use rstest::rstest;
+use serde_json::Value;
+
+use crate::scratch::{Ran, Scratch, can_play_processes};
+
+/// A monitor that is wrong in some of the drills below, so that there are findings and artifacts.
+const WRONG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/loses-events.yaml");
+
+/// The value without members named `wall`.
+fn without_wall(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.into_iter().filter(|(name, _)| name != "wall");
+            let members = members.map(|(name, value)| (name, without_wall(value)));
+            Value::Object(members.collect())
+        }
+        Value::Array(values) => values.into_iter().map(without_wall).collect(),
+        other => other,
+    }
+}
+
+/// The files of a run folder, JSON without `wall`; what the monitor logs is its own, with times of day.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    fn add(folder: &Path, of: &Path, files: &mut BTreeMap<String, String>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.strip_prefix(of).expect("it is inside").display();
+            let name = name.to_string();
+            if path.is_dir() {
+                add(&path, of, files);
+            } else if name.ends_with("-log.txt") {
+                files.insert(name, String::new());
+            } else {
+                let text = fs::read_to_string(&path).expect("a text");
+                let is_run = matches!(name.as_str(), "run.json" | "events.jsonl");
+                let json = |line| serde_json::from_str(line).map(without_wall).expect("JSON");
+                let lines = text.lines().map(|line| match is_run {
+                    true => json(line).to_string(),
+                    false => line.to_owned(),
+                });
+                files.insert(name, lines.collect::<Vec<_>>().join("\n"));
+            }
+        }
+    }
+    let mut files = BTreeMap::new();
+    add(folder, folder, &mut files);
+    files
+}
+
+/// Runs these words in as many shards, each into `shards/K`.
+fn shards(scratch: &Scratch, words: &[&str], of: usize) {
+    for number in 1..=of {
+        let (shard, out) = (format!("{number}/{of}"), format!("shards/{number}"));
+        let place = ["--shard", &shard, "--out", &out];
+        let ran = scratch.run(&[&["run"], words, &place].concat());
+        assert!([0, 4, 100].contains(&ran.code), "{ran}");
+    }
+}
+
+#[rstest]
+#[case::of_a_right_monitor_in_memory(&["port", "--arm", "memory"], 0)]
+#[case::with_what_is_known_and_a_shuffled_order(&["port", "--arm", "memory", "--seed", "7", "--known", "known.toml"], 0)]
+#[case::of_a_wrong_monitor_as_processes(&["connector", "--platform", "h100-oci", "--monitor", WRONG], 100)]
+fn the_merged_run_is_that_of_one_machine(#[case] words: &[&str], #[case] code: i32) {
+    if code == 100 && !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let known = "[[known]]\nid = \"port/cable-pulled#missed.fatal.*\"\nreason = \"seen\"\n";
+    scratch.file("known.toml", known);
+    let whole = scratch.run(&[&["run"], words, &["--out", "whole"]].concat());
+    shards(&scratch, words, 3);
+    let merged = scratch.run(&["report", "merge", "shards", "--out", "merged"]);
+    assert_eq!((whole.code, merged.code), (code, code), "{whole}\n{merged}");
+    let (one, other) = (
+        files(&scratch.path("whole")),
+        files(&scratch.path("merged")),
+    );
+    assert!(one.len() > 5, "{:?}", one.keys());
+    for (name, text) in &one {
+        assert_eq!(other.get(name), Some(text), "{name}");
+    }
+    assert_eq!(one.len(), other.len());
+}
+
+fn refused(scratch: &Scratch, folders: &[&str]) -> Ran {
+    let ran = scratch.run(&[&["report", "merge"], folders, &["--out", "merged"]].concat());
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(!scratch.path("merged").exists(), "{ran}");
+    ran
+}
+
+const FEW: [&str; 5] = ["port", "--arm", "memory", "--platform", "dgx-a100"];
+
+#[test]
+fn a_missing_shard_is_refused_with_the_command_that_plays_it() {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 3);
+    fs::remove_dir_all(scratch.path("shards/2")).expect("a shard");
+    let ran = refused(&scratch, &["shards"]);
+    let text = "error: shard 2/3 is missing\nhint: play it: nicdrill run port --arm memory --platform dgx-a100 --shard 2/3 --out DIR";
+    assert!(ran.err.contains(text), "{ran}");
+}
+
+#[test]
+fn a_shard_that_is_there_twice_is_refused() {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let again = ["--shard", "2/2", "--out", "again"];
+    scratch.run(&[&["run"], &FEW[..], &again].concat());
+    let ran = refused(&scratch, &["shards", "again"]);
+    let text = "error: shard 2/2 is twice: in `again` and `shards/2`";
+    assert!(ran.err.contains(text), "{ran}");
+}
+
+/// A killed run leaves its folder as far as it came.
+#[test]
+fn a_shard_that_was_killed_is_refused_and_then_played_alone() {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let events = scratch.text("shards/2/events.jsonl");
+    let lines: Vec<&str> = events.lines().collect();
+    let kept = lines.len() - 5;
+    scratch.file("shards/2/events.jsonl", &(lines[..kept].join("\n") + "\n"));
+    let ran = refused(&scratch, &["shards"]);
+    let text = "error: shard 2/2 in `shards/2` is not whole: it was killed after ";
+    assert!(ran.err.contains(text), "{ran}");
+    let again = "hint: play it again: nicdrill run port --arm memory --platform dgx-a100 --shard 2/2 --out shards/2\n";
+    assert!(ran.err.contains(again), "{ran}");
+    let place = ["--shard", "2/2", "--out", "shards/2"];
+    assert_eq!(scratch.run(&[&["run"], &FEW[..], &place].concat()).code, 0);
+    // What the killed one left is in `shards/2.old`, and is not taken for a shard.
+    let merged = scratch.run(&["report", "merge", "shards", "--out", "merged"]);
+    assert_eq!(merged.code, 0, "{merged}");
+}
+
+#[test]
+fn shards_of_two_runs_and_whole_runs_are_refused() {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let other = ["run", "card", "--arm", "memory", "--platform", "dgx-a100"];
+    scratch.run(&[&other[..], &["--shard", "2/2", "--out", "other"]].concat());
+    scratch.run(&[&other[..], &["--out", "whole"]].concat());
+    let ran = refused(&scratch, &["shards/1", "other"]);
+    assert!(ran.err.contains("are of two runs: "), "{ran}");
+    let ran = refused(&scratch, &["shards/1", "whole", "nowhere"]);
+    let text = "error: `whole` is a whole run, and no shard of one\nhint: shards are played by `nicdrill run --shard K/N`";
+    assert!(ran.err.contains(text), "{ran}");
+    let text = "error: `nowhere/events.jsonl` cannot be read: No such file or directory";
+    assert!(ran.err.contains(text), "{ran}");
+}
+
+#[test]
+fn a_line_that_is_no_event_is_named() {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 1);
+    let events = scratch.text("shards/1/events.jsonl");
+    scratch.file(
+        "shards/1/events.jsonl",
+        &(events + "{\"event\":\"drill-passed\"}\n"),
+    );
+    let ran = refused(&scratch, &["shards"]);
+    assert!(ran.err.contains("missing field `drill`"), "{ran}");
+    assert!(ran.err.contains("events.jsonl:"), "{ran}");
+}
