@@ -20,6 +20,7 @@ pub(crate) use suite::{SuiteCheckArguments, SuiteCommand};
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 mod reporting;
 
@@ -27,10 +28,18 @@ pub(crate) use reporting::ReportArguments;
 
 use crate::pages::help_pages::{exit_codes, sandbox};
 
+/// The version, with the commit from which the command was built.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("NICDRILL_COMMIT"),
+    ")"
+);
+
 /// Drills NIC health monitors: serves a GPU node's NICs as a fake sysfs, breaks them on a script,
 /// runs a real monitor against it, and checks the exact stream of health events that it sends.
 #[derive(Debug, Parser)]
-#[command(name = "nicdrill", version, disable_help_subcommand = true, after_help = exit_codes())]
+#[command(name = "nicdrill", version = VERSION, disable_help_subcommand = true, after_help = exit_codes())]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -90,6 +99,17 @@ pub(crate) enum Command {
         /// The kind of file
         #[arg(value_name = "profile|driver|descriptor|scenario|world|known|needs|mix")]
         of: SchemaOf,
+    },
+    /// Print the completions of a shell: `nicdrill completions bash > /etc/bash_completion.d/nicdrill`
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the manual pages, one for each command
+    Man {
+        /// The folder; it is created if it does not exist
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
     },
     /// Print the platform connector's `.proto`, from which a monitor's messages are generated
     Proto,

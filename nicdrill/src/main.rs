@@ -85,6 +85,8 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         Command::Do(arguments) => command::do_command(&arguments),
         Command::Help { topic } => command::help(topic.as_deref()),
         Command::Schema { of } => command::schema(of),
+        Command::Completions { shell } => command::completions(shell),
+        Command::Man { dir } => command::man(&dir),
         Command::Proto => command::proto(),
         Command::Init(arguments) => command::init(&arguments),
         Command::Accept(arguments) => command::accept(&arguments),

@@ -498,9 +498,7 @@ mod tests {
     };
 
     /// One of these facts, or none.
-    fn fact<T: Copy + std::fmt::Debug + 'static>(
-        all: &'static [T],
-    ) -> impl Strategy<Value = Option<T>> {
+    fn fact<T: Copy + fmt::Debug + 'static>(all: &'static [T]) -> impl Strategy<Value = Option<T>> {
         proptest::option::of(proptest::sample::select(all))
     }
 

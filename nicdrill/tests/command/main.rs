@@ -12,6 +12,7 @@ mod groups;
 mod help;
 mod host_root;
 mod init;
+mod installed;
 mod interrupted;
 mod isolation;
 mod judged;
