@@ -92,6 +92,7 @@ fn events() -> Vec<RunEvent> {
         descriptor: None,
         judged_by: JudgedBy::Promises,
         loses_events: false,
+        shard: None,
         asked: vec!["port".to_owned()],
         again: Vec::new(),
         drills: ["start/baseline", "port/cable-pulled", "host/metrics"]

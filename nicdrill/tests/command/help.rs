@@ -75,9 +75,31 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
     let (_, commands) = page.split_once("Commands:").unwrap();
     let (commands, _) = commands.split_once("Options:").unwrap();
     let built = [
-        "accept", "compare", "do", "fit", "help", "init", "link", "list", "lnet", "monitor",
-        "mount", "platform", "proto", "record", "replay", "rules", "run", "schema", "shell",
-        "show", "suite", "zoo",
+        "accept",
+        "compare",
+        "completions",
+        "do",
+        "fit",
+        "help",
+        "init",
+        "link",
+        "list",
+        "lnet",
+        "man",
+        "monitor",
+        "mount",
+        "platform",
+        "proto",
+        "record",
+        "replay",
+        "report",
+        "rules",
+        "run",
+        "schema",
+        "shell",
+        "show",
+        "suite",
+        "zoo",
     ];
     assert_eq!(listed(commands), BTreeSet::from(built));
 }
