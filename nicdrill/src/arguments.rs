@@ -100,7 +100,7 @@ pub(crate) enum Command {
         #[arg(value_name = "profile|driver|descriptor|scenario|world|known|needs|mix")]
         of: SchemaOf,
     },
-    /// Print the completions of a shell: `nicdrill completions bash > /etc/bash_completion.d/nicdrill`
+    /// Print the completions of a shell, for its folder of completions
     Completions {
         /// The shell
         shell: Shell,
@@ -207,7 +207,7 @@ pub(crate) struct SelectArguments {
     /// your own
     #[arg(long, value_name = "P,..", value_delimiter = ',')]
     pub(crate) platform: Vec<String>,
-    /// Only the K-th of N parts of the drills
+    /// Only the K-th of N parts of the drills, from 1; `index:I/N` counts from 0. `report merge` joins them
     #[arg(long, value_name = "K/N")]
     pub(crate) shard: Option<String>,
     /// The run folder [default: nicdrill.out]

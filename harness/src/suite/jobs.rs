@@ -134,25 +134,29 @@ mod tests {
 
     #[test]
     fn a_task_that_panics_is_told_and_the_others_go_on_with_a_fresh_worker() {
+        let workers = AtomicUsize::new(0);
+        let fallen = AtomicUsize::new(usize::MAX);
         let mut rendered = Vec::new();
         in_order(
             1,
             3,
-            |_, _| 0,
-            |uses, task| {
-                *uses += 1;
-                assert!(task != 1, "task 1 fell");
-                *uses
+            |_, _| workers.fetch_add(1, Ordering::Relaxed),
+            |worker, task| {
+                if task == 1 {
+                    fallen.store(*worker, Ordering::Relaxed);
+                    panic!("task 1 fell");
+                }
+                *worker
             },
             |_, done| {
                 rendered.push(done);
                 ControlFlow::Continue(())
             },
         );
-        assert_eq!(
-            rendered,
-            [Ok(1), Err(Panicked("task 1 fell".to_owned())), Ok(1)]
-        );
+        let fallen = fallen.load(Ordering::Relaxed);
+        assert_eq!(rendered.len(), 3);
+        assert_eq!(rendered[1], Err(Panicked("task 1 fell".to_owned())));
+        assert!(rendered[2].as_ref().is_ok_and(|worker| *worker != fallen));
     }
 
     #[test]

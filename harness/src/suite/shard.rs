@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-/// The k-th of n shards, written `K/N`, from 1.
+/// The k-th of n shards, written `K/N`, from 1; or `index:I/N`, from 0, as Kubernetes counts the pods of an indexed job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: usize,
@@ -53,17 +53,24 @@ pub struct ShardError {
 
 impl ShardError {
     /// What helps.
-    pub const HINT: &str = "a shard is written K/N with 1 <= K <= N, such as 2/4";
+    pub const HINT: &str =
+        "a shard is written K/N with 1 <= K <= N, such as 2/4, or index:I/N with 0 <= I < N";
 }
 
 impl FromStr for Shard {
     type Err = ShardError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.split_once('/')
+        let (from, numbers) = match text.strip_prefix("index:") {
+            Some(numbers) => (0_usize, numbers),
+            None => (1, text),
+        };
+        numbers
+            .split_once('/')
             .and_then(|(number, of)| {
+                let number: usize = number.parse().ok()?;
                 Some(Self {
-                    number: number.parse().ok()?,
+                    number: number.checked_add(1 - from)?,
                     of: of.parse().ok()?,
                 })
             })
@@ -91,8 +98,26 @@ mod tests {
     }
 
     #[test]
+    fn an_index_counts_from_0() {
+        let shard: Shard = "index:0/4".parse().unwrap();
+        assert_eq!(shard.to_string(), "1/4");
+    }
+
+    #[test]
     fn what_is_no_part_of_a_whole_is_refused() {
-        for text in ["", "1", "0/2", "3/2", "1/0", "a/b", "-1/2", "1/2/3"] {
+        for text in [
+            "",
+            "1",
+            "0/2",
+            "3/2",
+            "1/0",
+            "a/b",
+            "-1/2",
+            "1/2/3",
+            "index:2/2",
+            "index:-1/2",
+            "index:",
+        ] {
             assert!(text.parse::<Shard>().is_err(), "{text}");
         }
     }

@@ -154,7 +154,7 @@ fn played(
         coverage: arguments.reporting.coverage.then_some(choice.covering),
         wrong: None,
         asked: asked.clone(),
-        shard: arguments.select.shard.clone(),
+        shard: choice.shard.clone(),
         process: wanted.then(arm),
         interruption: here.interruption.clone(),
     };

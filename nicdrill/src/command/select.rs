@@ -39,6 +39,8 @@ pub(crate) struct Choice {
     pub(crate) out: PathBuf,
     /// The arguments that select the same again, without the drill's name and the arm.
     pub(crate) again: Vec<String>,
+    /// Which shard of the drills this is, as `K/N`; `None` if it was not asked for one.
+    pub(crate) shard: Option<String>,
     /// The needs that the run before was judged by, with `--failed`.
     pub(crate) needs: Option<String>,
     /// Whether `nicdrill.toml` names no monitor, and the command line neither.
@@ -107,6 +109,7 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         },
         seed,
     };
+    let shard = arguments.shard.as_ref().map(|_| ask.shard.to_string());
     let narrowed = !ask.names.is_empty()
         || !ask.platforms.is_empty()
         || ask.filter.is_some()
@@ -124,6 +127,7 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         },
         out,
         again,
+        shard,
         needs,
         is_assumed,
     })

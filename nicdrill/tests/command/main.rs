@@ -8,6 +8,7 @@ mod configured;
 mod confine;
 mod first_monitor;
 mod fit;
+mod front_door;
 mod groups;
 mod help;
 mod host_root;
