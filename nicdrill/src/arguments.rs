@@ -111,7 +111,7 @@ pub(crate) enum Command {
         #[arg(value_name = "DIR")]
         dir: PathBuf,
     },
-    /// Print the platform connector's `.proto`, from which a monitor's messages are generated
+    /// Print the platform connector's `.proto`, for a monitor's messages
     Proto,
     /// Write a working monitor, its descriptor, the `.proto` and a CI file
     Init(InitArguments),
