@@ -169,6 +169,14 @@ mod tests {
     }
 
     #[test]
+    fn settings_survive() {
+        let text = "# ours\nmonitor = \"m.yaml\"\nplatforms = [\"p\", 'q']\nscenarios = []\nout = \"o\"\n\
+                    store = \"postgres://ann:a%20b@h:5432/d?sslmode=verify-full&sslrootcert=c.pem\"\n";
+        let address = "store = \"postgres://ann@[::1]:5432,h/d?hostaddr=127.0.0.1,::1&host=/run&password=a\"\n";
+        test_support::mutation::check_texts(vec![text, address], |text| drop(Settings::of(text)));
+    }
+
+    #[test]
     fn a_value_of_another_kind_is_refused_with_its_place() {
         let stop = Settings::of("out = \"o\"\nmonitor = 3\n").unwrap_err();
         assert!(
