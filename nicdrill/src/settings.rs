@@ -5,6 +5,7 @@
 //! platforms = ["platforms"]       # further platform files or folders
 //! scenarios = ["scenarios"]       # scenario files or folders, instead of the built-in suite
 //! out = "nicdrill.out"            # the run folder
+//! store = "postgres://…"          # where events are kept
 //! ```
 //! It is read from the current folder; the command line takes precedence.
 
@@ -15,6 +16,7 @@ use std::{
 
 use harness::{near, read_files::text_if_any};
 use serde::Deserialize;
+use store::{StoreUrl, StoreUrlError};
 use toml::Spanned;
 
 use crate::command::Stop;
@@ -23,10 +25,10 @@ use crate::command::Stop;
 pub(crate) const FILE: &str = "nicdrill.toml";
 
 /// Its keys.
-const KEYS: [&str; 4] = ["monitor", "platforms", "scenarios", "out"];
+const KEYS: [&str; 5] = ["monitor", "platforms", "scenarios", "out", "store"];
 
 /// What the file says.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Settings {
     /// The monitor under test.
     pub(crate) monitor: MonitorSetting,
@@ -36,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) scenarios: Vec<PathBuf>,
     /// The run folder.
     pub(crate) out: Option<PathBuf>,
+    /// Where events are kept; its address may have a password.
+    pub(crate) store: Option<StoreUrl>,
 }
 
 /// What the file says about the monitor under test.
@@ -63,6 +67,7 @@ struct FileSpec {
     platforms: Vec<PathBuf>,
     scenarios: Vec<PathBuf>,
     out: Option<PathBuf>,
+    store: Option<Spanned<String>>,
 }
 
 impl Settings {
@@ -96,11 +101,17 @@ impl Settings {
                 name: name.into_inner(),
             },
         };
+        let store = spec.store.map(|address| {
+            let at = place(text, address.span().start);
+            let read = address.into_inner().parse();
+            read.map_err(|error: StoreUrlError| Stop::usage(format!("{at}: {error}")))
+        });
         Ok(Self {
             monitor,
             platforms: spec.platforms,
             scenarios: spec.scenarios,
             out: spec.out,
+            store: store.transpose()?,
         })
     }
 }
@@ -139,8 +150,30 @@ mod tests {
     ) {
         let stop = Settings::of(&format!("out = \"o\"\n{key} = \"p\"\n")).unwrap_err();
         assert_eq!(stop.text, format!("nicdrill.toml:2:1: unknown key `{key}`"));
-        let hint = format!("{near}allowed: monitor, platforms, scenarios, out");
+        let hint = format!("{near}allowed: monitor, platforms, scenarios, out, store");
         assert_eq!(stop.hint, Some(hint));
+    }
+
+    #[test]
+    fn the_address_of_a_store_is_refused_with_its_place_and_without_its_password() {
+        let text = "out = \"o\"\nstore = \"postgres://ann:mellon@h/d?sslmode=on\"\n";
+        let stop = Settings::of(text).unwrap_err();
+        assert!(
+            stop.text.starts_with("nicdrill.toml:2:9: "),
+            "{}",
+            stop.text
+        );
+        assert!(!stop.text.contains("mellon"), "{}", stop.text);
+        let settings = Settings::of("store = \"postgres://ann:mellon@h/d\"\n").unwrap();
+        assert!(!format!("{settings:?}").contains("mellon"));
+    }
+
+    #[test]
+    fn settings_survive() {
+        let text = "# ours\nmonitor = \"m.yaml\"\nplatforms = [\"p\", 'q']\nscenarios = []\nout = \"o\"\n\
+                    store = \"postgres://ann:a%20b@h:5432/d?sslmode=verify-full&sslrootcert=c.pem\"\n";
+        let address = "store = \"postgres://ann@[::1]:5432,h/d?hostaddr=127.0.0.1,::1&host=/run&password=a\"\n";
+        test_support::mutation::check_texts(vec![text, address], |text| drop(Settings::of(text)));
     }
 
     #[test]

@@ -1,45 +1,16 @@
 //! Every parser ends with a value or an error, whatever it reads: random inputs, the same in each run.
 //!
 //! `NICDRILL_FUZZ=1000000` sets the number of inputs of each parser, `NICDRILL_FUZZ_SEED` where they begin. The gate plays
-//! 10,000. A parser that panics prints the input.
+//! 10,000. A parser that panics prints the input. `nicdrill.toml` is read by the command alone, so its inputs are in `settings.rs`;
+//! the frames that a connector reads are sent to its socket, in `harness` (`connector/tests/fuzz.rs`).
 
-use std::{
-    collections::BTreeSet,
-    env,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::collections::BTreeSet;
 
 use observe::platform_connector;
 use prost::Message as _;
 use rstest::rstest;
 use serde::de::DeserializeOwned;
-use test_support::mutation::Mutation;
-
-fn set(name: &str, usual: u64) -> u64 {
-    let set = env::var(name).ok().and_then(|value| value.parse().ok());
-    set.unwrap_or(usual)
-}
-
-/// Lets a parser read inputs that were made of these texts.
-#[track_caller]
-fn check(seeds: Vec<&str>, parse: impl Fn(&[u8])) {
-    let mut inputs = Mutation::of(seeds, set("NICDRILL_FUZZ_SEED", 1));
-    for number in 0..set("NICDRILL_FUZZ", 10_000) {
-        let input = inputs.next_input();
-        let parsed = catch_unwind(AssertUnwindSafe(|| parse(&input)));
-        assert!(
-            parsed.is_ok(),
-            "input {number}: {:?}",
-            String::from_utf8_lossy(&input)
-        );
-    }
-}
-
-/// Lets a parser of texts read inputs.
-#[track_caller]
-fn check_texts(seeds: Vec<&str>, parse: impl Fn(&str)) {
-    check(seeds, |input| parse(&String::from_utf8_lossy(input)));
-}
+use test_support::mutation::{Mutation, check, check_texts};
 
 fn texts(of: Vec<(&'static str, &'static str)>) -> Vec<&'static str> {
     of.into_iter().map(|(_, text)| text).collect()

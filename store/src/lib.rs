@@ -8,17 +8,21 @@
 
 mod document;
 mod keeper;
+mod passfile;
+mod password;
 mod postgres;
 mod queue;
 mod row;
 mod run;
 mod sqlite;
 mod table;
+mod tls;
 mod unstored;
 mod url;
 mod writer;
 
 pub use keeper::StoreError;
+pub use password::{PasswordError, Passwords};
 pub use row::Row;
 pub use run::Run;
 pub use url::{StoreUrl, StoreUrlError};

@@ -1,4 +1,4 @@
-//! The store as a PostgreSQL database, without TLS.
+//! The store as a PostgreSQL database.
 //!
 //! A batch is one transaction of three statements, each with the whole batch as arrays of texts, so that
 //! the number of round trips does not depend on the number of rows. Rows are inserted in order, which is
@@ -6,7 +6,7 @@
 
 use std::{error::Error as _, sync::Arc, time::Duration};
 
-use postgres::{Client, Config, Error, GenericClient, NoTls};
+use postgres::{Client, Config, Error, GenericClient};
 use uuid::Uuid;
 
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     row::Row,
     run::Run,
     table::{EVENTS, TABLES},
+    tls::Tls,
 };
 
 /// The connect timeout of one address, unless the store's URL states one. Chosen.
@@ -31,9 +32,9 @@ pub(super) struct Postgres(Client);
 
 impl Postgres {
     /// Connects and creates missing tables.
-    pub(super) fn begin(config: &Config, run: &Run) -> Result<Self, Unfit> {
+    pub(super) fn begin(config: &Config, tls: &Tls, run: &Run) -> Result<Self, Unfit> {
         let unreachable = |error: Error| Unfit::Unreachable(reason(&error));
-        let mut client = connect(config).map_err(unreachable)?;
+        let mut client = connect(config, tls).map_err(Unfit::Unreachable)?;
         let mut transaction = client.transaction().map_err(unreachable)?;
         transaction
             .execute("SELECT pg_advisory_xact_lock($1)", &[&MAKING])
@@ -60,8 +61,8 @@ impl Postgres {
     }
 
     /// Reconnects.
-    pub(super) fn again(config: &Config) -> Result<Self, Trouble> {
-        Ok(Self(connect(config)?))
+    pub(super) fn again(config: &Config, tls: &Tls) -> Result<Self, Trouble> {
+        connect(config, tls).map(Self).map_err(Trouble::Away)
     }
 
     /// Whether the run was written here.
@@ -144,7 +145,8 @@ pub(super) fn reason(error: &Error) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-fn connect(config: &Config) -> Result<Client, Error> {
+fn connect(config: &Config, tls: &Tls) -> Result<Client, String> {
+    let connector = tls.connector()?;
     let mut config = config.clone();
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(CONNECT_TIMEOUT);
@@ -152,7 +154,7 @@ fn connect(config: &Config) -> Result<Client, Error> {
     if config.get_application_name().is_none() {
         config.application_name("nicdrill");
     }
-    config.connect(NoTls)
+    config.connect(connector).map_err(|error| reason(&error))
 }
 
 fn write_run(client: &mut impl GenericClient, run: &Run) -> Result<u64, Error> {

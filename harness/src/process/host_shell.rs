@@ -12,7 +12,7 @@ use super::{
     host_root::{self, HostRoot},
     mount_space::MountView,
     network::Network,
-    stage::{LARGE_BLOCKS, MARK, Stage},
+    stage::{PRIVATE, Stage},
 };
 
 /// What the tree must have for [`start`].
@@ -32,7 +32,9 @@ pub(crate) fn start(
     if !Network::enter().is_private() {
         return Err(io::Error::other("the kernel grants no private network"));
     }
-    command.env_remove(MARK).env_remove(LARGE_BLOCKS.0);
+    for name in PRIVATE {
+        command.env_remove(name);
+    }
     let view = MountView {
         stage: stage.folder().to_owned(),
         node: folder.to_owned(),

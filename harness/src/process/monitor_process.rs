@@ -28,7 +28,7 @@ use super::{
     inbox::{EventSender, RuntimeEvent},
     mount_space::{MountSpace, MountView},
     output::Output,
-    stage::{LARGE_BLOCKS, MARK},
+    stage::PRIVATE,
 };
 use director::MonitorId;
 use observe::Exit;
@@ -96,10 +96,11 @@ impl MonitorProcess {
             .split_first()
             .ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
+        for name in PRIVATE {
+            command.env_remove(name);
+        }
         command
             .args(arguments)
-            .env_remove(MARK)
-            .env_remove(LARGE_BLOCKS.0)
             .envs(order.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -42,6 +42,9 @@ pub(super) const MARK: &str = "NICDRILL_STAGE";
 /// and touches little of it; a block kept for the next mount would have to be cleared as a whole.
 pub(super) const LARGE_BLOCKS: (&str, &str) = ("MIMALLOC_ARENA_MAX_OBJECT_SIZE", "8192");
 
+/// Variables that are for nicdrill alone: no program under test gets them. `PGPASSWORD` is the password of a run's store.
+pub(super) const PRIVATE: [&str; 3] = [MARK, LARGE_BLOCKS.0, "PGPASSWORD"];
+
 /// The exit code of the outer process if the inner one cannot be started or was killed: the stage
 /// could not be set (`reports::ExitCode`).
 const NO_STAGE: u8 = 102;

@@ -48,7 +48,8 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
         false
     })
     .map_err(|error| stage_failed(&error))?;
-    let made = !arguments.dir.exists();
+    // A dead mount is there (ENOTCONN); it is removed by the new one.
+    let made = matches!(arguments.dir.try_exists(), Ok(false));
     if made {
         fs::create_dir_all(&arguments.dir).map_err(|error| {
             stage_failed(&format!(

@@ -104,7 +104,7 @@ fn played(
     files: Files,
     (excuses, needs): (Excuses, Option<SiteNeeds>),
 ) -> Result<process::ExitCode, Stop> {
-    let asked = asked(stored::asked(arguments, files.store.as_ref()));
+    let asked = asked(env::args().skip(1).collect());
     // A run whose store is not available does not start.
     let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
     let folder = RunFolder::create(&choice.out).map_err(folder_error)?;

@@ -6,36 +6,42 @@ use std::{env, path::Path};
 
 use observe::Recording;
 use reports::{ArmName, DrillName, counted};
-use store::{Ending, Limits, Reached, Run, Store, StoreUrl};
+use store::{Ending, Limits, Passwords, Reached, Run, Store, StoreUrl};
 
 use super::Stop;
 use crate::{
     arguments::RunArguments,
+    settings::Settings,
     terminal::{Terminal, log},
 };
 
-/// The store named on the command line.
-pub(crate) fn asked_for(arguments: &RunArguments) -> Result<Option<StoreUrl>, Stop> {
-    let read = |text: &String| text.parse().map_err(Stop::input);
-    arguments.reporting.store.as_ref().map(read).transpose()
-}
+/// The ways by which a password comes that no other user sees.
+const WAYS: &str = "leave it out, and set `PGPASSWORD`, or write a line `HOST:PORT:DATABASE:USER:PASSWORD` into `~/.pgpass` or \
+                    the file that `PGPASSFILE` names (mode 0600), or write the whole address as `store` into `nicdrill.toml`";
 
-/// The command line without the password that the store's address may contain.
-pub(crate) fn asked(arguments: &RunArguments, store: Option<&StoreUrl>) -> Vec<String> {
-    let words = env::args().skip(1);
-    let (Some(url), Some(store)) = (&arguments.reporting.store, store) else {
-        return words.collect();
-    };
-    let shown = store.to_string();
-    words
-        .map(|word| {
-            if word.strip_prefix("--store=").unwrap_or(&word) == url {
-                word.replace(url, &shown)
-            } else {
-                word
+/// The store named on the command line, else in `nicdrill.toml`, with its password. A password on the command line is refused:
+/// every user of the machine can read it there.
+pub(crate) fn asked_for(arguments: &RunArguments) -> Result<Option<StoreUrl>, Stop> {
+    let store = match &arguments.reporting.store {
+        Some(text) => {
+            let store: StoreUrl = text.parse().map_err(Stop::input)?;
+            if store.has_password() {
+                let found = format!(
+                    "the address of the store `{store}` has a password, which `ps` shows to everybody"
+                );
+                return Err(Stop::usage(found).hint(WAYS));
             }
-        })
-        .collect()
+            Some(store)
+        }
+        None => Settings::read()?.store,
+    };
+    let Some(mut store) = store else {
+        return Ok(None);
+    };
+    let passwords = Passwords::of(|name| env::var_os(name)).map_err(Stop::input)?;
+    let warn = |warning: &str| log(&format!("warning: {warning}"));
+    store.unlock(&passwords, warn).map_err(Stop::input)?;
+    Ok(Some(store))
 }
 
 /// Opens the store; a run starts only if that succeeds.

@@ -165,3 +165,28 @@ fn short_runs_in_a_row_leave_no_mount_process_socket_or_namespace() {
         }
     }
 }
+
+/// Nobody is there to unmount what a killed `mount` has mounted; the next one in the folder does.
+#[test]
+fn the_mount_of_a_killed_command_is_replaced_by_the_next() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut killed = Command::new(NICDRILL)
+        .args(["mount", "h100-oci", "stage"])
+        .current_dir(scratch.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    let out = killed.stdout.take().expect("a pipe");
+    BufReader::new(out).read_line(&mut line).expect("a line");
+    assert_eq!(line, "h100-oci is mounted on stage\n");
+    killed.kill().expect("it runs");
+    killed.wait().expect("it ends");
+    let ran = scratch.shell("echo 'cut mlx5_0/1' | \"$NICDRILL\" mount h100-oci stage");
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(mounts_below(&scratch.path("stage")), [""; 0]);
+}

@@ -7,12 +7,14 @@
 use std::{
     env, fs,
     io::{BufRead as _, BufReader},
+    net::Ipv4Addr,
     os::unix::{
-        fs::{MetadataExt as _, chown},
+        fs::{MetadataExt as _, PermissionsExt as _, chown},
         process::CommandExt as _,
     },
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{self, Child, Command, Stdio},
+    sync::atomic::{AtomicU8, Ordering},
     thread,
 };
 
@@ -28,11 +30,31 @@ pub(crate) struct Server {
     /// The user and group of the server, which refuses to run as root.
     owner: Option<(u32, u32)>,
     running: Option<Child>,
+    /// Its address on the loopback interface, where it asks for a password.
+    address: Option<Ipv4Addr>,
+    /// A certificate and its key, in PEM.
+    certificate: Option<(String, String)>,
 }
 
+/// The password at a server's address.
+pub(crate) const PASSWORD: &str = "mellon";
+
 impl Server {
-    /// Starts a server; `None` if none is installed.
+    /// Starts a server with a socket; `None` if none is installed.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_as(None, None)
+    }
+
+    /// Starts a server with an address, where it asks for [`PASSWORD`], and speaks TLS if it is given a certificate and its key.
+    pub(crate) fn start_at_address(certificate: Option<(String, String)>) -> Option<Self> {
+        static STARTED: AtomicU8 = AtomicU8::new(1);
+        // No two servers of a machine share it.
+        let [.., high, low] = process::id().to_be_bytes();
+        let last = STARTED.fetch_add(1, Ordering::Relaxed);
+        Self::start_as(Some(Ipv4Addr::new(127, high, low, last)), certificate)
+    }
+
+    fn start_as(address: Option<Ipv4Addr>, certificate: Option<(String, String)>) -> Option<Self> {
         let Some(programs) = programs() else {
             assert!(
                 env::var_os("CI").is_none(),
@@ -46,18 +68,30 @@ impl Server {
             programs,
             owner: owner(),
             running: None,
+            address,
+            certificate,
         };
         if let Some((user, group)) = server.owner {
             chown(server.folder.path(), Some(user), Some(group)).unwrap();
         }
+        server.write("password", PASSWORD);
         let made = server
             .program("initdb")
-            .args(["-D", "data", "-U", "postgres", "-A", "trust", "-E", "UTF8"])
+            .args(["-D", "data", "-U", "postgres", "-E", "UTF8"])
+            .args([
+                "--auth-local=trust",
+                "--auth-host=scram-sha-256",
+                "--pwfile=password",
+            ])
             .args(["--locale=C", "--no-sync"])
             .output()
             .unwrap();
         let reported = String::from_utf8_lossy(&made.stderr);
         assert!(made.status.success(), "initdb: {reported}");
+        if let Some((certificate, key)) = &server.certificate {
+            server.write("server.crt", certificate);
+            server.write("server.key", key);
+        }
         server.start_again();
         Some(server)
     }
@@ -86,7 +120,8 @@ impl Server {
             .program("postgres")
             .args(["-D", "data", "-k"])
             .arg(self.folder.path())
-            .args(["-c", "listen_addresses=", "-c", "fsync=off"])
+            .args(["-c", "fsync=off"])
+            .args(self.listening())
             .args(["-c", "dynamic_shared_memory_type=mmap"])
             .stderr(Stdio::piped())
             .stdout(Stdio::null())
@@ -110,6 +145,38 @@ impl Server {
         let mut child = self.running.take().expect("it is running");
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    /// Where it listens, and with which certificate.
+    fn listening(&self) -> Vec<String> {
+        let address = self.address.map(|address| address.to_string());
+        let mut words = vec![format!(
+            "--listen_addresses={}",
+            address.unwrap_or_default()
+        )];
+        if self.certificate.is_some() {
+            let file = |name| self.folder.path().join(name).display().to_string();
+            words.push("--ssl=on".to_owned());
+            words.push(format!("--ssl_cert_file={}", file("server.crt")));
+            words.push(format!("--ssl_key_file={}", file("server.key")));
+        }
+        words
+    }
+
+    /// Writes a file that only the server can read.
+    fn write(&self, name: &str, text: &str) {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        if let Some((user, group)) = self.owner {
+            chown(&path, Some(user), Some(group)).unwrap();
+        }
+    }
+
+    /// The value for `--store` that names its address; the host is called by this name.
+    pub(crate) fn url_of_address(&self, user: &str, name: &str) -> String {
+        let address = self.address.expect("it has an address");
+        format!("postgres://{user}@{name}/postgres?hostaddr={address}")
     }
 
     /// The value for `--store`.

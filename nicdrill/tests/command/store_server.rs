@@ -190,32 +190,6 @@ fn a_listener_hears_of_every_event_and_finds_it() {
     }
 }
 
-#[test]
-fn a_password_is_told_nowhere() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let scratch = Scratch::new();
-    let url = server.url().replace("postgres@", "postgres:mellon@");
-    let drill = "start/baseline@h100-oci";
-    let ran = scratch.run(&["run", drill, "--arm", "memory", "--store", &url]);
-    assert_eq!(ran.code, 0, "{ran}");
-    let again = format!("--store={url}");
-    let ran_again = scratch.run(&["run", drill, "--arm", "memory", &again]);
-    assert_eq!(ran_again.code, 0, "{ran_again}");
-    let asked = "SELECT string_agg(asked::text, ' ') FROM nicdrill_runs";
-    let asked: String = server.client().query_one(asked, &[]).unwrap().get(0);
-    let mut texts = vec![ran.to_string(), ran_again.to_string(), asked];
-    for folder in ["nicdrill.out", "nicdrill.out.old"] {
-        for name in ["run.json", "events.jsonl"] {
-            texts.push(scratch.text(&format!("{folder}/{name}")));
-        }
-    }
-    for text in texts {
-        assert!(!text.contains("mellon"), "{text}");
-    }
-}
-
 #[rstest]
 #[case(
     "health_events",

@@ -7,6 +7,7 @@ use rstest::rstest;
 
 use super::*;
 
+mod fuzz;
 mod raw_client;
 mod served;
 

@@ -1,6 +1,9 @@
 //! A client and what stands behind the socket, on one runtime.
 
-use std::{path::Path, thread};
+use std::{
+    path::{Path, PathBuf},
+    thread,
+};
 
 use tokio::{net::UnixStream, sync::mpsc::UnboundedSender};
 
@@ -32,12 +35,34 @@ pub(super) fn serve<T: Send + 'static>(
     serve_after(Behind::Connector, |_| {}, client)
 }
 
+/// Runs a client that makes its own connections to the socket at a path, against a connector that accepts every call.
+pub(super) fn serve_at<T: Send + 'static>(
+    client: impl FnOnce(PathBuf) -> T + Send + 'static,
+) -> Served<T> {
+    serve_on(Behind::Connector, |path| {
+        let path = path.to_owned();
+        move || client(path)
+    })
+}
+
 /// Runs a client against a server that accepts every call. What it does in `ahead` is done before the server sees
 /// its connection.
 pub(super) fn serve_after<T: Send + 'static>(
     behind: Behind,
     ahead: impl FnOnce(&mut RawClient),
     client: impl FnOnce(RawClient) -> T + Send + 'static,
+) -> Served<T> {
+    serve_on(behind, |path| {
+        let mut raw = RawClient::connect(path);
+        ahead(&mut raw);
+        move || client(raw)
+    })
+}
+
+/// Runs a client, which is made when the socket is there, against a server that accepts every call.
+fn serve_on<T: Send + 'static, C: FnOnce() -> T + Send + 'static>(
+    behind: Behind,
+    make: impl FnOnce(&Path) -> C,
 ) -> Served<T> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s.sock");
@@ -57,13 +82,12 @@ pub(super) fn serve_after<T: Send + 'static>(
         Behind::H2Alone => h2_alone(&runtime, &path, Handler(sender.clone())),
     }
 
-    let mut raw = RawClient::connect(&path);
-    ahead(&mut raw);
+    let client = make(&path);
     // The client's end of the channel is dropped when the client ends, also when it fails.
     let (running, mut ended) = oneshot::channel::<()>();
     let client = thread::spawn(move || {
         let _running = running;
-        client(raw)
+        client()
     });
     let mut calls = Vec::new();
     runtime.block_on(async {
