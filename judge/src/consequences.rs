@@ -121,11 +121,18 @@ impl TickMade {
     /// The cluster's actions in this tick, one per line, with the drill's time. Repeated sightings of one
     /// Kubernetes event are left out: they only raise its count.
     pub fn lines(&self) -> impl Iterator<Item = String> {
-        let consequence = self.consequences.iter();
-        let is_told = |consequence: &&Consequence| !matches!(consequence.what, ConsequenceKind::KubeEvent { count, .. } if count > 1);
-        consequence
-            .filter(is_told)
-            .map(|consequence| format!("{:>9}  {}", self.at.to_string(), consequence.what))
+        let at = self.at.to_string();
+        self.told().map(move |what| format!("{at:>9}  {what}"))
+    }
+
+    /// The cluster's actions in this tick, without repeated sightings.
+    pub(crate) fn told(&self) -> impl Iterator<Item = &ConsequenceKind> {
+        let is_told = |what: &&ConsequenceKind| !matches!(what, ConsequenceKind::KubeEvent { count, .. } if *count > 1);
+        let all = self
+            .consequences
+            .iter()
+            .map(|consequence| &consequence.what);
+        all.filter(is_told)
     }
 }
 

@@ -82,7 +82,7 @@ fn wanted(end: &EndIs) -> String {
     }
 }
 
-fn shown(end: &EndTruth) -> String {
+pub(crate) fn shown(end: &EndTruth) -> String {
     let record = end.record.map_or_else(
         || "unavailable".to_owned(),
         |record| {

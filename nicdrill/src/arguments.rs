@@ -309,6 +309,18 @@ pub(crate) struct ShowArguments {
     /// the one of the docs
     #[arg(long, value_name = "FILE")]
     pub(crate) needs: Option<String>,
+    /// Draw it: a row for each port, device, monitor and so on, with time from left to right
+    #[arg(long)]
+    pub(crate) lanes: bool,
+    /// Draw the reads too
+    #[arg(long, requires = "lanes")]
+    pub(crate) reads: bool,
+    /// The width of the picture in columns [default: that of the terminal, else 100]
+    #[arg(long, value_name = "N", requires = "lanes")]
+    pub(crate) width: Option<usize>,
+    /// Colours
+    #[arg(long, value_name = "WHEN", default_value = "auto", requires = "lanes")]
+    pub(crate) color: Color,
     #[command(flatten)]
     pub(crate) which: OneDrill,
 }

@@ -16,6 +16,9 @@ use crate::arguments::Color;
 /// How long a run takes before it shows a bar. Chosen.
 const PROGRESS_AFTER: Duration = Duration::from_secs(2);
 
+/// The columns of a stdout that is no terminal. Chosen.
+const COLUMNS: usize = 100;
+
 /// Writes results to stdout.
 #[derive(Debug)]
 pub(crate) struct Terminal {
@@ -48,6 +51,12 @@ impl Terminal {
     /// The style for texts.
     pub(crate) fn style(&self) -> Style {
         self.style
+    }
+
+    /// The number of columns of stdout; 100 where it is no terminal.
+    pub(crate) fn columns(&self) -> usize {
+        terminal_size::terminal_size_of(io::stdout())
+            .map_or(COLUMNS, |(width, _)| usize::from(width.0))
     }
 
     /// Writes to stdout; a closed pipe is not an error.

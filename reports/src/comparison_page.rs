@@ -65,17 +65,25 @@ fn line(page: &mut String, text: &str) {
 }
 
 /// Blocks of rows with one cell for each monitor.
-struct Table {
-    names: Vec<String>,
-    blocks: Vec<Block>,
+pub(crate) struct Table {
+    pub(crate) names: Vec<String>,
+    pub(crate) blocks: Vec<Block>,
 }
 
-struct Block {
-    title: String,
-    rows: Vec<(String, Vec<String>)>,
+/// The rows of a question: a word, and a cell for each monitor.
+pub(crate) struct Block {
+    pub(crate) title: String,
+    pub(crate) rows: Vec<(String, Vec<String>)>,
 }
 
 impl Table {
+    /// The table of the monitors that were played; empty without any.
+    pub(crate) fn of_all(comparison: &Comparison) -> Self {
+        let played = comparison.monitors.iter();
+        let played: Vec<&ComparedMonitor> = played.filter(|it| it.not_played.is_none()).collect();
+        Self::of(&played, comparison)
+    }
+
     fn of(played: &[&ComparedMonitor], comparison: &Comparison) -> Self {
         let all = |of: fn(&ComparedMonitor) -> Vec<&str>| -> BTreeSet<String> {
             let words = played.iter().flat_map(|monitor| of(monitor));

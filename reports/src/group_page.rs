@@ -93,7 +93,7 @@ fn further_causes(groups: &[Group], folder: &str) -> String {
 }
 
 /// The groups, coarse enough to be told in the blocks that there are.
-fn fitting(drills: &[DrillReport]) -> Vec<Group> {
+pub(crate) fn fitting(drills: &[DrillReport]) -> Vec<Group> {
     let mut groups = told(drills, 0);
     for by in 1..=COARSEST {
         let red = groups.iter().filter(|group| group.excuse.is_none());

@@ -1,9 +1,9 @@
-//! Reports of a run: its events, its outcomes, the exit codes, and three output formats: terminal,
-//! JSON and JUnit.
+//! Reports of a run: its events, its outcomes, the exit codes, and four output formats: terminal,
+//! JSON, JUnit and HTML.
 //!
 //! This crate opens no file and knows no clock: the runner passes it [`RunEvent`]s and writes the
 //! texts. Values that differ between two equal runs (a wall-clock time, a process id, a port, a path
-//! of the host) are in members named `wall` only. HTML is not built yet. Start at [`RunEvent`], then
+//! of the host) are in members named `wall` only. Start at [`RunEvent`], then
 //! [`ExitCode`].
 
 mod cause;
@@ -17,12 +17,14 @@ mod exit_code;
 mod glob;
 mod group;
 mod group_page;
+mod html;
 mod json;
 mod judged;
 mod judged_by;
 mod judged_page;
 mod junit;
 mod known;
+mod lanes;
 mod outcome;
 mod root;
 mod run;
@@ -48,12 +50,14 @@ pub use exit_code::ExitCode;
 pub use glob::Glob;
 pub use group::{FirstDrill, Group, finding_id, groups};
 pub use group_page::groups_page;
+pub use html::{HtmlReport, comparison_html};
 pub use json::{RESULTS_VERSION, results};
 pub use judged::{Judged, LeftOut};
 pub use judged_by::JudgedBy;
 pub use judged_page::{judged_line, not_judged_page};
 pub use junit::{JUnitError, junit};
 pub use known::{Day, KnownDeviations, KnownEntry, KnownError, known_schema};
+pub use lanes::{Lane, LaneOf, Lanes, Mark, MarkKind, Stretch, lanes_page};
 pub use outcome::{
     ArmName, ArmReport, ArmStatus, DrillName, DrillNameError, DrillReport, Excuse, Finding,
     FindingKind, Outcome, Read, StoryLine, VerdictReport, VerdictWord,

@@ -305,6 +305,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Whether it is about the line at this place.
+    #[must_use]
+    pub fn is_at(&self, place: &str) -> bool {
+        self.line.as_ref().is_some_and(|line| line.place == place)
+    }
+
     /// A failure without a line of the story, with its kind and what came.
     #[must_use]
     pub fn plain(kind: FindingKind, arm: Option<ArmName>, came: impl Into<String>) -> Self {

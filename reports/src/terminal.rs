@@ -36,11 +36,11 @@ impl Style {
         self.dressed("1;31", text)
     }
 
-    fn green(self, text: &str) -> String {
+    pub(crate) fn green(self, text: &str) -> String {
         self.dressed("32", text)
     }
 
-    fn yellow(self, text: &str) -> String {
+    pub(crate) fn yellow(self, text: &str) -> String {
         self.dressed("33", text)
     }
 

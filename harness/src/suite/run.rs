@@ -12,7 +12,7 @@ use std::{
 };
 
 use reports::{
-    ArmName, Coverage, DrillName, DrillReport, Excuses, ExcusesReport, ExitCode, Outcome,
+    ArmName, Coverage, DrillName, DrillReport, Excuses, ExcusesReport, ExitCode, Lanes, Outcome,
     ProbeOutcome, RunEvent, RunPlan, RunReport, Wall,
 };
 
@@ -64,6 +64,8 @@ pub struct How<'r> {
     pub allow_skips: bool,
     /// Whether every drill leaves artifacts, not only a failed one.
     pub keep: bool,
+    /// Whether the audience receives the lanes of drills with findings; with `keep`, of every drill.
+    pub draws: bool,
     /// What a site needs; then the monitor is judged by it, and not by what it promises.
     pub needs: Option<SiteNeeds>,
     /// What does not count as a failure.
@@ -102,6 +104,9 @@ pub trait Audience {
     /// Receives the recordings of a played drill, by arm; empty if it was not played to its end. The
     /// default ignores them.
     fn played(&mut self, _drill: &DrillName, _recordings: &[(ArmName, Recording)]) {}
+
+    /// Receives the lanes of a drill in its arms, if they are asked for. The default ignores them.
+    fn drawn(&mut self, _drill: &DrillName, _lanes: Vec<Lanes>) {}
 
     /// Announces that what follows belongs to this repeat, counted from 1.
     fn repeat(&mut self, number: u32);
@@ -217,6 +222,7 @@ impl Show<'_> {
                     compare(&mut drilled, number, first);
                     let recordings = drilled.recordings;
                     telling.played(planned, &recordings);
+                    telling.drawn(planned, drilled.lanes);
                     let failed = telling.drill(drilled.report, |drill| {
                         self.artifacts(&drill.drill, &recordings)
                     });

@@ -22,6 +22,9 @@ pub(crate) struct CompareArguments {
     /// Write the comparison as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// Write the comparison as a page
+    #[arg(long, value_name = "html=FILE", value_parser = html_file)]
+    pub(crate) report: Option<PathBuf>,
     /// Only drills that match this expression, as for `run`
     #[arg(long, value_name = "EXPR")]
     pub(crate) filter: Option<String>,
@@ -40,4 +43,12 @@ pub(crate) struct CompareArguments {
     /// Colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
+}
+
+/// The file of `html=FILE`.
+fn html_file(asked: &str) -> Result<PathBuf, String> {
+    match asked.strip_prefix("html=") {
+        Some(path) if !path.is_empty() => Ok(PathBuf::from(path)),
+        _ => Err("a comparison is written as `html=FILE`; as JSON by `--json FILE`".to_owned()),
+    }
 }

@@ -18,7 +18,7 @@ use harness::{
 };
 use judge::{HeardBy, compared};
 use observe::{Descriptor, shipped_descriptors};
-use reports::{Comparison, ExitCode, ProbeOutcome, comparison_page};
+use reports::{Comparison, ExitCode, ProbeOutcome, comparison_html, comparison_page};
 
 use super::{
     Stop, mix, needs,
@@ -202,9 +202,15 @@ fn played(arguments: &CompareArguments, asked: &Asked<'_>, here: &Here) -> Resul
         monitors: compared(drills, &heard, mix),
     };
     terminal.out(&comparison_page(&comparison, terminal.style()));
+    let write = |path: &Path, text: &str| {
+        let written = write_report(path, text);
+        written.map_err(|error| Stop::with(ExitCode::ReportNotWritten, error.to_string()))
+    };
     if let Some(path) = &arguments.json {
-        write_report(path, &comparison.json())
-            .map_err(|error| Stop::with(ExitCode::ReportNotWritten, error.to_string()))?;
+        write(path, &comparison.json())?;
+    }
+    if let Some(path) = &arguments.report {
+        write(path, &comparison_html(&comparison))?;
     }
     if code != ExitCode::Success {
         log(&format!("exit code {code}: {}", code.meaning()));

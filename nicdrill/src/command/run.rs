@@ -1,6 +1,7 @@
 //! `nicdrill run`: runs drills.
 
 use std::{
+    collections::BTreeMap,
     env,
     path::{Path, PathBuf},
     process,
@@ -14,8 +15,8 @@ use harness::{
 };
 use observe::Recording;
 use reports::{
-    ArmName, DrillName, Excuses, ExitCode, RunEvent, RunReport, counted, coverage_page, event_line,
-    groups_page, not_judged_page, summary_line,
+    ArmName, DrillName, Excuses, ExitCode, HtmlReport, Lanes, RunEvent, RunReport, counted,
+    coverage_page, event_line, groups_page, not_judged_page, summary_line,
 };
 
 use store::StoreUrl;
@@ -147,6 +148,7 @@ fn played(
         require_process: arguments.how.require == Some(Required::Process),
         allow_skips: arguments.how.allow_skips,
         keep: arguments.how.keep,
+        draws: files.reports.iter().any(|(form, _)| form.draws()),
         excuses,
         again: again_with(choice, needs.as_ref()),
         needs,
@@ -190,6 +192,7 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
         mut terminal,
         storing,
         mut unwritten,
+        lanes,
         ..
     } = output;
     let Outputs { told, .. } = outputs;
@@ -197,7 +200,7 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     let kept = storing.map_or(Ok(()), |storing| storing.finish(&mut terminal));
     for (form, path) in outputs.reports {
         let written = form
-            .text(report)
+            .text(report, &lanes)
             .and_then(|text| write_report(path, &text).map_err(|error| error.to_string()));
         if let Err(error) = written {
             unwritten.get_or_insert(error);
@@ -267,13 +270,24 @@ fn words(command: Option<&str>) -> Vec<String> {
 pub(super) enum Form {
     JUnit,
     Json,
+    Html,
 }
 
 impl Form {
-    fn text(self, report: &RunReport) -> Result<String, String> {
+    /// Whether drills are drawn in it.
+    const fn draws(self) -> bool {
+        matches!(self, Self::Html)
+    }
+
+    fn text(
+        self,
+        run: &RunReport,
+        lanes: &BTreeMap<DrillName, Vec<Lanes>>,
+    ) -> Result<String, String> {
         match self {
-            Self::JUnit => reports::junit(report).map_err(|error| error.to_string()),
-            Self::Json => Ok(reports::results(report)),
+            Self::JUnit => reports::junit(run).map_err(|error| error.to_string()),
+            Self::Json => Ok(reports::results(run)),
+            Self::Html => Ok(HtmlReport { run, lanes }.page()),
         }
     }
 }
@@ -283,9 +297,9 @@ pub(super) fn reports_asked_for(reporting: &ReportArguments) -> Result<Vec<(Form
     let form = |asked: &String| match asked.split_once('=') {
         Some(("junit", path)) if !path.is_empty() => Ok((Form::JUnit, PathBuf::from(path))),
         Some(("json", path)) if !path.is_empty() => Ok((Form::Json, PathBuf::from(path))),
-        Some(("html", _)) => Err(Stop::not_built("--report html")),
+        Some(("html", path)) if !path.is_empty() => Ok((Form::Html, PathBuf::from(path))),
         _ => Err(Stop::usage(format!("`--report {asked}` cannot be read"))
-            .hint("write `junit=FILE`, `json=FILE`, or both with a comma")),
+            .hint("write `junit=FILE`, `json=FILE`, `html=FILE`, or several with commas")),
     };
     reporting.report.iter().map(form).collect()
 }
@@ -311,6 +325,8 @@ pub(super) struct RunOutput {
     folder: RunFolder,
     repeat: Option<RunFolder>,
     storing: Option<Storing>,
+    /// The lanes of drills, if they are asked for.
+    lanes: BTreeMap<DrillName, Vec<Lanes>>,
     /// The first error of a write.
     unwritten: Option<String>,
     /// Whether each drill with findings is told.
@@ -330,6 +346,7 @@ impl RunOutput {
             folder,
             repeat: None,
             storing,
+            lanes: BTreeMap::new(),
             unwritten: None,
             verbose,
         }
@@ -383,6 +400,11 @@ impl Audience for RunOutput {
         if let Some(storing) = &mut self.storing {
             storing.take(drill, recordings);
         }
+    }
+
+    fn drawn(&mut self, drill: &DrillName, lanes: Vec<Lanes>) {
+        // Of repeats, the first with something to show is shown.
+        self.lanes.entry(drill.clone()).or_insert(lanes);
     }
 
     fn repeat(&mut self, number: u32) {

@@ -3,12 +3,13 @@
 use std::process;
 
 use harness::{
-    MemoryPlayer, Player, play_for,
+    MemoryPlayer, Player, arm_name, play_for,
     suite::{self, Starting},
 };
+use judge::{JudgedIn, lanes};
 use reports::{
-    ArmName, DrillReport, ExitCode, RunEvent, RunReport, Style, Wall, drill_block, judged_line,
-    not_judged_page,
+    ArmName, DrillReport, ExitCode, RunEvent, RunReport, Wall, drill_block, judged_line,
+    lanes_page, not_judged_page,
 };
 
 use super::{
@@ -60,9 +61,34 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         .map_err(Stop::input)?;
     let of_site = needs.as_ref().map(|of| &of.needs);
     let result = play_for(&story, &choice.descriptor, of_site, &mut [player.as_mut()]);
-    let mut terminal = Terminal::new(Color::Never);
+    let mut terminal = Terminal::new(if arguments.lanes {
+        arguments.color
+    } else {
+        Color::Never
+    });
     for played in &result.played {
-        terminal.out(&drill_page(&story, &played.recording));
+        if !arguments.lanes {
+            terminal.out(&drill_page(&story, &played.recording));
+            continue;
+        }
+        let of = JudgedIn {
+            arm: arm_name(played.arm),
+            findings: &result.findings,
+            judged: &result.judged,
+        };
+        let (truth, recording) = (&played.truth, &played.recording);
+        let drawn = lanes(&story, truth, recording, &choice.descriptor, of);
+        let drawn = if arguments.reads {
+            drawn
+        } else {
+            drawn.without_reads()
+        };
+        let width = arguments.width.unwrap_or_else(|| terminal.columns());
+        terminal.out(&format!(
+            "{}\n{}, {arm} arm\n\n",
+            story.title, planned.drill
+        ));
+        terminal.out(&lanes_page(&drawn, width, terminal.style()));
     }
     let by = suite::judged_by(&choice.descriptor, needs.as_ref(), &choice.again);
     let show = format!("nicdrill show {} --arm {arm}", planned.drill);
@@ -78,7 +104,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         show,
         wall: Wall::default(),
     };
-    terminal.out(&format!("\n{}", drill_block(&report, Style::default())));
+    terminal.out(&format!("\n{}", drill_block(&report, terminal.style())));
     let mut run = RunReport::default();
     run.take(&RunEvent::DrillPassed(report));
     run.summary = run.counted();

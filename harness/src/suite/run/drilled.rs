@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, fs, time::Instant};
 
-use judge::{golden_difference, trace};
+use judge::{JudgedIn, golden_difference, lanes, trace};
 use memory::Played;
 use observe::{Recording, Vocabulary};
 use reports::{
-    ArmName, ArmReport, ArmStatus, DrillName, DrillReport, Finding, FindingKind, Judged, Outcome,
-    PlannedDrill, StoryLine, Wall,
+    ArmName, ArmReport, ArmStatus, DrillName, DrillReport, Finding, FindingKind, Judged, Lanes,
+    Outcome, PlannedDrill, StoryLine, Wall,
 };
 use scenarios::{Arm, Story};
 
@@ -27,6 +27,8 @@ use crate::{MemoryPlayer, Player, Turn, arm_name, bless, play_for, run_folder::A
 pub(super) struct Drilled {
     pub(super) report: DrillReport,
     pub(super) recordings: Vec<(ArmName, Recording)>,
+    /// Its lanes in each arm, if they are asked for.
+    pub(super) lanes: Vec<Lanes>,
     pub(super) fingerprints: Vec<Fingerprint>,
     /// Whether it was not played to its end, because the run is to end early.
     pub(super) is_interrupted: bool,
@@ -100,6 +102,7 @@ impl Show<'_> {
         if result.replays > 0 {
             report.wall = report.wall.with("replays", result.replays);
         }
+        let lanes = self.lanes(&story, &report, &result.played);
         let recordings = result
             .played
             .into_iter()
@@ -108,9 +111,27 @@ impl Show<'_> {
         Drilled {
             report,
             recordings,
+            lanes,
             fingerprints,
             is_interrupted: result.is_interrupted,
         }
+    }
+
+    /// The lanes of a drill that has findings, or of any that is kept.
+    fn lanes(&self, story: &Story, report: &DrillReport, played: &[Played]) -> Vec<Lanes> {
+        if !self.how.draws || report.findings.is_empty() && !self.how.keep {
+            return Vec::new();
+        }
+        let drawn = played.iter().map(|played| {
+            let of = JudgedIn {
+                arm: arm_name(played.arm),
+                findings: &report.findings,
+                judged: &report.judged,
+            };
+            let (truth, recording) = (&played.truth, &played.recording);
+            lanes(story, truth, recording, self.descriptor, of)
+        });
+        drawn.collect()
     }
 
     pub(super) fn artifacts(
@@ -256,6 +277,7 @@ impl Show<'_> {
         Drilled {
             report,
             recordings: Vec::new(),
+            lanes: Vec::new(),
             fingerprints: Vec::new(),
             is_interrupted: false,
         }

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use observe::Recording;
 use reports::{
-    ArmName, DrillName, DrillReport, ExitCode, Outcome, PlannedDrill, ProbeOutcome, RunEvent,
-    RunReport, Wall,
+    ArmName, DrillName, DrillReport, ExitCode, Lanes, Outcome, PlannedDrill, ProbeOutcome,
+    RunEvent, RunReport, Wall,
 };
 
 use super::{
@@ -79,6 +79,13 @@ impl<'r> Telling<'r> {
     pub(super) fn played(&mut self, planned: &PlannedDrill, recordings: &[(ArmName, Recording)]) {
         self.emit(RunEvent::DrillStarted(planned.clone()));
         self.audience.played(&planned.drill, recordings);
+    }
+
+    /// Hands on the lanes of a drill, if it has any.
+    pub(super) fn drawn(&mut self, planned: &PlannedDrill, lanes: Vec<Lanes>) {
+        if !lanes.is_empty() {
+            self.audience.drawn(&planned.drill, lanes);
+        }
     }
 
     /// Tells the result of a drill, and keeps its artifacts if it leaves any. Returns whether it failed.

@@ -1,0 +1,556 @@
+//! A drill as lanes over time, of its story, the true state, the recording and the findings. Start at [`lanes`].
+
+use std::collections::BTreeMap;
+
+use fabric::Action;
+use platforms::{NodeName, PciAddress, PortNumber, SlotRef};
+use reports::{ArmName, Finding, Judged, Lane, LaneOf, Lanes, Mark, MarkKind, Stretch};
+use scenarios::{About, Expectation, StepAction, Story, What};
+
+use director::{NodeView, Truth};
+use observe::{Descriptor, Exit, MonitorTick, Observation, Recording, Severity, Subject};
+
+use crate::{Consequences, links, normal};
+
+/// How many reads that differ from the poll before are told at one mark. Chosen.
+const READS_TOLD_MAX: usize = 12;
+
+/// What a drill was judged to be, in one arm.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedIn<'a> {
+    /// The arm.
+    pub arm: ArmName,
+    /// The findings of the drill; those of other arms are passed over.
+    pub findings: &'a [Finding],
+    /// What was judged.
+    pub judged: &'a Judged,
+}
+
+/// The lanes of a drill in one arm.
+#[must_use]
+pub fn lanes(
+    story: &Story,
+    truth: &Truth,
+    recording: &Recording,
+    descriptor: &Descriptor,
+    of: JudgedIn<'_>,
+) -> Lanes {
+    let named = normal::normal(recording, descriptor, story);
+    let mut drawing = Drawing {
+        story,
+        truth,
+        recording: &named,
+        lanes: BTreeMap::new(),
+    };
+    drawing.states();
+    drawing.steps();
+    drawing.monitors();
+    drawing.consequences();
+    drawing.expectations(of);
+    drawing.findings(of);
+    drawing.lanes(of.arm)
+}
+
+/// The subject of a lane, in the order of drawing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Of {
+    World,
+    Port(NodeName, PciAddress, PortNumber),
+    Device(NodeName, PciAddress),
+    Card(NodeName, String),
+    Workload(String),
+    Monitor(NodeName),
+    Connector(NodeName),
+    Cluster,
+}
+
+impl Of {
+    fn slot(slot: &SlotRef) -> Self {
+        Self::Port(slot.node.clone(), slot.pci, slot.port)
+    }
+
+    const fn word(&self) -> LaneOf {
+        match self {
+            Self::World => LaneOf::World,
+            Self::Port(..) => LaneOf::Port,
+            Self::Device(..) => LaneOf::Device,
+            Self::Card(..) => LaneOf::Card,
+            Self::Workload(_) => LaneOf::Workload,
+            Self::Monitor(_) => LaneOf::Monitor,
+            Self::Connector(_) => LaneOf::Connector,
+            Self::Cluster => LaneOf::Cluster,
+        }
+    }
+}
+
+/// What a lane holds.
+#[derive(Default)]
+struct Drawn {
+    stretches: Vec<Stretch>,
+    marks: Vec<Mark>,
+}
+
+struct Drawing<'a> {
+    story: &'a Story,
+    truth: &'a Truth,
+    recording: &'a Recording,
+    lanes: BTreeMap<Of, Drawn>,
+}
+
+impl Drawing<'_> {
+    fn mark(&mut self, of: Of, tick: u64, kind: MarkKind, text: impl Into<String>) {
+        let marks = &mut self.lanes.entry(of).or_default().marks;
+        marks.push(Mark {
+            tick,
+            since: None,
+            kind,
+            text: text.into(),
+        });
+    }
+
+    /// A state of a subject in a tick. A change is marked.
+    fn state(&mut self, of: Of, tick: u64, is_well: bool, text: &str) {
+        let drawn = self.lanes.entry(of).or_default();
+        match drawn.stretches.last_mut() {
+            Some(last) if last.text == text && last.is_well == is_well => last.to = tick,
+            last => {
+                let change = last.map(|before| format!("{} → {text}", before.text));
+                drawn.marks.extend(change.map(|text| Mark {
+                    tick,
+                    since: None,
+                    kind: MarkKind::Change,
+                    text,
+                }));
+                drawn.stretches.push(Stretch {
+                    from: tick,
+                    to: tick,
+                    is_well,
+                    text: text.to_owned(),
+                });
+            }
+        }
+    }
+
+    fn last(&self) -> u64 {
+        (self.recording.ticks.len() as u64).saturating_sub(1)
+    }
+
+    /// The true states of ports, devices, links and workloads.
+    fn states(&mut self) {
+        let truth = self.truth;
+        let mut links = BTreeMap::new();
+        for (tick, all) in (0..).zip(&truth.ticks) {
+            for (node, state) in all.nodes.iter() {
+                for (pci, function) in state.views.0.iter().filter(|(_, view)| view.monitored) {
+                    let text = match function.listed {
+                        true => function.name.0.as_str(),
+                        false => "gone",
+                    };
+                    let device = Of::Device(node.clone(), *pci);
+                    self.state(device, tick, function.listed, text);
+                    for (number, port) in &function.ports {
+                        let text = match function.listed && port.listed {
+                            true => format!("{}, {}", port.state, port.phys_state),
+                            false => "gone".to_owned(),
+                        };
+                        let is_well = function.listed && port.healthy();
+                        self.state(Of::Port(node.clone(), *pci, *number), tick, is_well, &text);
+                    }
+                }
+            }
+            for (slot, link) in &all.links {
+                let text = format!(
+                    "link: here {}; there {}",
+                    links::shown(&link.here),
+                    links::shown(&link.there)
+                );
+                if links.get(slot) != Some(&text) {
+                    self.mark(Of::slot(slot), tick, MarkKind::Change, text.clone());
+                    links.insert(slot, text);
+                }
+            }
+            for (name, stats) in &all.workloads {
+                let cause = stats
+                    .cause
+                    .map_or_else(String::new, |it| format!(" ({it})"));
+                let text = format!("{}{cause}", stats.outcome);
+                let is_well = stats.outcome == workloads::WorkloadOutcome::Survived;
+                self.state(Of::Workload(name.clone()), tick, is_well, &text);
+            }
+        }
+        for (tick, text) in [
+            (self.recording.healing_from, "the world is healed"),
+            (
+                self.recording.settled_at,
+                "every port that should be is ACTIVE",
+            ),
+        ] {
+            if let Some(tick) = tick {
+                self.mark(Of::World, tick, MarkKind::Change, text);
+            }
+        }
+    }
+
+    fn steps(&mut self) {
+        let story = self.story;
+        for (steps, is_given) in [(&story.given, true), (&story.steps, false)] {
+            for step in steps {
+                let tick = match is_given {
+                    true => 0,
+                    false => story.ticks.first_from(step.at).min(self.last()),
+                };
+                let when = match is_given {
+                    true => "before the monitor starts".to_owned(),
+                    false => step.at.to_string(),
+                };
+                let mut subjects: Vec<Of> = step.actions.iter().flat_map(acted_on).collect();
+                subjects.sort();
+                subjects.dedup();
+                for of in subjects {
+                    let text = format!("{when}: {}", step.text);
+                    self.mark(of, tick, MarkKind::Step, text);
+                }
+            }
+        }
+    }
+
+    /// What the monitors read, said and how they ended, and what their connectors answered.
+    fn monitors(&mut self) {
+        let recording = self.recording;
+        let mut reads: BTreeMap<&str, &MonitorTick> = BTreeMap::new();
+        for (tick, all) in (0..).zip(&recording.ticks) {
+            for (name, monitor) in all.monitors.iter() {
+                let Some(node) = self.story.monitors_by_name().get(&**name).copied() else {
+                    continue;
+                };
+                let node = node.clone();
+                let of = Of::Monitor(node.clone());
+                let polls = if monitor.polls > 0 {
+                    "polls"
+                } else {
+                    "no poll"
+                };
+                self.state(of.clone(), tick, monitor.polls > 0, polls);
+                for call in &monitor.calls {
+                    for said in &call.observations {
+                        let kind = match (call.accepted, said.severity) {
+                            (false, _) => MarkKind::Refused,
+                            (true, Severity::Fatal) => MarkKind::Fatal,
+                            (true, Severity::NonFatal) => MarkKind::NonFatal,
+                            (true, Severity::Healthy) => MarkKind::Healthy,
+                            (true, Severity::Unknown) => MarkKind::Unknown,
+                        };
+                        let text = said.to_string().replace("{root}", "");
+                        let text = match call.accepted {
+                            true => text,
+                            false => format!("{text} ({})", call.answer),
+                        };
+                        self.mark(self.said_of(&node, tick, said), tick, kind, text);
+                    }
+                    let kind = match call.accepted {
+                        true => MarkKind::Accepted,
+                        false => MarkKind::Refused,
+                    };
+                    let events = reports::counted(call.observations.len() as u64, "event");
+                    let text = format!("a call of {events}: {}", call.answer);
+                    if recording.protocol.has_connector() {
+                        self.mark(Of::Connector(node.clone()), tick, kind, text);
+                    }
+                }
+                for exit in &monitor.exits {
+                    let text = match exit {
+                        Exit::Code(code) => format!("exit code {code}"),
+                        Exit::Signal(signal) => format!("ended by signal {signal}"),
+                    };
+                    self.mark(of.clone(), tick, MarkKind::Exit, text);
+                }
+                if !monitor.reads.is_empty() {
+                    let before = reads.insert(name, monitor);
+                    self.mark(of, tick, MarkKind::Read, read(before, monitor));
+                }
+            }
+        }
+    }
+
+    /// The lane of what a monitor said about a subject, by the names that its node has in the tick.
+    fn said_of(&self, node: &NodeName, tick: u64, said: &Observation) -> Of {
+        let monitor = || Of::Monitor(node.clone());
+        let device = |name: &str| self.device_of(node, tick, name);
+        match &said.subject {
+            Subject::Node | Subject::Other(_) => monitor(),
+            Subject::Card(card) => Of::Card(node.clone(), card.clone()),
+            Subject::Device(name) => match device(name) {
+                Some(pci) => Of::Device(node.clone(), pci),
+                None => monitor(),
+            },
+            Subject::Port { device: name, port } => match (device(name), port.parse()) {
+                (Some(pci), Ok(port)) => Of::Port(node.clone(), pci, PortNumber(port)),
+                _ => monitor(),
+            },
+        }
+    }
+
+    fn views(&self, node: &NodeName, tick: u64) -> Option<&NodeView> {
+        let tick = usize::try_from(tick).ok()?;
+        Some(&self.truth.ticks.get(tick)?.nodes.get(node)?.views)
+    }
+
+    /// The address of the device that has this name, or had it last.
+    fn device_of(&self, node: &NodeName, tick: u64, name: &str) -> Option<PciAddress> {
+        let views = self.views(node, tick)?;
+        let mut named = views.0.iter().filter(|(_, view)| view.name.0 == name);
+        let listed = named.clone().find(|(_, view)| view.listed);
+        listed.or_else(|| named.next()).map(|(pci, _)| *pci)
+    }
+
+    fn consequences(&mut self) {
+        let made = Consequences::of(self.story, self.recording);
+        for (tick, all) in (0..).zip(&made.ticks) {
+            for what in all.told() {
+                let text = what.to_string();
+                let words: Vec<&str> = text.split_whitespace().collect();
+                self.mark(Of::Cluster, tick, MarkKind::Consequence, words.join(" "));
+            }
+        }
+    }
+
+    fn expectations(&mut self, of: JudgedIn<'_>) {
+        let story = self.story;
+        for expectation in &story.expectations {
+            let place = expectation.place.to_string();
+            let finding = of.of_arm().find(|it| it.is_at(&place));
+            let left_out = of.judged.left_out.iter().find(|it| it.line.place == place);
+            let last = expectation.window.to.min(self.last());
+            let window = match expectation.window {
+                window if window.from >= last => format!("poll {last}"),
+                window => format!("polls {} to {last}", window.from),
+            };
+            let text = format!("{} ({window})", expectation.text);
+            let (tick, kind, text) = match (finding, left_out) {
+                (Some(finding), _) => {
+                    let text = [text].into_iter().chain(came(finding));
+                    let text = text.collect::<Vec<_>>().join("\n");
+                    (finding.tick.unwrap_or(last), MarkKind::Missed, text)
+                }
+                (None, Some(why)) => {
+                    let text = format!("{text}\nnot judged: {}", why.reason);
+                    (last, MarkKind::NotJudged, text)
+                }
+                (None, None) if of.is_broken() => (
+                    last,
+                    MarkKind::NotJudged,
+                    format!("{text}\nthe drill broke off"),
+                ),
+                (None, None) => (last, MarkKind::Met, text),
+            };
+            let lane = self.expected_of(expectation);
+            let marks = &mut self.lanes.entry(lane).or_default().marks;
+            marks.push(Mark {
+                tick,
+                since: Some(expectation.window.from.min(tick)),
+                kind,
+                text,
+            });
+        }
+    }
+
+    /// The lane of an expectation: that of its subject.
+    fn expected_of(&self, expectation: &Expectation) -> Of {
+        let node = expectation.node.as_ref().or(match &*self.story.monitors {
+            [node] => Some(node),
+            _ => None,
+        });
+        let of_node = |of: fn(NodeName) -> Of| node.map_or(Of::World, |node| of(node.clone()));
+        let about = |about: &About| match about {
+            About::Port(slot) => Of::slot(slot),
+            About::Device(node, pci) => Of::Device(node.clone(), *pci),
+            About::Card(node, pci) => Of::Card(node.clone(), pci.card()),
+            About::NamedPort(..) | About::NamedDevice(_) | About::Check => of_node(Of::Monitor),
+        };
+        match &expectation.what {
+            What::Say { event, .. } => about(&event.about),
+            What::Nothing { about: of, .. } => match &**of {
+                [one] => about(one),
+                _ => of_node(Of::Monitor),
+            },
+            What::FollowEdges { slot, .. } | What::Link { slot, .. } => Of::slot(slot),
+            What::Lnet(is) => Of::slot(&is.slot),
+            What::Workload(is) => Of::Workload(is.workload.clone()),
+            What::Verdict { workload, .. } => Of::Workload(workload.clone()),
+            What::Calls { .. } => of_node(Of::Connector),
+            what if what.is_a_consequence() => Of::Cluster,
+            _ => of_node(Of::Monitor),
+        }
+    }
+
+    /// The findings that belong to no expectation.
+    fn findings(&mut self, of: JudgedIn<'_>) {
+        let places: Vec<String> = self
+            .story
+            .expectations
+            .iter()
+            .map(|expectation| expectation.place.to_string())
+            .collect();
+        for finding in of.of_arm() {
+            if places.iter().any(|place| finding.is_at(place)) {
+                continue;
+            }
+            let monitors = self.story.monitors.iter();
+            let mut named = monitors.filter(|node| {
+                let name = finding.node.as_deref();
+                name.is_none_or(|name| name == node.as_str())
+            });
+            let lane = named.next().cloned().map_or(Of::World, Of::Monitor);
+            let tick = finding.tick.unwrap_or(self.last()).min(self.last());
+            let text = [finding.kind.words().to_owned()].into_iter();
+            let text: Vec<String> = text.chain(came(finding)).collect();
+            self.mark(lane, tick, MarkKind::Wrong, text.join("\n"));
+        }
+    }
+
+    /// The lanes that show something.
+    fn lanes(self, arm: ArmName) -> Lanes {
+        let names = Names {
+            is_several: self.story.nodes.len() > 1,
+            truth: self.truth,
+        };
+        let is_told = |(of, drawn): &(Of, Drawn)| match of {
+            Of::Port(..) => drawn.stretches.iter().any(|it| !it.is_well) || has_news(drawn),
+            Of::Device(..) => drawn.stretches.iter().any(|it| !it.is_well) || has_news(drawn),
+            Of::Workload(_) => true,
+            _ => !drawn.marks.is_empty(),
+        };
+        let all: Vec<(Of, Drawn)> = self.lanes.into_iter().collect();
+        let quiet = all
+            .iter()
+            .filter(|lane| matches!(lane.0, Of::Port(..)) && !is_told(lane));
+        let quiet_ports = quiet.count();
+        let lanes = all.into_iter().filter(is_told).map(|(of, mut drawn)| {
+            drawn.marks.sort_by_key(|mark| (mark.tick, mark.kind));
+            Lane {
+                name: names.of(&of),
+                of: of.word(),
+                stretches: drawn.stretches,
+                marks: drawn.marks,
+            }
+        });
+        let ticks = self.recording.ticks.iter();
+        Lanes {
+            arm: Some(arm),
+            times_ms: ticks.map(|tick| tick.at_ns / 1_000_000).collect(),
+            lanes: lanes.collect(),
+            quiet_ports,
+        }
+    }
+}
+
+/// Whether more happened to a subject than that it was called healthy, as every healthy one is in a first poll.
+fn has_news(drawn: &Drawn) -> bool {
+    let mut marks = drawn.marks.iter();
+    marks.any(|mark| mark.kind != MarkKind::Healthy || mark.tick > 0)
+}
+
+impl<'a> JudgedIn<'a> {
+    /// The findings of this arm, and of both.
+    fn of_arm(self) -> impl Iterator<Item = &'a Finding> {
+        let findings = self.findings.iter();
+        findings.filter(move |finding| finding.arm.is_none_or(|arm| arm == self.arm))
+    }
+
+    /// Whether the drill was not played to its end, so that nothing was judged but that.
+    fn is_broken(self) -> bool {
+        self.judged.judged == 0 && !self.judged.not_judged.is_empty()
+    }
+}
+
+/// What a step acts on.
+fn acted_on(action: &StepAction) -> Vec<Of> {
+    match action {
+        StepAction::World(Action::Port(slot, _)) => vec![Of::slot(slot)],
+        StepAction::World(Action::Ports(slots, _)) => slots.iter().map(Of::slot).collect(),
+        StepAction::World(Action::Device(function, _)) => {
+            vec![Of::Device(function.node.clone(), function.pci)]
+        }
+        StepAction::World(Action::Node(..) | Action::SubnetManager { .. })
+        | StepAction::Unrule(_)
+        | StepAction::Reboot { .. } => vec![Of::World],
+        StepAction::Rule(rule) => vec![Of::Monitor(rule.node.clone())],
+        StepAction::Connector(node, _) => vec![Of::Connector(node.clone())],
+        StepAction::Monitor(node, _) | StepAction::StateFile(node, _) => {
+            vec![Of::Monitor(node.clone())]
+        }
+        StepAction::Load(action) => vec![Of::Workload(action.workload().to_owned())],
+    }
+}
+
+/// What was expected and came, a line each.
+fn came(finding: &Finding) -> impl Iterator<Item = String> {
+    let expected = finding.expected.iter().map(|it| format!("expected: {it}"));
+    let nothing = (finding.came.is_empty()).then(|| "came: nothing".to_owned());
+    let came = finding.came.iter().take(3).map(|it| format!("came: {it}"));
+    expected.chain(came).chain(nothing)
+}
+
+/// The number of reads of a poll, and those that differ from the poll before.
+fn read(before: Option<&MonitorTick>, now: &MonitorTick) -> String {
+    let head = reports::counted(now.reads.len() as u64, "read");
+    let Some(before) = before else {
+        return head;
+    };
+    let new: Vec<_> = now
+        .reads
+        .iter()
+        .filter(|it| !before.reads.contains(it))
+        .collect();
+    if new.is_empty() {
+        return format!("{head}, as before");
+    }
+    let mut text = format!("{head}, {} unlike the poll before", new.len());
+    for read in new.iter().take(READS_TOLD_MAX) {
+        text += &format!("\n{read}");
+    }
+    if new.len() > READS_TOLD_MAX {
+        text += &format!("\n… and {} more", new.len() - READS_TOLD_MAX);
+    }
+    text
+}
+
+/// The names of lanes.
+struct Names<'a> {
+    is_several: bool,
+    truth: &'a Truth,
+}
+
+impl Names<'_> {
+    fn of(&self, of: &Of) -> String {
+        match of {
+            Of::World | Of::Cluster => String::new(),
+            Of::Port(node, pci, port) => {
+                self.on(node, &format!("{}/{port}", self.device(node, *pci)))
+            }
+            Of::Device(node, pci) => self.on(node, &self.device(node, *pci)),
+            Of::Card(node, card) => self.on(node, card),
+            Of::Workload(name) => name.clone(),
+            Of::Monitor(node) | Of::Connector(node) => match self.is_several {
+                true => node.to_string(),
+                false => String::new(),
+            },
+        }
+    }
+
+    /// A name with that of its node, where there are several.
+    fn on(&self, node: &NodeName, name: &str) -> String {
+        match self.is_several {
+            true => format!("{node}/{name}"),
+            false => name.to_owned(),
+        }
+    }
+
+    /// The first name of a device.
+    fn device(&self, node: &NodeName, pci: PciAddress) -> String {
+        let mut ticks = self.truth.ticks.iter();
+        let name =
+            ticks.find_map(|tick| Some(tick.nodes.get(node)?.views.0.get(&pci)?.name.0.clone()));
+        name.unwrap_or_else(|| pci.to_string())
+    }
+}

@@ -1,0 +1,64 @@
+//! The findings of a run in groups, as the terminal tells them: what is wrong with the monitor, on the first screen.
+
+use maud::{Markup, html};
+
+use super::{anchor, command};
+use crate::{
+    Group, RunReport, Style, group_page::fitting, terminal::counted, terminal::failure_lines,
+};
+
+pub(super) fn findings(run: &RunReport) -> Markup {
+    let groups = fitting(&run.drills);
+    let (red, excused): (Vec<Group>, Vec<Group>) =
+        groups.into_iter().partition(|group| group.excuse.is_none());
+    html! {
+        @if !red.is_empty() {
+            section {
+                h2 { "What is wrong: " (counted(red.len() as u64, "cause")) }
+                p.hint { "Begin at the first: it is in the most drills. Open its first drill, see what came, and repeat it." }
+                ol.groups { @for group in &red { (block(group)) } }
+            }
+        }
+        @if !excused.is_empty() {
+            section {
+                details {
+                    summary { h2 { "Known, which does not count: " (counted(excused.len() as u64, "cause")) } }
+                    ol.groups { @for group in &excused { (block(group)) } }
+                }
+            }
+        }
+    }
+}
+
+fn block(group: &Group) -> Markup {
+    let first = &group.first;
+    let drills = counted(group.drills.len() as u64, "drill");
+    let platforms = counted(group.platforms as u64, "platform");
+    html! {
+        li {
+            details {
+                summary {
+                    span.headline { (group.headline) }
+                    " "
+                    span.extent { (drills) " on " (platforms) }
+                }
+                pre tabindex="0" { (failure_lines(&first.finding, Style::default()).join("\n")) }
+                p { "In the scenario: " code { (first.place) } }
+                p { "Repeat it: " (command(&first.repeat)) }
+                p { "In full: " (command(&first.show)) }
+                p { "Id, for " code { "known.toml" } ": " code { (first.id) } }
+                @if group.drills.len() > 1 {
+                    details {
+                        summary { "All " (drills) }
+                        ul.drills {
+                            @for drill in &group.drills {
+                                li { a href=(format!("#{}", anchor(drill))) { (drill) } }
+                            }
+                        }
+                    }
+                }
+            }
+            p.first { "First: " a href=(format!("#{}", anchor(&first.drill))) { (first.drill) } }
+        }
+    }
+}
