@@ -61,6 +61,9 @@ fn read_with(
         let keys = ["promises", "rows", &kind.to_string()].map(str::to_owned);
         return Err(refused(&keys, what).hint(hint));
     }
+    if descriptor.settable.is_none() && descriptor.flags == Vocabulary::Reference {
+        descriptor.settable = shipped("reference").and_then(|reference| reference.settable);
+    }
     if let Some(prometheus) = &descriptor.prometheus {
         descriptor.schedule = prometheus.schedule();
     }
@@ -139,9 +142,15 @@ pub fn shipped(name: &str) -> Option<Descriptor> {
 pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     let name = &descriptor.name;
     let (flags, configured) = settings(story);
-    if descriptor.flags == Vocabulary::Own && !flags.is_empty() {
+    if descriptor.settable.is_none() && !flags.is_empty() {
         let flags = flags.join(" ");
         return Some(format!("`{name}` does not know the flags `{flags}`"));
+    }
+    let mut refused = flags
+        .iter()
+        .filter_map(|flag| descriptor.refuses_flag(flag));
+    if let Some(reason) = refused.next() {
+        return Some(format!("`{name}` {reason}"));
     }
     if !descriptor.has_config() && configured {
         return Some(format!("`{name}` has no configuration file"));
