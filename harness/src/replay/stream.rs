@@ -2,7 +2,6 @@
 //! documents over several lines, and a CSV table, with or without a byte-order mark.
 
 use std::{
-    fs::File,
     io::{BufRead, BufReader, Read as _},
     path::Path,
 };
@@ -13,6 +12,7 @@ use cluster::recorded::{
 use proto::HealthEvents;
 
 use super::ReplayError;
+use crate::read_files::regular;
 
 /// The byte-order mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -23,7 +23,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 /// [`ReplayError`]; calls passed to `take` before remain valid.
 pub(super) fn read(path: &Path, mut take: impl FnMut(&HealthEvents)) -> Result<(), ReplayError> {
     let file = path.display().to_string();
-    let opened = File::open(path);
+    let opened = regular::open(path);
     let mut reader = BufReader::new(opened.map_err(|cause| ReplayError::Io {
         file: file.clone(),
         cause,
