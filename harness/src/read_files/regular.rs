@@ -1,7 +1,7 @@
 //! Opens and reads regular files only: a device has no end, and a pipe may have no writer. Start at [`open`].
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{File, Metadata, OpenOptions},
     io::{self, Read as _},
     os::unix::fs::OpenOptionsExt as _,
     path::Path,
@@ -17,17 +17,27 @@ pub(crate) const RUN_FILE_BYTES_MAX: u64 = 64 << 20;
 /// # Errors
 /// If it cannot be opened, or is a folder, a device, a pipe or a socket.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    // A pipe that nobody writes would hold the command for ever.
-    let no_wait = OFlags::NONBLOCK.bits().cast_signed();
-    let mut options = OpenOptions::new();
-    let file = options.read(true).custom_flags(no_wait).open(path)?;
-    if file.metadata()?.is_file() {
+    let (file, found) = open_any(path)?;
+    if found.is_file() {
         return Ok(file);
     }
     Err(io::Error::new(
         io::ErrorKind::InvalidInput,
         "it is not a regular file",
     ))
+}
+
+/// Opens a file of any kind without waiting for anybody, with what it is.
+///
+/// # Errors
+/// If it cannot be opened.
+pub(super) fn open_any(path: &Path) -> io::Result<(File, Metadata)> {
+    // A pipe that nobody writes would hold the command for ever.
+    let no_wait = OFlags::NONBLOCK.bits().cast_signed();
+    let mut options = OpenOptions::new();
+    let file = options.read(true).custom_flags(no_wait).open(path)?;
+    let found = file.metadata()?;
+    Ok((file, found))
 }
 
 /// Reads a text of at most `most` bytes from a regular file.

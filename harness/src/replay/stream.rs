@@ -164,3 +164,19 @@ fn first_of_table(line: &str) -> Option<CsvTable> {
     }
     CsvTable::beginning_with(line)
 }
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn a_stream_in_a_pipe_that_nobody_writes_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        let told = read(&pipe, |_| ()).unwrap_err().to_string();
+        assert!(told.contains("it is not a regular file"), "{told}");
+    }
+}
