@@ -9,6 +9,8 @@ use std::{
 
 use scenarios::Story;
 
+use crate::read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to};
+
 /// The path of a scenario's golden trace: `<folder>/<family>/<name>.txt`.
 #[must_use]
 pub fn golden_file(folder: &Path, story: &Story) -> PathBuf {
@@ -20,7 +22,7 @@ pub fn golden_file(folder: &Path, story: &Story) -> PathBuf {
 /// # Errors
 /// If the file cannot be written.
 pub fn bless(file: &Path, trace: &str) -> io::Result<bool> {
-    if fs::read_to_string(file).is_ok_and(|kept| kept == trace) {
+    if text_up_to(file, RUN_FILE_BYTES_MAX).is_ok_and(|kept| kept == trace) {
         return Ok(false);
     }
     if let Some(folder) = file.parent() {

@@ -7,6 +7,7 @@
 mod error;
 mod library;
 mod monitor;
+pub(crate) mod regular;
 mod texts;
 
 pub use error::ReadError;

@@ -30,6 +30,8 @@ use serde::Serialize;
 use claim::Claim;
 pub use shards::{Shards, ShardsError};
 
+use crate::read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to};
+
 /// The default name of the folder.
 pub const DEFAULT: &str = "nicdrill.out";
 
@@ -245,7 +247,7 @@ impl RunFolder {
     /// If there was no run, or its list is damaged.
     pub fn failed_before(path: &Path) -> Result<Vec<DrillName>, RunFolderError> {
         let path = path.join("failed.txt");
-        let text = match fs::read_to_string(&path) {
+        let text = match text_up_to(&path, RUN_FILE_BYTES_MAX) {
             Ok(text) => text,
             Err(cause) => return Err(RunFolderError::NoFailures { path, cause }),
         };
@@ -262,8 +264,8 @@ impl RunFolder {
     /// `None` if its plan does not say.
     #[must_use]
     pub fn again(path: &Path) -> Option<Vec<String>> {
-        let plan = fs::read(path.join("run.json")).ok()?;
-        let plan: serde_json::Value = serde_json::from_slice(&plan).ok()?;
+        let plan = text_up_to(&path.join("run.json"), RUN_FILE_BYTES_MAX).ok()?;
+        let plan: serde_json::Value = serde_json::from_str(&plan).ok()?;
         plan.get("monitor")?;
         let words = plan.get("again").and_then(serde_json::Value::as_array);
         let words = words.into_iter().flatten();
@@ -280,7 +282,7 @@ impl RunFolder {
     /// If there was no run, or its list is damaged.
     pub fn findings_before(path: &Path) -> Result<Vec<FailedLine>, RunFolderError> {
         let path = path.join("failed.txt");
-        match fs::read_to_string(&path) {
+        match text_up_to(&path, RUN_FILE_BYTES_MAX) {
             Ok(text) => failed_lines(&path, &text),
             Err(cause) => Err(RunFolderError::NoRun { path, cause }),
         }
@@ -293,7 +295,7 @@ impl RunFolder {
     pub fn baseline(path: &Path) -> Result<Baseline, RunFolderError> {
         let mut lines = Self::findings_before(path)?;
         let known = path.join("known.txt");
-        match fs::read_to_string(&known) {
+        match text_up_to(&known, RUN_FILE_BYTES_MAX) {
             Ok(text) => lines.extend(failed_lines(&known, &text)?),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
             Err(cause) => return Err(RunFolderError::NoRun { path: known, cause }),

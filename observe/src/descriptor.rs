@@ -14,8 +14,8 @@ use serde::Deserialize;
 
 use crate::{
     AlertRows, ExitCodes, Filling, HttpJson, Limits, Lines, Loop, MetricsPage, PLACEHOLDERS,
-    Problem, Prometheus, Promises, Protocol, RealTime, RootAt, RunEnd, Schedule, ScrapePage, Span,
-    Textfile, Texts, filling, isolation, loops, toml_tables,
+    Problem, Prometheus, Promises, Protocol, RealTime, RootAt, RunEnd, Schedule, ScrapePage,
+    Settable, Span, Textfile, Texts, filling, isolation, loops, toml_tables,
 };
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
@@ -146,6 +146,9 @@ pub struct Descriptor {
     /// Whose flags it accepts.
     #[serde(default)]
     pub flags: Vocabulary,
+    /// The flags that a story may set, each with the kind of its value. Without it: those of the reference monitor with
+    /// `flags: reference`, else none.
+    pub settable: Option<Settable>,
     /// Whose messages and log lines it emits.
     #[serde(default)]
     pub texts: Texts,
@@ -365,6 +368,12 @@ impl Descriptor {
                 "write PCI vendors such as `[0x15b3]`, or leave it out",
             );
         }
+        let words = self.command.iter().chain(&self.patient);
+        let words = words.chain(&self.impatient);
+        let of_settable = self.settable.as_ref();
+        if let Some(problem) = of_settable.and_then(|settable| settable.problem(words)) {
+            return Some(problem);
+        }
         let of_promises = self.promises.problem()?;
         Some(of_promises.below(["promises"]))
     }
@@ -473,6 +482,7 @@ impl Descriptor {
             checks: BTreeSet::new(),
             needs_socket: true,
             flags: Vocabulary::Own,
+            settable: None,
             texts: Texts::default(),
             state_file: Vocabulary::Own,
             metrics: None,
@@ -519,10 +529,18 @@ impl Descriptor {
         let mut arguments: Vec<String> = command.iter().map(|text| filling.fill(text)).collect();
         let temper = if held { &self.impatient } else { &self.patient };
         arguments.extend(temper.iter().map(|text| filling.fill(text)));
-        if self.flags == Vocabulary::Reference {
-            arguments.extend(flags.iter().cloned());
-        }
+        let may_set = |flag: &&String| self.refuses_flag(flag).is_none();
+        arguments.extend(flags.iter().filter(may_set).cloned());
         arguments
+    }
+
+    /// Why a flag of a story cannot be given to this monitor; `None` if it can.
+    #[must_use]
+    pub fn refuses_flag(&self, flag: &str) -> Option<String> {
+        match &self.settable {
+            Some(settable) => settable.refuses(flag),
+            None => Settable::default().refuses(flag),
+        }
     }
 
     /// The text of its configuration file with the story's lines; `None` if it has no such file.

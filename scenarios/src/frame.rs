@@ -11,17 +11,16 @@ use simfs::SimTime;
 use crate::cluster::ClusterPlan;
 use crate::cluster_keys::cluster;
 use crate::fitness::{Fitness, PLATFORMS};
+use crate::handed::{CONFIG, FLAG};
 use crate::handle::Handle;
 use crate::keys::{Become, Defaulted, Keys, Literal, MapForm, Needed, maybe, need, or, together};
-use crate::kind::{
-    AnyText, Checked, Choices, List, Many, Placed, Plain, Text, Words, plain, string_form,
-};
+use crate::kind::{Checked, Choices, List, Many, Placed, Plain, Text, Words, plain, string_form};
 use crate::map::{MapOf, OrMap};
 use crate::plot::{HANDLES, plot};
 use crate::story::{Arm, ChecksRun, Heal};
 use crate::subject::NodeNames;
 use crate::ticks::Ticks;
-use crate::values::{FLAG, NODES, POLLS, SPAN, TIME};
+use crate::values::{NODES, POLLS, SPAN, TIME};
 use crate::workload::{WORKLOADS, WorkloadSpec};
 
 /// The keys of a file that do not depend on handles, parsed.
@@ -270,11 +269,7 @@ fn monitors() -> impl Keys<Value = Monitors> {
             Many("flags", FLAG),
             "Flags for the monitor, in addition to the descriptor's.",
         ),
-        maybe(
-            "config",
-            AnyText("lines of TOML"),
-            "Lines of the monitor's `config.toml`.",
-        ),
+        maybe("config", CONFIG, "Lines of the monitor's `config.toml`."),
     )
 }
 

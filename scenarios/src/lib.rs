@@ -19,6 +19,7 @@ mod expect;
 mod expectations;
 mod fitness;
 mod frame;
+mod handed;
 mod handle;
 mod keys;
 mod kind;

@@ -54,6 +54,7 @@ impl Polls {
             }
         }
         polls.missing.retain(|(from, to)| from < to);
+        polls.missing.sort_unstable();
         polls
     }
 
@@ -111,13 +112,18 @@ impl Polls {
         (window.from <= window.to).then_some(window)
     }
 
-    /// The nth poll at or after a tick, counted from 0.
+    /// The nth poll at or after a tick, counted from 0. It costs as much as there are stretches without a poll,
+    /// whatever `nth` is.
     fn nth_from(&self, tick: u64, nth: u32) -> u64 {
         let mut tick = self.poll_from(tick);
-        for _ in 0..nth {
-            tick = self.poll_from(tick + 1);
+        let mut left = u64::from(nth);
+        for &(from, _) in &self.missing {
+            if from > tick && left >= from - tick {
+                left -= from - tick;
+                tick = self.poll_from(from);
+            }
         }
-        tick
+        tick + left
     }
 
     fn poll_from(&self, mut tick: u64) -> u64 {
@@ -154,6 +160,10 @@ mod tests {
     #[case(Some(WindowSpec::Span(SimTime::from_secs(5))), 10_000, (10, 15))]
     #[case::polls_that_do_not_happen_are_not_counted(None, 20_000, (20, 111))]
     #[case(Some(WindowSpec::NextPoll), 20_000, (111, 111))]
+    #[case::counted_from_within_the_gap(Some(WindowSpec::Polls(3)), 30_000, (30, 113))]
+    #[case::up_to_the_last_before_the_gap(Some(WindowSpec::Polls(9)), 10_000, (10, 19))]
+    #[case::over_the_gap(Some(WindowSpec::Polls(10)), 10_000, (10, 110))]
+    #[case::a_hundred_thousand(Some(WindowSpec::Polls(100_000)), 10_000, (10, 100_100))]
     #[case::until_just_before(Some(WindowSpec::FromTo(SimTime::from_secs(20), SimTime::from_secs(110))), 20_000, (20, 109))]
     #[case::both_included(Some(WindowSpec::Between(SimTime::from_secs(40), SimTime::from_secs(50))), 10_000, (40, 50))]
     fn a_window_counts_polls_that_happen(

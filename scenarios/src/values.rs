@@ -341,18 +341,6 @@ pub(crate) const NAMES: Plain<NamesSpec> = plain(
     },
 );
 
-/// A flag: it begins with `--`.
-pub(crate) const FLAG: Plain<String> = plain("a text", string_form, |context, node| {
-    let flag = context.source.text(node, "a flag")?;
-    match flag.strip_prefix("--") {
-        Some(name) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => Ok(flag),
-        _ => Err(context
-            .source
-            .wrong(node.place, format!("invalid flag `{flag}`"))
-            .hint("write `--name=value`")),
-    }
-});
-
 /// The most polls and ticks of a story, and of a window. Chosen: 27 hours of ticks of a second, which is far more
 /// than any fault needs, and a minute or two of memory-arm time.
 pub(crate) const POLLS_MAX: u32 = 100_000;

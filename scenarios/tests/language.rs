@@ -772,6 +772,49 @@ fn what_a_story_costs_is_bounded(#[case] marked: &str, #[case] says: &str) {
     check_refused(marked, &[says]);
 }
 
+#[rstest]
+#[case::a_file("--state-file=/tmp/x", "`--state-file` is set by nicdrill")]
+#[case::a_file_beside("--state-file=x", "`--state-file` is set by nicdrill")]
+#[case::a_socket("--platform-connector-socket=unix:///run/x", "is set by nicdrill")]
+#[case::a_port("--metrics-port=80", "is set by nicdrill")]
+#[case::the_clock("--clock-path=x", "is set by nicdrill")]
+#[case::a_path("--other=/etc/passwd", "a story names no path")]
+#[case::a_path_beside("--other=a/b", "a story names no path")]
+#[case::an_address("--other=h:80", "a story names no path")]
+#[case::two_words("\"--other=a b\"", "a story names no path")]
+#[case::two_lines("\"--other=a\\nb\"", "a story names no path")]
+#[case::no_value("--other=", "invalid value of the flag")]
+#[case::an_odd_name("\"--a b=c\"", "invalid flag")]
+fn a_flag_of_a_story_names_nothing_of_the_host(#[case] flag: &str, #[case] says: &str) {
+    let rest = "timeline: [ { at: 0s, expect: [ nothing ] } ]\n";
+    check_refused(
+        &format!("scenario: x\nwhy: y\nflags: [ §{flag} ]\n{rest}"),
+        &[says, "hint: "],
+    );
+    check_refused(
+        &around(
+            &format!("{{ monitor: restart, flags: [ §{flag} ] }}"),
+            "nothing",
+        ),
+        &[says],
+    );
+}
+
+#[rstest]
+#[case::a_path("a = '/etc/passwd'", "line 2 of `config` has a path from the root")]
+#[case::a_step_up("a = 'b/../../c'", "a step to the folder above")]
+#[case::an_address("a = 'unix:///run/x'", "an address")]
+fn a_configuration_of_a_story_names_nothing_of_the_host(#[case] line: &str, #[case] says: &str) {
+    let rest = "timeline: [ { at: 0s, expect: [ nothing ] } ]\n";
+    let config = format!("config: §\"[b]\\n{line}\"");
+    check_refused(
+        &format!("scenario: x\nwhy: y\n{config}\n{rest}"),
+        &[says, "hint: "],
+    );
+    let restart = format!("{{ monitor: restart, config: §\"[b]\\n{line}\" }}");
+    check_refused(&around(&restart, "nothing"), &[says]);
+}
+
 #[test]
 fn names_of_worlds_nodes_and_handles_are_no_paths() {
     let world = |name: &str, node: &str| {

@@ -508,3 +508,22 @@ fn a_single_action_applies_to_a_machine() {
         "who has no monitor refuses it"
     );
 }
+
+#[rstest]
+#[case::a_time("tick: 1ms", "nothing: victim, within: 1000h")]
+#[case::an_end("tick: 1ms", "nothing: victim, from: 0s, to: 1000h")]
+#[case::after_a_reboot("given: []", "nothing: victim, within: 1 poll")]
+fn a_window_far_behind_the_story_is_refused_at_its_line(#[case] key: &str, #[case] line: &str) {
+    let text = format!(
+        "scenario: a\nwhy: b\nlet: {{ victim: {{ nth: 1 }} }}\n{key}\ntimeline:\n  - at: 0s\n    \
+         do: [ {{ reboot: {{ takes: 8000h }} }} ]\n    expect:\n      - {{ {line} }}\n"
+    );
+    let scenario = read("port/try.yaml", &text).unwrap();
+    let told = scenario.in_world(&node(), &platform("h100-oci"));
+    let told = told.unwrap_err().to_string();
+    assert!(
+        told.contains("port/try.yaml:9:9: the window ends at tick "),
+        "{told}"
+    );
+    assert!(told.contains("at most 100000 are played"), "{told}");
+}

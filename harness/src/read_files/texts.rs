@@ -2,16 +2,13 @@
 //! [`text_of`].
 
 use std::{
-    fs::{self, OpenOptions},
+    fs,
     io::{self, Read as _},
-    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
+use super::{error::ReadError, regular};
 use platforms::yaml::MAX_BYTES;
-use rustix::fs::OFlags;
-
-use super::error::ReadError;
 
 /// The largest accepted size of a file, in bytes.
 const MAX_FILE_BYTES: u64 = MAX_BYTES as u64;
@@ -28,12 +25,7 @@ const DEPTH_MAX: usize = 8;
 pub fn text_of(path: &Path) -> Result<String, ReadError> {
     let name = path.display().to_string();
     let io = |cause| ReadError::io(path, cause);
-    // A pipe that nobody writes would hold the command for ever.
-    let no_wait = OFlags::NONBLOCK.bits().cast_signed();
-    let mut options = OpenOptions::new();
-    let file = options.read(true).custom_flags(no_wait).open(path);
-    let file = file.map_err(io)?;
-    let found = file.metadata().map_err(io)?;
+    let (file, found) = regular::open_any(path).map_err(io)?;
     if !found.is_file() {
         return Err(ReadError::NotAFile { path: name });
     }

@@ -2,7 +2,6 @@
 //! documents over several lines, and a CSV table, with or without a byte-order mark.
 
 use std::{
-    fs::File,
     io::{BufRead, BufReader, Read as _},
     path::Path,
 };
@@ -13,6 +12,7 @@ use cluster::recorded::{
 use proto::HealthEvents;
 
 use super::ReplayError;
+use crate::read_files::regular;
 
 /// The byte-order mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -23,7 +23,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 /// [`ReplayError`]; calls passed to `take` before remain valid.
 pub(super) fn read(path: &Path, mut take: impl FnMut(&HealthEvents)) -> Result<(), ReplayError> {
     let file = path.display().to_string();
-    let opened = File::open(path);
+    let opened = regular::open(path);
     let mut reader = BufReader::new(opened.map_err(|cause| ReplayError::Io {
         file: file.clone(),
         cause,
@@ -163,4 +163,20 @@ fn first_of_table(line: &str) -> Option<CsvTable> {
         return None;
     }
     CsvTable::beginning_with(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn a_stream_in_a_pipe_that_nobody_writes_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        let told = read(&pipe, |_| ()).unwrap_err().to_string();
+        assert!(told.contains("it is not a regular file"), "{told}");
+    }
 }

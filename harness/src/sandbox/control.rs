@@ -5,7 +5,7 @@
 
 use std::{
     env, fs,
-    io::{self, BufRead as _, BufReader, Write as _},
+    io::{self, BufRead as _, BufReader, Read as _, Write as _},
     os::unix::{
         fs::{DirBuilderExt as _, MetadataExt as _},
         net::{UnixListener, UnixStream},
@@ -24,6 +24,9 @@ pub const SANDBOX: &str = "NICDRILL_SANDBOX";
 
 /// How long a client of the socket may take to write its request. Chosen.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The longest request, in bytes. Chosen: a command line has a few hundred.
+const REQUEST_BYTES_MAX: u64 = 1 << 20;
 
 /// What is asked of a sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,7 +107,7 @@ impl Drop for Control {
 fn read(stream: &UnixStream) -> io::Result<Request> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line)?;
+    BufReader::new(stream.take(REQUEST_BYTES_MAX)).read_line(&mut line)?;
     Ok(serde_json::from_str(&line)?)
 }
 
@@ -152,7 +155,11 @@ pub fn running() -> io::Result<Vec<(String, PathBuf)>> {
 
 /// The folder of this user's sockets, which nobody else can enter.
 fn folder() -> io::Result<PathBuf> {
-    let folder = env::temp_dir().join(format!("nicdrill-of-{}", user()));
+    own(env::temp_dir().join(format!("nicdrill-of-{}", user())))
+}
+
+/// The folder itself, made if it is missing.
+fn own(folder: PathBuf) -> io::Result<PathBuf> {
     match fs::DirBuilder::new().mode(0o700).create(&folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
@@ -188,7 +195,29 @@ fn user() -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
     use super::*;
+
+    #[test]
+    fn the_folder_of_the_sockets_is_its_users_alone() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = own(scratch.path().join("new")).unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        let link = scratch.path().join("link");
+        symlink(&path, &link).unwrap();
+        let open = scratch.path().join("open");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o711)).unwrap();
+        for other in [link, open] {
+            let told = own(other).unwrap_err().to_string();
+            assert!(
+                told.contains("not a folder that only you can enter"),
+                "{told}"
+            );
+        }
+    }
 
     #[test]
     fn a_sandbox_is_found_and_answers_until_it_ends() {

@@ -4,7 +4,6 @@
 //! played does not stop the others; the table says why, and its exit code is the command's.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     process,
 };
@@ -84,7 +83,7 @@ fn is_monitor(word: &str) -> bool {
         return word.contains('/') && path.is_file();
     }
     // A file that cannot be read is told as one of a scenario.
-    let text = fs::read_to_string(path).unwrap_or_default();
+    let text = read_files::text_of(path).unwrap_or_default();
     text.lines()
         .any(|line| line.starts_with("descriptor_version"))
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use capture::{Incident, IncidentError, LiveRoot, see};
-use harness::on_interruption;
+use harness::{on_interruption, read_files::text_of};
 use reports::ExitCode;
 
 use super::{Stop, duration::duration, platform, select::is_path};
@@ -151,7 +151,7 @@ impl<'a> Clock<'a> {
         match self {
             Self::System { first } => first.get_or_insert_with(Instant::now).elapsed(),
             Self::File { path, first } => {
-                let text = fs::read_to_string(path).unwrap_or_default();
+                let text = text_of(path).unwrap_or_default();
                 let boot = text
                     .split_whitespace()
                     .nth(1)

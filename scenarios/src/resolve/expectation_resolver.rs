@@ -18,6 +18,7 @@ use crate::resolve::{known_node, known_workload};
 use crate::resolved_world::ResolvedWorld;
 use crate::step::{StepSpec, When};
 use crate::story::{Expectation, FileRef, StateFileIs, What};
+use crate::values::POLLS_MAX;
 use crate::workload::WorkloadSpec;
 
 /// Collects the resolved expectations of a story.
@@ -359,6 +360,17 @@ impl<'a> ExpectationResolver<'a> {
                 .wrong(line.place, "no poll is in this window")
                 .hint("a poll happens at each whole tick")
         })?;
+        if window.to > u64::from(POLLS_MAX) {
+            let what = format!(
+                "the window ends at tick {}, at most {POLLS_MAX} are played",
+                window.to
+            );
+            return Err(self
+                .source
+                .wrong(line.place, what)
+                .hint("end it earlier, or write a longer `tick`; polls that a reboot, restart or pause leaves out count too")
+                .into());
+        }
         if matches!(what, What::StateFile(StateFileIs::Unchanged)) && window.from == window.to {
             return Err(self
                 .source

@@ -6,6 +6,7 @@ use simfs::Errno;
 
 use super::file::WRITES;
 use super::spec::{MonitorSpec, VerbSpec};
+use crate::handed::{CONFIG, FLAG};
 use crate::keys::{Literal, maybe, or};
 use crate::kind::{AnyText, Choices, Many, Parsed, Plain, Words, count, plain};
 use crate::map::{Alternative, AtMostOne, WordOr, alt};
@@ -15,7 +16,7 @@ use crate::story::{
     StateFileAction,
 };
 use crate::subject::FileSpec;
-use crate::values::{FLAG, SPAN, TIME};
+use crate::values::{SPAN, TIME};
 
 /// Verbs about the monitor, its state file and the connector.
 pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
@@ -82,7 +83,7 @@ pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
             ),
             maybe(
                 "config",
-                AnyText("lines of TOML"),
+                CONFIG,
                 "With `restart`: the lines of `config.toml` from now on.",
             ),
         ),

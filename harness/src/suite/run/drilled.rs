@@ -1,6 +1,6 @@
 //! One drill of a run: played in its arms, compared with the golden trace and with earlier repeats, and reported.
 
-use std::{collections::BTreeMap, fs, time::Instant};
+use std::{collections::BTreeMap, time::Instant};
 
 use judge::{JudgedIn, golden_difference, lanes, trace};
 use memory::Played;
@@ -21,7 +21,11 @@ use super::{
     },
     Show,
 };
-use crate::{MemoryPlayer, Player, Turn, arm_name, bless, play_for, run_folder::Artifact};
+use crate::{
+    MemoryPlayer, Player, Turn, arm_name, bless, play_for,
+    read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to},
+    run_folder::Artifact,
+};
 
 /// The result of one drill.
 pub(super) struct Drilled {
@@ -157,7 +161,7 @@ impl Show<'_> {
             return None;
         }
         let file = self.library.golden(&planned.drill)?;
-        let kept = fs::read_to_string(&file).ok();
+        let kept = text_up_to(&file, RUN_FILE_BYTES_MAX).ok();
         let is_kept_here = match &kept {
             Some(text) => {
                 let head = format!("in {}", story.world);
