@@ -106,7 +106,7 @@ pub(crate) fn fitting(drills: &[DrillReport]) -> Vec<Group> {
 }
 
 /// `162 drills on 23 platforms`.
-fn extent(group: &Group) -> String {
+pub(crate) fn extent(group: &Group) -> String {
     let drills = counted(group.drills.len() as u64, "drill");
     let platforms = counted(group.platforms as u64, "platform");
     format!("{drills} on {platforms}")
@@ -167,7 +167,7 @@ fn causes(group: &Group) -> Vec<String> {
 
 /// The lines of a finding, at most this many. If there is no room for all, its reads are left out, then what
 /// is not the first of several, and then the scenario's line.
-fn details(finding: &Finding, room: usize, style: Style) -> Vec<String> {
+pub(crate) fn details(finding: &Finding, room: usize, style: Style) -> Vec<String> {
     let without_reads = Finding {
         reads: Vec::new(),
         ..finding.clone()

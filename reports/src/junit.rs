@@ -9,8 +9,10 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 
 use crate::{
     ArmCount, ArmName, ArmReport, ArmStatus, DrillReport, Finding, FindingKind, JudgedBy,
-    ProbeOutcome, RunReport, Style, drill_block, summary_line,
+    ProbeOutcome, Repository, RunReport, Style, drill_block, summary_line,
 };
+
+use crate::repository::RepositoryPlace;
 
 /// A run that could not be written as XML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,25 +22,26 @@ pub struct JUnitError {
     pub cause: String,
 }
 
-/// The run as JUnit XML.
+/// The run as JUnit XML. A test case whose scenario is in the repository has its `file`, and the `line` of its first
+/// finding.
 ///
 /// # Errors
 /// If the XML writer fails; no text of a drill is known to cause that.
-pub fn junit(run: &RunReport) -> Result<String, JUnitError> {
+pub fn junit(run: &RunReport, repository: &Repository) -> Result<String, JUnitError> {
     let mut report = Report::new("nicdrill");
     if let Some(ms) = run.wall.ms() {
         report.set_time(Duration::from_millis(ms));
     }
     report.add_test_suites([
-        suite(run, ArmName::Memory, run.summary.memory),
-        suite(run, ArmName::Process, run.summary.process),
+        suite(run, ArmName::Memory, run.summary.memory, repository),
+        suite(run, ArmName::Process, run.summary.process, repository),
     ]);
     report.to_string().map_err(|error| JUnitError {
         cause: error.to_string(),
     })
 }
 
-fn suite(run: &RunReport, arm: ArmName, count: ArmCount) -> TestSuite {
+fn suite(run: &RunReport, arm: ArmName, count: ArmCount, repository: &Repository) -> TestSuite {
     let mut suite = TestSuite::new(format!("{arm} arm"));
     suite.add_property(Property::new("monitor", run.plan.monitor.as_str()));
     suite.add_property(Property::new(
@@ -58,7 +61,7 @@ fn suite(run: &RunReport, arm: ArmName, count: ArmCount) -> TestSuite {
     }
     for drill in &run.drills {
         for in_arm in drill.arms.iter().filter(|report| report.arm == arm) {
-            suite.add_test_case(case(drill, in_arm));
+            suite.add_test_case(case(drill, in_arm, repository));
         }
     }
     suite
@@ -109,7 +112,7 @@ fn stopped(run: &RunReport, arm: ArmName) -> Option<TestCase> {
     Some(case)
 }
 
-fn case(drill: &DrillReport, in_arm: &ArmReport) -> TestCase {
+fn case(drill: &DrillReport, in_arm: &ArmReport, repository: &Repository) -> TestCase {
     let of_arm: Vec<&Finding> = drill
         .findings
         .iter()
@@ -147,6 +150,19 @@ fn case(drill: &DrillReport, in_arm: &ArmReport) -> TestCase {
     };
     let mut case = TestCase::new(drill.drill.scenario.as_str(), status);
     case.set_classname(drill.drill.world.as_str());
+    let lines = of_arm.iter().filter_map(|finding| finding.line.as_ref());
+    let mut places = lines.filter_map(|line| repository.place(&line.place));
+    let of_scenario = repository.place(&drill.file);
+    let is_in_scenario = |place: &RepositoryPlace<'_>| {
+        let scenario = of_scenario.as_ref();
+        scenario.is_some_and(|scenario| scenario.path == place.path)
+    };
+    // A line of another file, such as a golden trace, is none of the scenario's.
+    if let Some(place) = places.find(is_in_scenario).or(of_scenario) {
+        case.extra.insert("file".into(), place.path.into());
+        let line = place.line.to_string();
+        case.extra.insert("line".into(), line.into());
+    }
     if let (Some(ms), false) = (
         drill.wall.ms(),
         matches!(in_arm.status, ArmStatus::Skipped { .. }),

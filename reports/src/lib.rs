@@ -1,5 +1,5 @@
-//! Reports of a run: its events, its outcomes, the exit codes, and four output formats: terminal,
-//! JSON, JUnit and HTML.
+//! Reports of a run: its events, its outcomes, the exit codes, and its output formats: terminal, JSON, JUnit, HTML, and what
+//! GitHub and GitLab show.
 //!
 //! This crate opens no file and knows no clock: the runner passes it [`RunEvent`]s and writes the
 //! texts. Values that differ between two equal runs (a wall-clock time, a process id, a port, a path
@@ -14,6 +14,9 @@ mod event;
 mod excuses;
 mod excuses_report;
 mod exit_code;
+mod github;
+mod github_summary;
+mod gitlab;
 mod glob;
 mod group;
 mod group_page;
@@ -26,6 +29,7 @@ mod junit;
 mod known;
 mod lanes;
 mod outcome;
+mod repository;
 mod root;
 mod run;
 mod terminal;
@@ -47,6 +51,9 @@ pub use event::{NotApplicable, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, Wa
 pub use excuses::{Baseline, Excuses};
 pub use excuses_report::ExcusesReport;
 pub use exit_code::ExitCode;
+pub use github::github_commands;
+pub use github_summary::{GITHUB_SUMMARY_MAX, github_summary};
+pub use gitlab::gitlab;
 pub use glob::Glob;
 pub use group::{FirstDrill, Group, finding_id, groups};
 pub use group_page::groups_page;
@@ -62,5 +69,6 @@ pub use outcome::{
     ArmName, ArmReport, ArmStatus, DrillName, DrillNameError, DrillReport, Excuse, Finding,
     FindingKind, Outcome, Read, StoryLine, VerdictReport, VerdictWord,
 };
+pub use repository::Repository;
 pub use run::{ArmCount, RunReport, Summary, VerdictCount};
 pub use terminal::{Style, counted, coverage_page, drill_block, event_line, summary_line};

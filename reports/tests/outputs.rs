@@ -14,9 +14,9 @@ use std::{fs, path::Path, process::Command};
 use reports::{
     ArmName, ArmReport, ArmStatus, Cause, CauseKind, ClauseCoverage, ClauseStatus, Coverage,
     Defence, DrillName, DrillReport, ExitCode, Finding, FindingKind, Judged, JudgedBy,
-    ProbeOutcome, Read, RunEvent, RunPlan, RunReport, ScenarioCoverage, SourceCoverage, StoryLine,
-    Style, Wall, coverage_page, drill_block, event_line, junit, not_judged_page, results,
-    summary_line,
+    ProbeOutcome, Read, Repository, RunEvent, RunPlan, RunReport, ScenarioCoverage, SourceCoverage,
+    StoryLine, Style, Wall, coverage_page, drill_block, event_line, junit, not_judged_page,
+    results, summary_line,
 };
 use serde_json::Value;
 
@@ -239,7 +239,7 @@ fn json_and_junit_say_how_much_was_judged_and_by_what() {
     assert_eq!(json["summary"]["judged"]["judged"], 4);
     let not_judged = &json["summary"]["judged"]["not_judged"];
     assert_eq!(not_judged["no promise about `card`"], 2);
-    let text = junit(&run).unwrap();
+    let text = junit(&run, &Repository::default()).unwrap();
     for (name, value) in [
         ("judged by", "needs of needs.yaml"),
         ("expectations judged", "4 of 7 (57 %)"),
@@ -378,7 +378,7 @@ fn every_event_is_one_line_of_json_that_names_its_kind() {
 
 #[test]
 fn junit_is_read_back_with_every_drill_of_every_arm() {
-    let text = junit(&run()).unwrap();
+    let text = junit(&run(), &Repository::default()).unwrap();
     let report = quick_junit::Report::deserialize_from_str(&text).unwrap();
     let suites: Vec<(&str, usize, usize, usize)> = report
         .test_suites
@@ -407,7 +407,9 @@ fn a_probe_that_stopped_the_run_is_an_error_in_junit() {
         reason: "it hangs".to_owned(),
         exit_code: ExitCode::CrashedOrHung,
     });
-    let report = quick_junit::Report::deserialize_from_str(&junit(&run).unwrap()).unwrap();
+    let report =
+        quick_junit::Report::deserialize_from_str(&junit(&run, &Repository::default()).unwrap())
+            .unwrap();
     assert_eq!(report.errors, 1);
 }
 
@@ -424,7 +426,7 @@ fn junit_has_the_form_of_our_xsd_by_the_judgement_of_xmllint() {
             .arg(&file)
             .output()
     };
-    let text = junit(&run()).unwrap();
+    let text = junit(&run(), &Repository::default()).unwrap();
     match judged(&text) {
         Ok(output) => {
             let reported = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,0 +1,163 @@
+//! A run as workflow commands of GitHub Actions: an annotation for each group of findings. Start at
+//! [`github_commands`]; [`crate::github_summary`] is the step summary.
+//!
+//! The form is GitHub Docs, "Workflow commands for GitHub Actions"; what is escaped, and how, is as in `escapeData` and
+//! `escapeProperty` of GitHub's toolkit (`packages/core/src/command.ts`).
+
+use std::collections::BTreeSet;
+
+use crate::{
+    DrillName, ExitCode, Group, ProbeOutcome, RunReport, Style,
+    group_page::{details, extent, fitting},
+    repository::Repository,
+    terminal::counted,
+};
+
+/// How many annotations of one level GitHub shows of a step (GitHub Docs, "Workflow syntax": 10 errors, 10 warnings and 10
+/// notices).
+const SHOWN_MAX: usize = 10;
+
+/// The largest number of lines that a finding has in an annotation. Chosen: GitHub shows few and folds the rest.
+const DETAIL_LINES: usize = 12;
+
+/// The run as workflow commands, one a line: `::error` for each group of findings, the most important first, and
+/// `::notice` for what is known and for the number of groups that GitHub would not show. Empty for a run without either.
+///
+/// `folder` is the run folder, as the user named it.
+#[must_use]
+pub fn github_commands(run: &RunReport, repository: &Repository, folder: &str) -> String {
+    let (red, excused): (Vec<Group>, Vec<Group>) = fitting(&run.drills)
+        .into_iter()
+        .partition(|group| group.excuse.is_none());
+    let mut errors: Vec<String> = red
+        .iter()
+        .map(|group| of_group("error", group, repository))
+        .collect();
+    errors.extend(without_finding(run, repository));
+    if errors.is_empty() {
+        errors.extend(unexplained(run));
+    }
+    let mut notices = Vec::new();
+    if let Some(further) = red.get(SHOWN_MAX..).filter(|more| !more.is_empty()) {
+        let drills: BTreeSet<&DrillName> = further.iter().flat_map(|group| &group.drills).collect();
+        let title = format!(
+            "{} in {}",
+            counted(further.len() as u64, "further cause"),
+            counted(drills.len() as u64, "drill")
+        );
+        let text =
+            format!("GitHub shows {SHOWN_MAX} errors of a step; all are in {folder}/failed.txt");
+        notices.push(command("notice", &[("title", title)], &text));
+    }
+    notices.extend(
+        excused
+            .iter()
+            .map(|group| of_group("notice", group, repository)),
+    );
+    errors.truncate(SHOWN_MAX);
+    notices.truncate(SHOWN_MAX);
+    errors.into_iter().chain(notices).collect()
+}
+
+fn of_group(level: &str, group: &Group, repository: &Repository) -> String {
+    let known = if group.excuse.is_some() {
+        "known: "
+    } else {
+        ""
+    };
+    let first = &group.first;
+    let mut lines = vec![format!("{}; first: {}", extent(group), first.drill)];
+    lines.extend(details(&first.finding, DETAIL_LINES, Style::default()));
+    lines.push(format!("repeat it: {}", first.repeat));
+    let mut properties = placed(&first.place, repository);
+    properties.push(("title", format!("{known}{}", group.headline)));
+    command(level, &properties, &lines.join("\n"))
+}
+
+/// What makes a run red and is no finding of a drill: a monitor that cannot be drilled, and wrong entries of `known.toml`.
+fn without_finding(run: &RunReport, repository: &Repository) -> Vec<String> {
+    let mut errors = Vec::new();
+    if let Some(ProbeOutcome::Failed { reason, .. }) = &run.probe {
+        let monitor = &run.plan.monitor;
+        let mut properties = placed(
+            run.plan.descriptor.as_deref().unwrap_or_default(),
+            repository,
+        );
+        properties.push((
+            "title",
+            format!("the monitor `{monitor}` cannot be drilled"),
+        ));
+        errors.push(command("error", &properties, reason));
+    }
+    let excuses = run.excuses.iter();
+    let entries = excuses.flat_map(|of| {
+        let gone = of
+            .no_longer
+            .iter()
+            .map(|entry| ("it no longer occurs, so the entry must be removed", entry));
+        gone.chain(
+            of.expired
+                .iter()
+                .map(|entry| ("the entry has expired", entry)),
+        )
+    });
+    for (why, entry) in entries {
+        let (place, text) = entry.split_once(": ").unwrap_or(("", entry));
+        let mut properties = placed(place, repository);
+        properties.push(("title", format!("known deviation: {why}")));
+        errors.push(command("error", &properties, text));
+    }
+    errors
+}
+
+/// The exit code of a run that is red for none of these reasons, such as a stage that could not be set.
+fn unexplained(run: &RunReport) -> Option<String> {
+    let code = run.exit_code.filter(|code| *code != ExitCode::Success)?;
+    let title = format!("nicdrill ended with exit code {code}");
+    Some(command("error", &[("title", title)], code.meaning()))
+}
+
+fn placed(place: &str, repository: &Repository) -> Vec<(&'static str, String)> {
+    let Some(place) = repository.place(place) else {
+        return Vec::new();
+    };
+    let mut properties = vec![
+        ("file", place.path.to_owned()),
+        ("line", place.line.to_string()),
+    ];
+    properties.extend(place.column.map(|column| ("col", column.to_string())));
+    properties
+}
+
+/// One workflow command, with its newline.
+fn command(level: &str, properties: &[(&str, String)], text: &str) -> String {
+    let properties: Vec<String> = properties
+        .iter()
+        .map(|(name, value)| format!("{name}={}", escaped_property(value)))
+        .collect();
+    format!("::{level} {}::{}\n", properties.join(","), escaped(text))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+fn escaped_property(text: &str) -> String {
+    escaped(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_properties_are_escaped_as_githubs_toolkit_does() {
+        let text = "50 %, a:b\r\nc";
+        assert_eq!(
+            command("error", &[("title", text.to_owned())], text),
+            "::error title=50 %25%2C a%3Ab%0D%0Ac::50 %25, a:b%0D%0Ac\n"
+        );
+    }
+}
