@@ -64,7 +64,7 @@ fn unshared(program: &str) -> Command {
 }
 
 /// Puts a program into the scratch folder; returns its path.
-fn wrapper(scratch: &Scratch, name: &str, text: &str) -> String {
+pub(crate) fn wrapper(scratch: &Scratch, name: &str, text: &str) -> String {
     scratch.file(name, text);
     let path = scratch.path(name);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");

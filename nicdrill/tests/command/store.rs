@@ -191,7 +191,7 @@ fn without_the_flag_nothing_of_a_store_is_told() {
     "`sqlite:no/such/folder/events.db` cannot be used"
 )]
 #[case(
-    "postgres://ann:secret@127.0.0.1:1/d",
+    "postgres://ann@127.0.0.1:1/d",
     "`postgres://ann@127.0.0.1:1/d` cannot be used"
 )]
 fn a_store_that_is_not_there_ends_the_run_before_it_begins(
