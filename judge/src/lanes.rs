@@ -417,6 +417,7 @@ impl Drawing<'_> {
         let is_told = |(of, drawn): &(Of, Drawn)| match of {
             Of::Port(..) => drawn.stretches.iter().any(|it| !it.is_well) || has_news(drawn),
             Of::Device(..) => drawn.stretches.iter().any(|it| !it.is_well) || has_news(drawn),
+            Of::Card(..) => has_news(drawn),
             Of::Workload(_) => true,
             _ => !drawn.marks.is_empty(),
         };
