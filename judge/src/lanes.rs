@@ -164,9 +164,9 @@ impl Drawing<'_> {
                     links::shown(&link.here),
                     links::shown(&link.there)
                 );
-                if links.get(slot) != Some(&text) {
-                    self.mark(Of::slot(slot), tick, MarkKind::Change, text.clone());
-                    links.insert(slot, text);
+                let before = links.insert(slot, text.clone());
+                if before.is_some_and(|before| before != text) {
+                    self.mark(Of::slot(slot), tick, MarkKind::Change, text);
                 }
             }
             for (name, stats) in &all.workloads {
@@ -415,9 +415,7 @@ impl Drawing<'_> {
             truth: self.truth,
         };
         let is_told = |(of, drawn): &(Of, Drawn)| match of {
-            Of::Port(..) => drawn.stretches.iter().any(|it| !it.is_well) || has_news(drawn),
-            Of::Device(..) => drawn.stretches.iter().any(|it| !it.is_well) || has_news(drawn),
-            Of::Card(..) => has_news(drawn),
+            Of::Port(..) | Of::Device(..) | Of::Card(..) => has_news(drawn),
             Of::Workload(_) => true,
             _ => !drawn.marks.is_empty(),
         };
