@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 
 use fabric::Action;
-use platforms::{NodeName, PciAddress, PortNumber, SlotRef};
-use reports::{ArmName, Finding, Judged, Lane, LaneOf, Lanes, Mark, MarkKind, Stretch};
+use platforms::{NodeName, PciAddress, PortNumber};
+use reports::{ArmName, Finding, Judged, Lane, Lanes, Mark, MarkKind, Stretch};
 use scenarios::{About, Expectation, StepAction, Story, What};
 
 use director::{NodeView, Truth};
 use observe::{Descriptor, Exit, MonitorTick, Observation, Recording, Severity, Subject};
 
 use crate::{Consequences, links, normal};
+
+mod subject;
+
+use subject::{Names, Of};
 
 /// How many reads that differ from the poll before are told at one mark. Chosen.
 const READS_TOLD_MAX: usize = 12;
@@ -49,38 +53,6 @@ pub fn lanes(
     drawing.expectations(of);
     drawing.findings(of);
     drawing.lanes(of.arm)
-}
-
-/// The subject of a lane, in the order of drawing.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Of {
-    World,
-    Port(NodeName, PciAddress, PortNumber),
-    Device(NodeName, PciAddress),
-    Card(NodeName, String),
-    Workload(String),
-    Monitor(NodeName),
-    Connector(NodeName),
-    Cluster,
-}
-
-impl Of {
-    fn slot(slot: &SlotRef) -> Self {
-        Self::Port(slot.node.clone(), slot.pci, slot.port)
-    }
-
-    const fn word(&self) -> LaneOf {
-        match self {
-            Self::World => LaneOf::World,
-            Self::Port(..) => LaneOf::Port,
-            Self::Device(..) => LaneOf::Device,
-            Self::Card(..) => LaneOf::Card,
-            Self::Workload(_) => LaneOf::Workload,
-            Self::Monitor(_) => LaneOf::Monitor,
-            Self::Connector(_) => LaneOf::Connector,
-            Self::Cluster => LaneOf::Cluster,
-        }
-    }
 }
 
 /// What a lane holds.
@@ -164,9 +136,9 @@ impl Drawing<'_> {
                     links::shown(&link.here),
                     links::shown(&link.there)
                 );
-                if links.get(slot) != Some(&text) {
-                    self.mark(Of::slot(slot), tick, MarkKind::Change, text.clone());
-                    links.insert(slot, text);
+                let before = links.insert(slot, text.clone());
+                if before.is_some_and(|before| before != text) {
+                    self.mark(Of::slot(slot), tick, MarkKind::Change, text);
                 }
             }
             for (name, stats) in &all.workloads {
@@ -415,8 +387,7 @@ impl Drawing<'_> {
             truth: self.truth,
         };
         let is_told = |(of, drawn): &(Of, Drawn)| match of {
-            Of::Port(..) => drawn.stretches.iter().any(|it| !it.is_well) || has_news(drawn),
-            Of::Device(..) => drawn.stretches.iter().any(|it| !it.is_well) || has_news(drawn),
+            Of::Port(..) | Of::Device(..) | Of::Card(..) => has_news(drawn),
             Of::Workload(_) => true,
             _ => !drawn.marks.is_empty(),
         };
@@ -513,44 +484,4 @@ fn read(before: Option<&MonitorTick>, now: &MonitorTick) -> String {
         text += &format!("\n… and {} more", new.len() - READS_TOLD_MAX);
     }
     text
-}
-
-/// The names of lanes.
-struct Names<'a> {
-    is_several: bool,
-    truth: &'a Truth,
-}
-
-impl Names<'_> {
-    fn of(&self, of: &Of) -> String {
-        match of {
-            Of::World | Of::Cluster => String::new(),
-            Of::Port(node, pci, port) => {
-                self.on(node, &format!("{}/{port}", self.device(node, *pci)))
-            }
-            Of::Device(node, pci) => self.on(node, &self.device(node, *pci)),
-            Of::Card(node, card) => self.on(node, card),
-            Of::Workload(name) => name.clone(),
-            Of::Monitor(node) | Of::Connector(node) => match self.is_several {
-                true => node.to_string(),
-                false => String::new(),
-            },
-        }
-    }
-
-    /// A name with that of its node, where there are several.
-    fn on(&self, node: &NodeName, name: &str) -> String {
-        match self.is_several {
-            true => format!("{node}/{name}"),
-            false => name.to_owned(),
-        }
-    }
-
-    /// The first name of a device.
-    fn device(&self, node: &NodeName, pci: PciAddress) -> String {
-        let mut ticks = self.truth.ticks.iter();
-        let name =
-            ticks.find_map(|tick| Some(tick.nodes.get(node)?.views.0.get(&pci)?.name.0.clone()));
-        name.unwrap_or_else(|| pci.to_string())
-    }
 }

@@ -13,7 +13,9 @@ use crate::{
 pub(super) fn drills(run: &RunReport, lanes: &BTreeMap<DrillName, Vec<Lanes>>) -> Markup {
     let told = run.drills.iter();
     let told = told.filter(|it| !it.findings.is_empty() || lanes.contains_key(&it.drill));
-    let told: Vec<&DrillReport> = told.collect();
+    let mut told: Vec<&DrillReport> = told.collect();
+    // The sort is stable: failed ones first, else in the order of the run.
+    told.sort_by_key(|drill| drill.outcome != Outcome::Failed);
     if told.is_empty() {
         return Markup::default();
     }

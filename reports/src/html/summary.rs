@@ -32,7 +32,7 @@ pub(super) fn summary(run: &RunReport) -> Markup {
     ];
     html! {
         header.good[is_green].bad[!is_green] {
-            p.of { "nicdrill · monitor " b { (run.plan.monitor_text()) } }
+            p.of { "nicdrill · monitor " b { (run.plan.monitor) } @if let Some(file) = &run.plan.descriptor { " (" (file) ")" } }
             h1 { (verdict(run)) }
             ul.counts {
                 @for (word, count, class) in counts {
