@@ -264,7 +264,7 @@ fn the_flags_of_the_reference_monitor_are_settable_where_they_are_accepted() {
 
 #[test]
 fn a_story_with_a_flag_that_is_not_settable_cannot_be_played() {
-    let drill = "port/patience-is-a-flag@h100-oci";
+    let drill = "port/patience-is-a-flag@dgx-h100";
     let settable = |text: &str| {
         let head = "descriptor_version: 1\nname: a\ncommand: [b]\n";
         read("d.yaml", &format!("{head}settable: {text}\n"))
