@@ -45,7 +45,7 @@ mod transport;
 mod watchdog;
 
 pub use probe::{ProbeCause, ProbeFailure, ProbeFinding};
-pub use stage::{Entered, NoStage, Stage, enter, run_pid, trial};
+pub use stage::{Entered, NoStage, Stage, enter, password, run_pid, trial};
 
 use inbox::NodeEvent;
 use network::Network;

@@ -11,9 +11,13 @@
 use std::{
     borrow::Cow,
     env,
+    ffi::OsString,
     fs::{self, File},
-    io::{self, Write as _},
-    os::unix::process::ExitStatusExt,
+    io::{self, PipeReader, Read as _, Write as _},
+    os::unix::{
+        ffi::{OsStrExt as _, OsStringExt as _},
+        process::ExitStatusExt,
+    },
     path::{Path, PathBuf},
     process::{self, Child, Command, Stdio},
 };
@@ -42,8 +46,18 @@ pub(super) const MARK: &str = "NICDRILL_STAGE";
 /// and touches little of it; a block kept for the next mount would have to be cleared as a whole.
 pub(super) const LARGE_BLOCKS: (&str, &str) = ("MIMALLOC_ARENA_MAX_OBJECT_SIZE", "8192");
 
+/// The variable with the password of a run's store. Every process of a pid namespace can read the environment of the inner
+/// one (`proc(5)`, `/proc/PID/environ`), so that one never has it: it gets the password through a pipe.
+const PASSWORD: &str = "PGPASSWORD";
+
+/// Set for an inner process that has the password on its standard input.
+const HANDED: &str = "NICDRILL_HANDED";
+
+/// The longest password that is handed to the inner process, in bytes: what a pipe holds without a reader (`pipe(7)`).
+const PASSWORD_MAX: usize = 4096;
+
 /// Variables that are for nicdrill alone: no program under test gets them. `PGPASSWORD` is the password of a run's store.
-pub(super) const PRIVATE: [&str; 3] = [MARK, LARGE_BLOCKS.0, "PGPASSWORD"];
+pub(super) const PRIVATE: [&str; 4] = [MARK, LARGE_BLOCKS.0, PASSWORD, HANDED];
 
 /// The exit code of the outer process if the inner one cannot be started or was killed: the stage
 /// could not be set (`reports::ExitCode`).
@@ -164,30 +178,68 @@ pub fn run_pid() -> u32 {
 }
 
 /// Sets the stage. It must be called before the program starts a thread, because the outer process
-/// cannot start one afterwards.
+/// cannot start one afterwards. With `hands_password` the inner process gets what `PGPASSWORD` has on its standard input,
+/// where [`password`] reads it.
 ///
 /// # Errors
 /// [`NoStage`]. Nothing has changed then, except the namespaces if the inner process reports the
 /// error.
-pub fn enter() -> Result<Entered, NoStage> {
+pub fn enter(hands_password: bool) -> Result<Entered, NoStage> {
     match env::var(MARK) {
         Ok(mark) if getpid() == Pid::INIT => inside(&mark).map(Entered::Inside),
-        _ => outside(),
+        _ => outside(hands_password),
     }
 }
 
-fn outside() -> Result<Entered, NoStage> {
+/// The value of `PGPASSWORD`: of the environment, or as the outer process handed it over. To be called once in a process.
+#[must_use]
+pub fn password() -> Option<OsString> {
+    if env::var_os(HANDED).is_none() {
+        return env::var_os(PASSWORD);
+    }
+    let mut password = Vec::new();
+    let mut input = io::stdin().lock().take(PASSWORD_MAX as u64);
+    // What cannot be read is a password that the server refuses.
+    let _ = input.read_to_end(&mut password);
+    Some(OsString::from_vec(password))
+}
+
+/// The reading end of a pipe that holds the password.
+fn handed_password() -> io::Result<Option<PipeReader>> {
+    let Some(password) = env::var_os(PASSWORD).filter(|password| !password.is_empty()) else {
+        return Ok(None);
+    };
+    if password.len() > PASSWORD_MAX {
+        let text = format!("`{PASSWORD}` is above {PASSWORD_MAX} bytes");
+        return Err(io::Error::other(text));
+    }
+    let (reader, mut writer) = io::pipe()?;
+    writer.write_all(password.as_bytes())?;
+    Ok(Some(reader))
+}
+
+fn outside(hands_password: bool) -> Result<Entered, NoStage> {
     open_fuse()?;
     let folder = StageFolder::make()?;
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD])?;
+    let handed = if hands_password {
+        handed_password()?
+    } else {
+        None
+    };
     isolate()?;
     let inner = env::current_exe().and_then(|program| {
         let mark = format!("{} {}", getpid(), folder.path().display());
-        Command::new(program)
+        let mut inner = Command::new(program);
+        inner
             .args(env::args_os().skip(1))
             .env(MARK, mark)
             .env(LARGE_BLOCKS.0, LARGE_BLOCKS.1)
-            .spawn()
+            .env_remove(PASSWORD);
+        if let Some(reader) = handed {
+            inner.env(HANDED, "1").stdin(reader);
+        }
+        inner.spawn()
     });
     let code = match inner {
         Ok(inner) => watch(inner, &mut signals, folder.path()),

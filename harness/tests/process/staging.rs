@@ -23,7 +23,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// The entry point of the child program: a drill on a private stage with a monitor that never
 /// polls.
 pub(crate) fn inside() -> ExitCode {
-    let stage = match enter() {
+    let stage = match enter(false) {
         Ok(Entered::Inside(stage)) => stage,
         Ok(Entered::Outside(code)) => return ExitCode::from(code),
         Err(reason) => {

@@ -78,7 +78,11 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
     }
     let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&ArmName::Process);
     let wanted = choice.selected.drills.iter().any(as_process);
-    match stage::set(wanted) {
+    let set = match store {
+        Some(_) => stage::set_with_password,
+        None => stage::set,
+    };
+    match set(wanted) {
         Standing::Outside(code) => Ok(code.into()),
         Standing::Here(here) => {
             let files = Files { reports, store };

@@ -27,10 +27,19 @@ pub(crate) struct Here {
 
 /// Sets the stage if a drill needs the process arm.
 pub(crate) fn set(wanted: bool) -> Standing {
+    set_for(wanted, false)
+}
+
+/// Sets the stage like [`set`]; the process that plays the drills gets the password of a store.
+pub(crate) fn set_with_password(wanted: bool) -> Standing {
+    set_for(wanted, true)
+}
+
+fn set_for(wanted: bool, hands_password: bool) -> Standing {
     if !wanted {
         return Standing::Here(Here::without_stage("no drill asks for it".to_owned()));
     }
-    match process::enter() {
+    match process::enter(hands_password) {
         Ok(Entered::Outside(code)) => Standing::Outside(code),
         Ok(Entered::Inside(stage)) => Standing::Here(Here {
             interruption: stage.interruption().clone(),

@@ -4,6 +4,7 @@
 
 use std::{env, path::Path};
 
+use harness::process;
 use observe::Recording;
 use reports::{ArmName, DrillName, counted};
 use store::{Ending, Limits, Passwords, Reached, Run, Store, StoreUrl};
@@ -38,7 +39,11 @@ pub(crate) fn asked_for(arguments: &RunArguments) -> Result<Option<StoreUrl>, St
     let Some(mut store) = store else {
         return Ok(None);
     };
-    let passwords = Passwords::of(|name| env::var_os(name)).map_err(Stop::input)?;
+    let variable = |name: &str| match name {
+        "PGPASSWORD" => process::password(),
+        other => env::var_os(other),
+    };
+    let passwords = Passwords::of(variable).map_err(Stop::input)?;
     let warn = |warning: &str| log(&format!("warning: {warning}"));
     store.unlock(&passwords, warn).map_err(Stop::input)?;
     Ok(Some(store))

@@ -12,9 +12,9 @@ use crate::{
 
 const DRILL: &str = "start/baseline@h100-oci";
 
-/// A wrapped monitor that says what it was given.
+/// A wrapped monitor that says what it and every process that it sees were given.
 const CURIOUS: &str = "#!/bin/sh\n\
-    cat /proc/$$/environ /proc/$$/cmdline | tr '\\0' '\\n' >&2\n\
+    cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline | tr '\\0' '\\n' >&2\n\
     exec \"$@\"\n";
 
 /// How a user gives the password.
