@@ -13,7 +13,6 @@ mod do_command;
 mod duration;
 mod excuses;
 mod fit;
-mod forms;
 mod freeze_at;
 mod help;
 mod init;

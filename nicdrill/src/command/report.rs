@@ -10,8 +10,8 @@ use harness::{
 use reports::ExitCode;
 
 use super::{
-    Stop, excuses, forms, needs,
-    run::{Outputs, RunOutput, again_with, folder_error, tell},
+    Stop, excuses, needs,
+    run::{Outputs, RunOutput, again_with, folder_error, reports_asked_for, tell},
     select::choose,
 };
 use crate::{
@@ -37,7 +37,7 @@ fn merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
         report: merging.report.clone(),
         ..ReportArguments::default()
     };
-    let reports = forms::asked_for(&told)?;
+    let reports = reports_asked_for(&told)?;
     let shards = Shards::read(&merging.dirs).map_err(Stop::input)?;
     let asked = shards.asked().to_vec();
     let mut arguments = as_asked(&asked)?;
@@ -78,7 +78,6 @@ fn merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
         reports: &reports,
         folder: &choice.out,
         told: &told,
-        own_scenarios: library.own_scenarios,
     };
     Ok(tell(&report, output, &outputs))
 }

@@ -1,17 +1,22 @@
 //! `nicdrill run`: runs drills.
 
-use std::{collections::BTreeMap, env, path::Path, process};
+use std::{
+    collections::BTreeMap,
+    env,
+    path::{Path, PathBuf},
+    process,
+};
 
 use harness::SharedTrees;
 use harness::{
     needs::SiteNeeds,
-    run_folder::{Artifact, RunFolder, RunFolderError},
+    run_folder::{Artifact, RunFolder, RunFolderError, write_report},
     suite::{self, Audience, How, ProcessArm, Starting},
 };
 use observe::Recording;
 use reports::{
-    ArmName, DrillName, Excuses, ExitCode, Lanes, RunEvent, RunReport, counted, coverage_page,
-    event_line, groups_page, not_judged_page, summary_line,
+    ArmName, DrillName, Excuses, ExitCode, HtmlReport, Lanes, RunEvent, RunReport, counted,
+    coverage_page, event_line, groups_page, not_judged_page, summary_line,
 };
 
 use store::StoreUrl;
@@ -19,9 +24,7 @@ use store::StoreUrl;
 use super::{
     Stop,
     asked::asked,
-    excuses,
-    forms::{self, Asked, Told},
-    needs,
+    excuses, needs,
     select::{Choice, choose, is_path},
     stage::{self, Here, Standing},
     stored::{self, Storing},
@@ -34,7 +37,7 @@ use crate::{
 
 /// Runs drills and reports the results.
 pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
-    let reports = forms::asked_for(&arguments.reporting)?;
+    let reports = reports_asked_for(&arguments.reporting)?;
     let store = stored::asked_for(arguments)?;
     may_bless(arguments)?;
     let choice = choose(&arguments.select, arguments.how.seed)?;
@@ -93,7 +96,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
 
 /// Outputs of a run other than the terminal and its folder.
 struct Files {
-    reports: Vec<Asked>,
+    reports: Vec<(Form, PathBuf)>,
     store: Option<StoreUrl>,
 }
 
@@ -149,7 +152,7 @@ fn played(
         require_process: arguments.how.require == Some(Required::Process),
         allow_skips: arguments.how.allow_skips,
         keep: arguments.how.keep,
-        draws: files.reports.iter().any(Asked::draws),
+        draws: files.reports.iter().any(|(form, _)| form.draws()),
         excuses,
         again: again_with(choice, needs.as_ref()),
         needs,
@@ -173,21 +176,18 @@ fn played(
         reports: &files.reports,
         folder: &choice.out,
         told: &arguments.reporting,
-        own_scenarios: library.own_scenarios,
     };
     Ok(tell(&report, output, &outputs).into())
 }
 
 /// Where a run is told, other than its run folder.
 pub(super) struct Outputs<'r> {
-    /// The reports that are asked for.
-    pub(super) reports: &'r [Asked],
+    /// Reports by format.
+    pub(super) reports: &'r [(Form, PathBuf)],
     /// The run folder, as messages name it.
     pub(super) folder: &'r Path,
     /// How it is told.
     pub(super) told: &'r ReportArguments,
-    /// Whether the scenarios are files of the user's.
-    pub(super) own_scenarios: bool,
 }
 
 /// Writes the reports of a run that ended, tells its result on the terminal, and returns the exit code.
@@ -202,6 +202,14 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     let Outputs { told, .. } = outputs;
     terminal.end();
     let kept = storing.map_or(Ok(()), |storing| storing.finish(&mut terminal));
+    for (form, path) in outputs.reports {
+        let written = form
+            .text(report, &lanes)
+            .and_then(|text| write_report(path, &text).map_err(|error| error.to_string()));
+        if let Err(error) = written {
+            unwritten.get_or_insert(error);
+        }
+    }
     if let Some(coverage) = &report.coverage {
         terminal.out(&coverage_page(coverage, terminal.style()));
     }
@@ -217,17 +225,6 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     }
     let line = summary_line(report, terminal.style(), told.not_judged);
     terminal.out(&line);
-    let of_run = Told {
-        run: report,
-        lanes: &lanes,
-        folder: &folder,
-        own_scenarios: outputs.own_scenarios,
-    };
-    for asked in outputs.reports {
-        if let Err(error) = asked.write(&of_run, &mut terminal) {
-            unwritten.get_or_insert(error);
-        }
-    }
     let mut code = report.exit_code.unwrap_or(ExitCode::InternalFault);
     for error in [unwritten, kept.err()].into_iter().flatten() {
         log(&format!("error: {error}"));
@@ -270,6 +267,45 @@ fn words(command: Option<&str>) -> Vec<String> {
         .split_whitespace()
         .map(str::to_owned)
         .collect()
+}
+
+/// The format of a report.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    JUnit,
+    Json,
+    Html,
+}
+
+impl Form {
+    /// Whether drills are drawn in it.
+    const fn draws(self) -> bool {
+        matches!(self, Self::Html)
+    }
+
+    fn text(
+        self,
+        run: &RunReport,
+        lanes: &BTreeMap<DrillName, Vec<Lanes>>,
+    ) -> Result<String, String> {
+        match self {
+            Self::JUnit => reports::junit(run).map_err(|error| error.to_string()),
+            Self::Json => Ok(reports::results(run)),
+            Self::Html => Ok(HtmlReport { run, lanes }.page()),
+        }
+    }
+}
+
+/// The reports that are asked for, each with its file.
+pub(super) fn reports_asked_for(reporting: &ReportArguments) -> Result<Vec<(Form, PathBuf)>, Stop> {
+    let form = |asked: &String| match asked.split_once('=') {
+        Some(("junit", path)) if !path.is_empty() => Ok((Form::JUnit, PathBuf::from(path))),
+        Some(("json", path)) if !path.is_empty() => Ok((Form::Json, PathBuf::from(path))),
+        Some(("html", path)) if !path.is_empty() => Ok((Form::Html, PathBuf::from(path))),
+        _ => Err(Stop::usage(format!("`--report {asked}` cannot be read"))
+            .hint("write `junit=FILE`, `json=FILE`, `html=FILE`, or several with commas")),
+    };
+    reporting.report.iter().map(form).collect()
 }
 
 /// Checks that golden traces may be rewritten: only for files given by path, and not in CI.

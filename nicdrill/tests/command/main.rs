@@ -3,7 +3,6 @@
 mod alert_rules;
 mod another_make;
 mod captured;
-mod code_hosts;
 mod compare;
 mod configured;
 mod confine;
