@@ -1,22 +1,17 @@
 //! `nicdrill run`: runs drills.
 
-use std::{
-    collections::BTreeMap,
-    env,
-    path::{Path, PathBuf},
-    process,
-};
+use std::{collections::BTreeMap, env, process};
 
 use harness::SharedTrees;
 use harness::{
     needs::SiteNeeds,
-    run_folder::{Artifact, RunFolder, RunFolderError, write_report},
+    run_folder::{Artifact, RunFolder, RunFolderError},
     suite::{self, Audience, How, ProcessArm, Starting},
 };
 use observe::Recording;
 use reports::{
-    ArmName, DrillName, Excuses, ExitCode, HtmlReport, Lanes, RunEvent, RunReport, counted,
-    coverage_page, event_line, groups_page, not_judged_page, summary_line,
+    ArmName, DrillName, Excuses, ExitCode, Lanes, RunEvent, RunReport, counted, coverage_page,
+    event_line, groups_page, not_judged_page, summary_line,
 };
 
 use store::StoreUrl;
@@ -25,6 +20,8 @@ use super::{
     Stop,
     asked::asked,
     excuses, needs,
+    report_output::{ReportOutput, Reported, reports_asked_for},
+    repository::repository,
     select::{Choice, choose, is_path},
     stage::{self, Here, Standing},
     stored::{self, Storing},
@@ -92,7 +89,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
 
 /// Outputs of a run other than the terminal and its folder.
 struct Files {
-    reports: Vec<(Form, PathBuf)>,
+    reports: Vec<ReportOutput>,
     store: Option<StoreUrl>,
 }
 
@@ -148,7 +145,7 @@ fn played(
         require_process: arguments.how.require == Some(Required::Process),
         allow_skips: arguments.how.allow_skips,
         keep: arguments.how.keep,
-        draws: files.reports.iter().any(|(form, _)| form.draws()),
+        draws: files.reports.iter().any(ReportOutput::draws),
         excuses,
         again: again_with(choice, needs.as_ref()),
         needs,
@@ -170,7 +167,8 @@ fn played(
     let report = suite::run(library, descriptor, selected, &how, &mut output);
     let outputs = Outputs {
         reports: &files.reports,
-        folder: &choice.out,
+        choice,
+        known: how.excuses.known_file(),
         told: &arguments.reporting,
     };
     Ok(tell(&report, output, &outputs).into())
@@ -178,10 +176,12 @@ fn played(
 
 /// Where a run is told, other than its run folder.
 pub(super) struct Outputs<'r> {
-    /// Reports by format.
-    pub(super) reports: &'r [(Form, PathBuf)],
-    /// The run folder, as messages name it.
-    pub(super) folder: &'r Path,
+    /// The reports.
+    pub(super) reports: &'r [ReportOutput],
+    /// What was selected, and the run folder.
+    pub(super) choice: &'r Choice,
+    /// The file of known deviations.
+    pub(super) known: Option<&'r str>,
     /// How it is told.
     pub(super) told: &'r ReportArguments,
 }
@@ -198,18 +198,23 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     let Outputs { told, .. } = outputs;
     terminal.end();
     let kept = storing.map_or(Ok(()), |storing| storing.finish(&mut terminal));
-    for (form, path) in outputs.reports {
-        let written = form
-            .text(report, &lanes)
-            .and_then(|text| write_report(path, &text).map_err(|error| error.to_string()));
-        if let Err(error) = written {
+    let folder = outputs.choice.out.display().to_string();
+    let files = [outputs.known, report.plan.descriptor.as_deref()];
+    let repository = repository(outputs.choice, files.into_iter().flatten());
+    let reported = Reported {
+        run: report,
+        lanes: &lanes,
+        repository: &repository,
+        folder: &folder,
+    };
+    for asked in outputs.reports {
+        if let Err(error) = asked.write(&reported, &mut terminal) {
             unwritten.get_or_insert(error);
         }
     }
     if let Some(coverage) = &report.coverage {
         terminal.out(&coverage_page(coverage, terminal.style()));
     }
-    let folder = outputs.folder.display().to_string();
     if !told.verbose {
         terminal.out(&groups_page(report, &folder, terminal.style()));
     }
@@ -263,45 +268,6 @@ fn words(command: Option<&str>) -> Vec<String> {
         .split_whitespace()
         .map(str::to_owned)
         .collect()
-}
-
-/// The format of a report.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Form {
-    JUnit,
-    Json,
-    Html,
-}
-
-impl Form {
-    /// Whether drills are drawn in it.
-    const fn draws(self) -> bool {
-        matches!(self, Self::Html)
-    }
-
-    fn text(
-        self,
-        run: &RunReport,
-        lanes: &BTreeMap<DrillName, Vec<Lanes>>,
-    ) -> Result<String, String> {
-        match self {
-            Self::JUnit => reports::junit(run).map_err(|error| error.to_string()),
-            Self::Json => Ok(reports::results(run)),
-            Self::Html => Ok(HtmlReport { run, lanes }.page()),
-        }
-    }
-}
-
-/// The reports that are asked for, each with its file.
-pub(super) fn reports_asked_for(reporting: &ReportArguments) -> Result<Vec<(Form, PathBuf)>, Stop> {
-    let form = |asked: &String| match asked.split_once('=') {
-        Some(("junit", path)) if !path.is_empty() => Ok((Form::JUnit, PathBuf::from(path))),
-        Some(("json", path)) if !path.is_empty() => Ok((Form::Json, PathBuf::from(path))),
-        Some(("html", path)) if !path.is_empty() => Ok((Form::Html, PathBuf::from(path))),
-        _ => Err(Stop::usage(format!("`--report {asked}` cannot be read"))
-            .hint("write `junit=FILE`, `json=FILE`, `html=FILE`, or several with commas")),
-    };
-    reporting.report.iter().map(form).collect()
 }
 
 /// Checks that golden traces may be rewritten: only for files given by path, and not in CI.

@@ -1,6 +1,7 @@
 //! The command through its binary, as used by people, scripts and other monitors.
 
 mod alert_rules;
+mod annotated;
 mod another_make;
 mod captured;
 mod compare;
