@@ -26,6 +26,12 @@ pub(crate) struct ReportArguments {
     /// Tell why expectations were not judged: how many, for which reason, in which drill first
     #[arg(long)]
     pub(crate) not_judged: bool,
+    /// Print only causes that make the run fail, and the last line
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Print the N drills that took longest
+    #[arg(long, value_name = "N")]
+    pub(crate) slowest: Option<usize>,
     /// Tell each drill with findings, instead of each cause
     #[arg(short, long)]
     pub(crate) verbose: bool,

@@ -64,7 +64,7 @@ fn merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
     let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
     let mut terminal = Terminal::new(merging.color);
     terminal.begin(choice.selected.drills.len());
-    let mut output = RunOutput::new(terminal, folder, None, merging.verbose);
+    let mut output = RunOutput::new(terminal, folder, None, &told);
     let (library, descriptor) = (&choice.library, &choice.descriptor);
     let merged = suite::merge(
         library,

@@ -10,8 +10,8 @@ use harness::{
 };
 use observe::Recording;
 use reports::{
-    ArmName, DrillName, Excuses, ExitCode, Lanes, RunEvent, RunReport, counted, coverage_page,
-    event_line, groups_page, not_judged_page, summary_line,
+    ArmName, DrillName, Excuses, ExitCode, Lanes, ProbeOutcome, RunEvent, RunReport, counted,
+    coverage_page, event_line, groups_page, not_judged_page, slowest_page, summary_line,
 };
 
 use store::StoreUrl;
@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     arguments::{ReportArguments, Required, RunArguments},
-    settings::FILE,
+    settings::{FILE, with_profile},
     terminal::{Terminal, log},
 };
 
@@ -102,13 +102,18 @@ fn played(
     files: Files,
     (excuses, needs): (Excuses, Option<SiteNeeds>),
 ) -> Result<process::ExitCode, Stop> {
-    let asked = asked(env::args().skip(1).collect());
+    let words = with_profile(env::args_os().collect())?.into_iter().skip(1);
+    let asked = asked(
+        words
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+    );
     // A run whose store is not available does not start.
     let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
     let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
     let starting = Starting {
         pin: !arguments.how.no_pin,
-        wrap: words(arguments.how.wrap.as_deref()),
+        wrap: split(arguments.how.wrap.as_deref()),
         wrong: None,
         trees: SharedTrees::default(),
     };
@@ -123,7 +128,7 @@ fn played(
         Ok(stage) => starting.probe(stage, library, descriptor, selected),
         Err(reason) => {
             let reason = reason.clone();
-            reports::ProbeOutcome::Skipped { reason }.into()
+            ProbeOutcome::Skipped { reason }.into()
         }
     };
     let players = |job| match stage {
@@ -157,13 +162,15 @@ fn played(
         process: wanted.then(arm),
         interruption: here.interruption.clone(),
     };
-    if let Some(estimate) = suite::estimate(library, descriptor, selected) {
+    if let Some(estimate) = suite::estimate(library, descriptor, selected)
+        && !arguments.reporting.quiet
+    {
         log(&estimate.to_string());
     }
     let mut terminal = Terminal::new(arguments.reporting.color);
     terminal.begin(selected.drills.len());
     let storing = reached.map(|reached| Storing::begin(reached, folder.path(), arguments, asked));
-    let mut output = RunOutput::new(terminal, folder, storing, arguments.reporting.verbose);
+    let mut output = RunOutput::new(terminal, folder, storing, &arguments.reporting);
     let report = suite::run(library, descriptor, selected, &how, &mut output);
     let outputs = Outputs {
         reports: &files.reports,
@@ -215,14 +222,20 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     if let Some(coverage) = &report.coverage {
         terminal.out(&coverage_page(coverage, terminal.style()));
     }
-    if !told.verbose {
+    let is_red = report.exit_code != Some(ExitCode::Success);
+    if !told.verbose && (is_red || !told.quiet) {
         terminal.out(&groups_page(report, &folder, terminal.style()));
     }
-    if let Some(excuses) = &report.excuses {
+    if let Some(excuses) = &report.excuses
+        && (is_red || !told.quiet)
+    {
         terminal.out(&excuses.page(&folder));
     }
     if told.not_judged {
         terminal.out(&not_judged_page(report, terminal.style()));
+    }
+    if let Some(count) = told.slowest {
+        terminal.out(&slowest_page(report, count));
     }
     let line = summary_line(report, terminal.style(), told.not_judged);
     terminal.out(&line);
@@ -262,7 +275,7 @@ pub(super) fn again_with(choice: &Choice, needs: Option<&SiteNeeds>) -> Vec<Stri
     again
 }
 
-fn words(command: Option<&str>) -> Vec<String> {
+fn split(command: Option<&str>) -> Vec<String> {
     command
         .unwrap_or_default()
         .split_whitespace()
@@ -295,8 +308,43 @@ pub(super) struct RunOutput {
     lanes: BTreeMap<DrillName, Vec<Lanes>>,
     /// The first error of a write.
     unwritten: Option<String>,
-    /// Whether each drill with findings is told.
-    verbose: bool,
+    told: Told,
+    /// The drills that are not reported yet, the next one last.
+    awaited: Vec<DrillName>,
+}
+
+/// What is told of a drill while the run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// Nothing but what stops the run.
+    Quiet,
+    /// What is about the run as a whole.
+    Run,
+    /// Each drill with findings too.
+    Drills,
+}
+
+impl Told {
+    fn of(arguments: &ReportArguments) -> Self {
+        match arguments {
+            ReportArguments { quiet: true, .. } => Self::Quiet,
+            ReportArguments { verbose: true, .. } => Self::Drills,
+            _ => Self::Run,
+        }
+    }
+
+    /// Whether the line of an event is told.
+    fn has(self, event: &RunEvent) -> bool {
+        match event {
+            RunEvent::DrillFailed(_) | RunEvent::DrillKnown(_) | RunEvent::DrillPassed(_) => {
+                self == Self::Drills
+            }
+            RunEvent::Probe { outcome, .. } => {
+                self != Self::Quiet || matches!(outcome, ProbeOutcome::Failed { .. })
+            }
+            _ => true,
+        }
+    }
 }
 
 impl RunOutput {
@@ -305,7 +353,7 @@ impl RunOutput {
         terminal: Terminal,
         folder: RunFolder,
         storing: Option<Storing>,
-        verbose: bool,
+        told: &ReportArguments,
     ) -> Self {
         Self {
             terminal,
@@ -314,7 +362,21 @@ impl RunOutput {
             storing,
             lanes: BTreeMap::new(),
             unwritten: None,
-            verbose,
+            told: Told::of(told),
+            awaited: Vec::new(),
+        }
+    }
+
+    /// A drill is reported, and the next one is waited for.
+    fn step(&mut self) {
+        self.terminal.step();
+        self.awaited.pop();
+        self.awaits();
+    }
+
+    fn awaits(&mut self) {
+        if let Some(drill) = self.awaited.last() {
+            self.terminal.awaits(drill);
         }
     }
 
@@ -328,17 +390,25 @@ impl RunOutput {
 
 impl Audience for RunOutput {
     fn hear(&mut self, event: &RunEvent) {
-        let is_drill = matches!(
-            event,
-            RunEvent::DrillFailed(_) | RunEvent::DrillKnown(_) | RunEvent::DrillPassed(_)
-        );
         if let Some(text) = event_line(event, self.terminal.style())
-            && (self.verbose || !is_drill)
+            && self.told.has(event)
         {
             self.terminal.out(&text);
         }
-        if is_drill || matches!(event, RunEvent::DrillSkipped(_)) {
-            self.terminal.step();
+        match event {
+            RunEvent::RunStarted(plan) => {
+                let drills = plan.drills.iter().rev();
+                self.awaited = drills.map(|planned| planned.drill.clone()).collect();
+                self.awaits();
+            }
+            RunEvent::DrillFailed(_) => {
+                self.terminal.failed();
+                self.step();
+            }
+            RunEvent::DrillKnown(_) | RunEvent::DrillPassed(_) | RunEvent::DrillSkipped(_) => {
+                self.step();
+            }
+            _ => {}
         }
         self.write(|folder| folder.take(event));
     }
