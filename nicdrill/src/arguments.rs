@@ -255,6 +255,9 @@ pub(crate) struct HowArguments {
     /// Run everything N times and compare the repeats
     #[arg(long, value_name = "N")]
     pub(crate) repeat: Option<u32>,
+    /// Take the flags of `[profile.NAME]` in nicdrill.toml too; those given here take precedence
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
     /// Fail if this arm is not available
     #[arg(long, value_name = "process")]
     pub(crate) require: Option<Required>,

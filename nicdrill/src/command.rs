@@ -26,6 +26,8 @@ mod proto;
 mod record;
 mod replay;
 mod report;
+mod report_output;
+mod repository;
 mod rules;
 mod run;
 mod sandbox_line;
@@ -34,6 +36,7 @@ mod select;
 mod shell;
 mod show;
 mod stage;
+mod step_summary;
 mod stored;
 mod suite;
 #[cfg(feature = "zoo")]

@@ -41,9 +41,10 @@ fn main() -> process::ExitCode {
     if env::args_os().nth(1).as_deref() == Some(OsStr::new("wrong-monitor")) {
         return command::wrong_monitor(env::args_os().skip(2));
     }
-    let code = panic::catch_unwind(|| match command(Arguments::parse().command) {
-        Ok(code) => code,
-        Err(stop) => stop.report().into(),
+    let code = panic::catch_unwind(|| {
+        let words = settings::with_profile(env::args_os().collect());
+        let done = words.and_then(|words| command(Arguments::parse_from(words).command));
+        done.unwrap_or_else(|stop| stop.report().into())
     });
     code.unwrap_or_else(|_| ExitCode::InternalFault.into())
 }

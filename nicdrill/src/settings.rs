@@ -6,8 +6,13 @@
 //! scenarios = ["scenarios"]       # scenario files or folders, instead of the built-in suite
 //! out = "nicdrill.out"            # the run folder
 //! store = "postgres://…"          # where events are kept
+//!
+//! [profile.ci]                    # flags of `nicdrill run --profile ci`
+//! report = ["junit=nicdrill.xml"]
 //! ```
 //! It is read from the current folder; the command line takes precedence.
+
+mod profile;
 
 use std::{
     collections::BTreeMap,
@@ -21,11 +26,21 @@ use toml::Spanned;
 
 use crate::command::Stop;
 
+pub(crate) use profile::with_profile;
+use profile::{Profiles, ProfilesSpec};
+
 /// The file's name.
 pub(crate) const FILE: &str = "nicdrill.toml";
 
 /// Its keys.
-const KEYS: [&str; 5] = ["monitor", "platforms", "scenarios", "out", "store"];
+const KEYS: [&str; 6] = [
+    "monitor",
+    "platforms",
+    "scenarios",
+    "out",
+    "store",
+    "profile",
+];
 
 /// What the file says.
 #[derive(Debug, Default)]
@@ -40,6 +55,8 @@ pub(crate) struct Settings {
     pub(crate) out: Option<PathBuf>,
     /// Where events are kept; its address may have a password.
     pub(crate) store: Option<StoreUrl>,
+    /// Flags of `nicdrill run` by profile.
+    profiles: Profiles,
 }
 
 /// What the file says about the monitor under test.
@@ -68,6 +85,7 @@ struct FileSpec {
     scenarios: Vec<PathBuf>,
     out: Option<PathBuf>,
     store: Option<Spanned<String>>,
+    profile: ProfilesSpec,
 }
 
 impl Settings {
@@ -87,11 +105,7 @@ impl Settings {
             .keys()
             .find(|key| !KEYS.contains(&key.as_ref().as_str()))
         {
-            let (at, key) = (key.span().start, key.as_ref());
-            let near = near::did_you_mean(&near::names(key, &KEYS));
-            let near = near.map_or_else(String::new, |near| format!("{near} "));
-            let found = format!("{}: unknown key `{key}`", place(text, at));
-            return Err(Stop::usage(found).hint(format!("{near}allowed: {}", KEYS.join(", "))));
+            return Err(unknown(text, key, &KEYS));
         }
         let spec: FileSpec = toml::from_str(text).map_err(wrong)?;
         let monitor = match spec.monitor {
@@ -112,8 +126,18 @@ impl Settings {
             scenarios: spec.scenarios,
             out: spec.out,
             store: store.transpose()?,
+            profiles: Profiles::of(text, spec.profile)?,
         })
     }
+}
+
+/// The error for a key that the file may not have.
+fn unknown(text: &str, key: &Spanned<String>, allowed: &[&str]) -> Stop {
+    let (at, key) = (key.span().start, key.as_ref());
+    let near = near::did_you_mean(&near::names(key, allowed));
+    let near = near.map_or_else(String::new, |near| format!("{near} "));
+    let found = format!("{}: unknown key `{key}`", place(text, at));
+    Stop::usage(found).hint(format!("{near}allowed: {}", allowed.join(", ")))
 }
 
 /// The place of a byte of the file, as `nicdrill.toml:1:11`.
@@ -150,7 +174,7 @@ mod tests {
     ) {
         let stop = Settings::of(&format!("out = \"o\"\n{key} = \"p\"\n")).unwrap_err();
         assert_eq!(stop.text, format!("nicdrill.toml:2:1: unknown key `{key}`"));
-        let hint = format!("{near}allowed: monitor, platforms, scenarios, out, store");
+        let hint = format!("{near}allowed: monitor, platforms, scenarios, out, store, profile");
         assert_eq!(stop.hint, Some(hint));
     }
 
@@ -174,6 +198,30 @@ mod tests {
                     store = \"postgres://ann:a%20b@h:5432/d?sslmode=verify-full&sslrootcert=c.pem\"\n";
         let address = "store = \"postgres://ann@[::1]:5432,h/d?hostaddr=127.0.0.1,::1&host=/run&password=a\"\n";
         test_support::mutation::check_texts(vec![text, address], |text| drop(Settings::of(text)));
+    }
+
+    #[rstest]
+    #[case("reprot = \"github\"", "1: unknown key `reprot`")]
+    #[case("jobs = true", "8: `jobs` takes a text or a number")]
+    #[case("full = 1", "8: `full` takes true or false")]
+    #[case("jobs = \"many\"", "8: invalid value 'many' for '--jobs <N>'")]
+    #[case("report = [true]", "10: `report` takes a list of texts")]
+    #[case("store = \"sqlite:x\"", "1: unknown key `store`")]
+    fn a_profile_is_refused_with_its_place(#[case] line: &str, #[case] found: &str) {
+        let stop = Settings::of(&format!("[profile.ci]\n{line}\n")).unwrap_err();
+        let place = "nicdrill.toml:2:";
+        assert!(
+            stop.text.starts_with(&format!("{place}{found}")),
+            "{}",
+            stop.text
+        );
+    }
+
+    #[test]
+    fn a_slip_in_a_profile_has_the_nearest_flag() {
+        let stop = Settings::of("[profile.ci]\nreprot = \"github\"\n").unwrap_err();
+        let hint = stop.hint.unwrap();
+        assert!(hint.starts_with("did you mean `report`? "), "{hint}");
     }
 
     #[test]

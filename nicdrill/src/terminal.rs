@@ -9,7 +9,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use reports::Style;
+use reports::{DrillName, Style};
 
 use crate::arguments::Color;
 
@@ -32,6 +32,8 @@ pub(crate) struct Terminal {
 struct Progress {
     bar: ProgressBar,
     began: std::time::Instant,
+    /// How many drills failed.
+    failed: u64,
 }
 
 impl Terminal {
@@ -86,12 +88,15 @@ impl Terminal {
             Some(u64::try_from(drills).expect("a count fits 64 bits")),
             ProgressDrawTarget::hidden(),
         );
-        let style = ProgressStyle::with_template("{bar:30} {pos} of {len} drills, {elapsed}")
-            .expect("the template is right");
+        let style = ProgressStyle::with_template(
+            "{bar:30} {pos} of {len} drills{prefix}, {elapsed}, {eta} left  {msg}",
+        )
+        .expect("the template is right");
         bar.set_style(style);
         self.progress = Some(Progress {
             bar,
             began: std::time::Instant::now(),
+            failed: 0,
         });
     }
 
@@ -102,6 +107,22 @@ impl Terminal {
                 progress.bar.set_draw_target(ProgressDrawTarget::stderr());
             }
             progress.bar.inc(1);
+        }
+    }
+
+    /// Counts a failed drill on the bar.
+    pub(crate) fn failed(&mut self) {
+        if let Some(progress) = &mut self.progress {
+            progress.failed += 1;
+            let failed = progress.failed;
+            progress.bar.set_prefix(format!(", {failed} failed"));
+        }
+    }
+
+    /// Names the drill that is waited for on the bar.
+    pub(crate) fn awaits(&mut self, drill: &DrillName) {
+        if let Some(progress) = &self.progress {
+            progress.bar.set_message(drill.to_string());
         }
     }
 

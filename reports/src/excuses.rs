@@ -34,6 +34,12 @@ impl Excuses {
         self.known.is_none() && self.baseline.is_none()
     }
 
+    /// The file of known deviations, as it was named; `None` without one.
+    #[must_use]
+    pub fn known_file(&self) -> Option<&str> {
+        self.known.as_ref().map(|(known, _)| known.file.as_str())
+    }
+
     /// Marks the findings of a drill that are excused, and sets the outcome that follows.
     pub fn mark(&self, drill: &mut DrillReport) {
         if self.is_empty() {

@@ -32,6 +32,7 @@ mod outcome;
 mod repository;
 mod root;
 mod run;
+mod slowest;
 mod terminal;
 
 pub use cause::{
@@ -71,4 +72,5 @@ pub use outcome::{
 };
 pub use repository::Repository;
 pub use run::{ArmCount, RunReport, Summary, VerdictCount};
+pub use slowest::{slowest, slowest_page};
 pub use terminal::{Style, counted, coverage_page, drill_block, event_line, summary_line};

@@ -29,7 +29,8 @@ pub(crate) struct MergeArguments {
     /// Colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
-    /// Write reports: junit=FILE, json=FILE, html=FILE
+    /// Write reports: junit=FILE, json=FILE, html=FILE, gitlab=FILE, github=FILE, or github for annotations in the
+    /// output
     #[arg(long, value_name = "KIND=FILE,..", value_delimiter = ',')]
     pub(crate) report: Vec<String>,
 }

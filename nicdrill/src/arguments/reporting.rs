@@ -26,13 +26,20 @@ pub(crate) struct ReportArguments {
     /// Tell why expectations were not judged: how many, for which reason, in which drill first
     #[arg(long)]
     pub(crate) not_judged: bool,
+    /// Print only causes that make the run fail, and the last line
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Print the N drills that took longest
+    #[arg(long, value_name = "N")]
+    pub(crate) slowest: Option<usize>,
     /// Tell each drill with findings, instead of each cause
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// Colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
-    /// Write reports: junit=FILE, json=FILE, html=FILE
+    /// Write reports: junit=FILE, json=FILE, html=FILE, gitlab=FILE, github=FILE, or github for annotations in the
+    /// output
     #[arg(long, value_name = "KIND=FILE,..", value_delimiter = ',')]
     pub(crate) report: Vec<String>,
     /// Keep every accepted event in the tables that analyzers read: `sqlite:FILE` or

@@ -11,7 +11,8 @@ use reports::ExitCode;
 
 use super::{
     Stop, excuses, needs,
-    run::{Outputs, RunOutput, again_with, folder_error, reports_asked_for, tell},
+    report_output::reports_asked_for,
+    run::{Outputs, RunOutput, again_with, folder_error, tell},
     select::choose,
 };
 use crate::{
@@ -63,7 +64,7 @@ fn merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
     let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
     let mut terminal = Terminal::new(merging.color);
     terminal.begin(choice.selected.drills.len());
-    let mut output = RunOutput::new(terminal, folder, None, merging.verbose);
+    let mut output = RunOutput::new(terminal, folder, None, &told);
     let (library, descriptor) = (&choice.library, &choice.descriptor);
     let merged = suite::merge(
         library,
@@ -76,7 +77,8 @@ fn merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
     let report = merged.map_err(Stop::input)?;
     let outputs = Outputs {
         reports: &reports,
-        folder: &choice.out,
+        choice: &choice,
+        known: how.excuses.known_file(),
         told: &told,
     };
     Ok(tell(&report, output, &outputs))

@@ -1,22 +1,17 @@
 //! `nicdrill run`: runs drills.
 
-use std::{
-    collections::BTreeMap,
-    env,
-    path::{Path, PathBuf},
-    process,
-};
+use std::{collections::BTreeMap, env, process};
 
 use harness::SharedTrees;
 use harness::{
     needs::SiteNeeds,
-    run_folder::{Artifact, RunFolder, RunFolderError, write_report},
+    run_folder::{Artifact, RunFolder, RunFolderError},
     suite::{self, Audience, How, ProcessArm, Starting},
 };
 use observe::Recording;
 use reports::{
-    ArmName, DrillName, Excuses, ExitCode, HtmlReport, Lanes, RunEvent, RunReport, counted,
-    coverage_page, event_line, groups_page, not_judged_page, summary_line,
+    ArmName, DrillName, Excuses, ExitCode, Lanes, ProbeOutcome, RunEvent, RunReport, counted,
+    coverage_page, event_line, groups_page, not_judged_page, slowest_page, summary_line,
 };
 
 use store::StoreUrl;
@@ -25,13 +20,15 @@ use super::{
     Stop,
     asked::asked,
     excuses, needs,
+    report_output::{ReportOutput, Reported, reports_asked_for},
+    repository::repository,
     select::{Choice, choose, is_path},
     stage::{self, Here, Standing},
     stored::{self, Storing},
 };
 use crate::{
     arguments::{ReportArguments, Required, RunArguments},
-    settings::FILE,
+    settings::{FILE, with_profile},
     terminal::{Terminal, log},
 };
 
@@ -96,7 +93,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
 
 /// Outputs of a run other than the terminal and its folder.
 struct Files {
-    reports: Vec<(Form, PathBuf)>,
+    reports: Vec<ReportOutput>,
     store: Option<StoreUrl>,
 }
 
@@ -109,13 +106,18 @@ fn played(
     files: Files,
     (excuses, needs): (Excuses, Option<SiteNeeds>),
 ) -> Result<process::ExitCode, Stop> {
-    let asked = asked(env::args().skip(1).collect());
+    let words = with_profile(env::args_os().collect())?.into_iter().skip(1);
+    let asked = asked(
+        words
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+    );
     // A run whose store is not available does not start.
     let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
     let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
     let starting = Starting {
         pin: !arguments.how.no_pin,
-        wrap: words(arguments.how.wrap.as_deref()),
+        wrap: split(arguments.how.wrap.as_deref()),
         wrong: None,
         trees: SharedTrees::default(),
     };
@@ -130,7 +132,7 @@ fn played(
         Ok(stage) => starting.probe(stage, library, descriptor, selected),
         Err(reason) => {
             let reason = reason.clone();
-            reports::ProbeOutcome::Skipped { reason }.into()
+            ProbeOutcome::Skipped { reason }.into()
         }
     };
     let players = |job| match stage {
@@ -152,7 +154,7 @@ fn played(
         require_process: arguments.how.require == Some(Required::Process),
         allow_skips: arguments.how.allow_skips,
         keep: arguments.how.keep,
-        draws: files.reports.iter().any(|(form, _)| form.draws()),
+        draws: files.reports.iter().any(ReportOutput::draws),
         excuses,
         again: again_with(choice, needs.as_ref()),
         needs,
@@ -164,17 +166,20 @@ fn played(
         process: wanted.then(arm),
         interruption: here.interruption.clone(),
     };
-    if let Some(estimate) = suite::estimate(library, descriptor, selected) {
+    if let Some(estimate) = suite::estimate(library, descriptor, selected)
+        && !arguments.reporting.quiet
+    {
         log(&estimate.to_string());
     }
     let mut terminal = Terminal::new(arguments.reporting.color);
     terminal.begin(selected.drills.len());
     let storing = reached.map(|reached| Storing::begin(reached, folder.path(), arguments, asked));
-    let mut output = RunOutput::new(terminal, folder, storing, arguments.reporting.verbose);
+    let mut output = RunOutput::new(terminal, folder, storing, &arguments.reporting);
     let report = suite::run(library, descriptor, selected, &how, &mut output);
     let outputs = Outputs {
         reports: &files.reports,
-        folder: &choice.out,
+        choice,
+        known: how.excuses.known_file(),
         told: &arguments.reporting,
     };
     Ok(tell(&report, output, &outputs).into())
@@ -182,10 +187,12 @@ fn played(
 
 /// Where a run is told, other than its run folder.
 pub(super) struct Outputs<'r> {
-    /// Reports by format.
-    pub(super) reports: &'r [(Form, PathBuf)],
-    /// The run folder, as messages name it.
-    pub(super) folder: &'r Path,
+    /// The reports.
+    pub(super) reports: &'r [ReportOutput],
+    /// What was selected, and the run folder.
+    pub(super) choice: &'r Choice,
+    /// The file of known deviations.
+    pub(super) known: Option<&'r str>,
     /// How it is told.
     pub(super) told: &'r ReportArguments,
 }
@@ -202,26 +209,37 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     let Outputs { told, .. } = outputs;
     terminal.end();
     let kept = storing.map_or(Ok(()), |storing| storing.finish(&mut terminal));
-    for (form, path) in outputs.reports {
-        let written = form
-            .text(report, &lanes)
-            .and_then(|text| write_report(path, &text).map_err(|error| error.to_string()));
-        if let Err(error) = written {
+    let folder = outputs.choice.out.display().to_string();
+    let files = [outputs.known, report.plan.descriptor.as_deref()];
+    let repository = repository(outputs.choice, files.into_iter().flatten());
+    let reported = Reported {
+        run: report,
+        lanes: &lanes,
+        repository: &repository,
+        folder: &folder,
+    };
+    for asked in outputs.reports {
+        if let Err(error) = asked.write(&reported, &mut terminal) {
             unwritten.get_or_insert(error);
         }
     }
     if let Some(coverage) = &report.coverage {
         terminal.out(&coverage_page(coverage, terminal.style()));
     }
-    let folder = outputs.folder.display().to_string();
-    if !told.verbose {
+    let is_red = report.exit_code != Some(ExitCode::Success);
+    if !told.verbose && (is_red || !told.quiet) {
         terminal.out(&groups_page(report, &folder, terminal.style()));
     }
-    if let Some(excuses) = &report.excuses {
+    if let Some(excuses) = &report.excuses
+        && (is_red || !told.quiet)
+    {
         terminal.out(&excuses.page(&folder));
     }
     if told.not_judged {
         terminal.out(&not_judged_page(report, terminal.style()));
+    }
+    if let Some(count) = told.slowest {
+        terminal.out(&slowest_page(report, count));
     }
     let line = summary_line(report, terminal.style(), told.not_judged);
     terminal.out(&line);
@@ -261,51 +279,12 @@ pub(super) fn again_with(choice: &Choice, needs: Option<&SiteNeeds>) -> Vec<Stri
     again
 }
 
-fn words(command: Option<&str>) -> Vec<String> {
+fn split(command: Option<&str>) -> Vec<String> {
     command
         .unwrap_or_default()
         .split_whitespace()
         .map(str::to_owned)
         .collect()
-}
-
-/// The format of a report.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Form {
-    JUnit,
-    Json,
-    Html,
-}
-
-impl Form {
-    /// Whether drills are drawn in it.
-    const fn draws(self) -> bool {
-        matches!(self, Self::Html)
-    }
-
-    fn text(
-        self,
-        run: &RunReport,
-        lanes: &BTreeMap<DrillName, Vec<Lanes>>,
-    ) -> Result<String, String> {
-        match self {
-            Self::JUnit => reports::junit(run).map_err(|error| error.to_string()),
-            Self::Json => Ok(reports::results(run)),
-            Self::Html => Ok(HtmlReport { run, lanes }.page()),
-        }
-    }
-}
-
-/// The reports that are asked for, each with its file.
-pub(super) fn reports_asked_for(reporting: &ReportArguments) -> Result<Vec<(Form, PathBuf)>, Stop> {
-    let form = |asked: &String| match asked.split_once('=') {
-        Some(("junit", path)) if !path.is_empty() => Ok((Form::JUnit, PathBuf::from(path))),
-        Some(("json", path)) if !path.is_empty() => Ok((Form::Json, PathBuf::from(path))),
-        Some(("html", path)) if !path.is_empty() => Ok((Form::Html, PathBuf::from(path))),
-        _ => Err(Stop::usage(format!("`--report {asked}` cannot be read"))
-            .hint("write `junit=FILE`, `json=FILE`, `html=FILE`, or several with commas")),
-    };
-    reporting.report.iter().map(form).collect()
 }
 
 /// Checks that golden traces may be rewritten: only for files given by path, and not in CI.
@@ -333,8 +312,43 @@ pub(super) struct RunOutput {
     lanes: BTreeMap<DrillName, Vec<Lanes>>,
     /// The first error of a write.
     unwritten: Option<String>,
-    /// Whether each drill with findings is told.
-    verbose: bool,
+    told: Told,
+    /// The drills that are not reported yet, the next one last.
+    awaited: Vec<DrillName>,
+}
+
+/// What is told of a drill while the run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// Nothing but what stops the run.
+    Quiet,
+    /// What is about the run as a whole.
+    Run,
+    /// Each drill with findings too.
+    Drills,
+}
+
+impl Told {
+    fn of(arguments: &ReportArguments) -> Self {
+        match arguments {
+            ReportArguments { quiet: true, .. } => Self::Quiet,
+            ReportArguments { verbose: true, .. } => Self::Drills,
+            _ => Self::Run,
+        }
+    }
+
+    /// Whether the line of an event is told.
+    fn has(self, event: &RunEvent) -> bool {
+        match event {
+            RunEvent::DrillFailed(_) | RunEvent::DrillKnown(_) | RunEvent::DrillPassed(_) => {
+                self == Self::Drills
+            }
+            RunEvent::Probe { outcome, .. } => {
+                self != Self::Quiet || matches!(outcome, ProbeOutcome::Failed { .. })
+            }
+            _ => true,
+        }
+    }
 }
 
 impl RunOutput {
@@ -343,7 +357,7 @@ impl RunOutput {
         terminal: Terminal,
         folder: RunFolder,
         storing: Option<Storing>,
-        verbose: bool,
+        told: &ReportArguments,
     ) -> Self {
         Self {
             terminal,
@@ -352,7 +366,21 @@ impl RunOutput {
             storing,
             lanes: BTreeMap::new(),
             unwritten: None,
-            verbose,
+            told: Told::of(told),
+            awaited: Vec::new(),
+        }
+    }
+
+    /// A drill is reported, and the next one is waited for.
+    fn step(&mut self) {
+        self.terminal.step();
+        self.awaited.pop();
+        self.awaits();
+    }
+
+    fn awaits(&mut self) {
+        if let Some(drill) = self.awaited.last() {
+            self.terminal.awaits(drill);
         }
     }
 
@@ -366,17 +394,25 @@ impl RunOutput {
 
 impl Audience for RunOutput {
     fn hear(&mut self, event: &RunEvent) {
-        let is_drill = matches!(
-            event,
-            RunEvent::DrillFailed(_) | RunEvent::DrillKnown(_) | RunEvent::DrillPassed(_)
-        );
         if let Some(text) = event_line(event, self.terminal.style())
-            && (self.verbose || !is_drill)
+            && self.told.has(event)
         {
             self.terminal.out(&text);
         }
-        if is_drill || matches!(event, RunEvent::DrillSkipped(_)) {
-            self.terminal.step();
+        match event {
+            RunEvent::RunStarted(plan) => {
+                let drills = plan.drills.iter().rev();
+                self.awaited = drills.map(|planned| planned.drill.clone()).collect();
+                self.awaits();
+            }
+            RunEvent::DrillFailed(_) => {
+                self.terminal.failed();
+                self.step();
+            }
+            RunEvent::DrillKnown(_) | RunEvent::DrillPassed(_) | RunEvent::DrillSkipped(_) => {
+                self.step();
+            }
+            _ => {}
         }
         self.write(|folder| folder.take(event));
     }

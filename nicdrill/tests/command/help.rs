@@ -7,7 +7,7 @@ use rstest::rstest;
 use crate::scratch::Scratch;
 
 /// Every flag of `nicdrill run`.
-const RUN_FLAGS: [&str; 28] = [
+const RUN_FLAGS: [&str; 31] = [
     "--allow-skips",
     "--arm",
     "--baseline",
@@ -28,11 +28,14 @@ const RUN_FLAGS: [&str; 28] = [
     "--not-judged",
     "--out",
     "--platform",
+    "--profile",
+    "--quiet",
     "--repeat",
     "--report",
     "--require",
     "--seed",
     "--shard",
+    "--slowest",
     "--store",
     "--verbose",
     "--wrap",

@@ -1,6 +1,7 @@
 //! The command through its binary, as used by people, scripts and other monitors.
 
 mod alert_rules;
+mod annotated;
 mod another_make;
 mod captured;
 mod compare;
@@ -27,6 +28,7 @@ mod output_page;
 mod page;
 mod postgres;
 mod processes;
+mod profiles;
 mod promises_page;
 mod protobuf;
 mod record;
@@ -40,6 +42,7 @@ mod store_password;
 mod store_server;
 mod store_tls;
 mod suite_check;
+mod told;
 mod vendor;
 mod whole;
 mod words;

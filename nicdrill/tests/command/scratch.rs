@@ -103,6 +103,9 @@ fn command(program: &Path, folder: &Path) -> Command {
     command
         .current_dir(folder)
         .env_remove("CI")
+        .env_remove("CI_PROJECT_DIR")
+        .env_remove("GITHUB_STEP_SUMMARY")
+        .env_remove("GITHUB_WORKSPACE")
         .env_remove("NO_COLOR");
     command
 }

@@ -136,6 +136,8 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
 #[case(&["run", "--bless"], "given by path")]
 #[case(&["run", "--store", "postgres:///x"], "the store's address names no host")]
 #[case(&["run", "--report", "html="], "`html=FILE`")]
+#[case(&["run", "--report", "gitlab"], "`gitlab=FILE`")]
+#[case(&["run", "--report", "github="], "`github=FILE`")]
 #[case(&["compare", "reference", "--report", "json=x"], "a comparison is written as `html=FILE`")]
 #[case(&["run", "--arm", "realtime"], "`--arm realtime` is planned and not built yet")]
 #[case(&["link", "show", "link/cable-pulled", "--at", "noon"], "invalid duration `noon`")]

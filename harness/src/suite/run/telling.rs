@@ -6,14 +6,18 @@ use std::time::Instant;
 use observe::Recording;
 use reports::{
     ArmName, DrillName, DrillReport, ExitCode, Lanes, Outcome, PlannedDrill, ProbeOutcome,
-    RunEvent, RunReport, Wall,
+    RunEvent, RunReport, Wall, slowest,
 };
+use serde_json::{Value, json};
 
 use super::{
     super::{judged, keeping::Keeping, processes::Probed},
     Audience, Show,
 };
 use crate::run_folder::Artifact;
+
+/// How many drills the end of a run names that took longest. Chosen.
+const SLOWEST: usize = 10;
 
 /// A run that is being told.
 pub(super) struct Telling<'r> {
@@ -145,7 +149,10 @@ impl<'r> Telling<'r> {
             self.emit(RunEvent::Coverage(coverage));
         }
         let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let wall = Wall::default().with("ms", ms);
+        let slowest = slowest(&self.report.drills, SLOWEST).into_iter();
+        let slowest = slowest.map(|(drill, ms)| json!({ "drill": drill.to_string(), "ms": ms }));
+        let slowest: Vec<Value> = slowest.collect();
+        let wall = Wall::default().with("ms", ms).with("slowest", slowest);
         self.emit(RunEvent::RunEnded {
             summary,
             exit_code: code,

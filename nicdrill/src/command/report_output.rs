@@ -1,0 +1,114 @@
+//! The reports of `--report`: their formats, and where each is written.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use harness::run_folder::write_report;
+use reports::{DrillName, HtmlReport, Lanes, Repository, RunReport};
+
+use super::{Stop, step_summary};
+use crate::{arguments::ReportArguments, terminal::Terminal};
+
+/// The format of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    JUnit,
+    Json,
+    Html,
+    GitHub,
+    GitLab,
+}
+
+/// A report that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ReportOutput {
+    form: Form,
+    /// The file; `None` for stdout.
+    file: Option<PathBuf>,
+}
+
+/// What a report is made from.
+pub(super) struct Reported<'r> {
+    /// The run.
+    pub(super) run: &'r RunReport,
+    /// The lanes of its drills, if they were asked for.
+    pub(super) lanes: &'r BTreeMap<DrillName, Vec<Lanes>>,
+    /// Where its files are.
+    pub(super) repository: &'r Repository,
+    /// The run folder, as messages name it.
+    pub(super) folder: &'r str,
+}
+
+impl ReportOutput {
+    /// Whether drills are drawn in it.
+    pub(super) fn draws(&self) -> bool {
+        self.form == Form::Html
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// The text of what cannot be written.
+    pub(super) fn write(
+        &self,
+        reported: &Reported<'_>,
+        terminal: &mut Terminal,
+    ) -> Result<(), String> {
+        let Reported {
+            run,
+            lanes,
+            repository,
+            folder,
+        } = *reported;
+        let text = match self.form {
+            Form::JUnit => reports::junit(run, repository).map_err(|error| error.to_string())?,
+            Form::Json => reports::results(run),
+            Form::Html => HtmlReport { run, lanes }.page(),
+            Form::GitHub => reports::github_commands(run, repository, folder),
+            Form::GitLab => reports::gitlab(run, repository),
+        };
+        match &self.file {
+            Some(file) => write_report(file, &text).map_err(|error| error.to_string())?,
+            None => terminal.out(&text),
+        }
+        if self.form == Form::GitHub {
+            step_summary::append(run)?;
+        }
+        Ok(())
+    }
+}
+
+/// The reports that are asked for.
+///
+/// # Errors
+/// A word that names none.
+pub(super) fn reports_asked_for(reporting: &ReportArguments) -> Result<Vec<ReportOutput>, Stop> {
+    let output = |asked: &String| {
+        let (form, file) = match asked.split_once('=') {
+            Some((form, file)) => (form, Some(file).filter(|file| !file.is_empty())),
+            // GitHub reads the output of a step, so only this one can do without a file.
+            None if asked == "github" => {
+                let form = Form::GitHub;
+                return Ok(ReportOutput { form, file: None });
+            }
+            None => (asked.as_str(), None),
+        };
+        let form = match form {
+            "junit" => Some(Form::JUnit),
+            "json" => Some(Form::Json),
+            "html" => Some(Form::Html),
+            "github" => Some(Form::GitHub),
+            "gitlab" => Some(Form::GitLab),
+            _ => None,
+        };
+        match (form, file) {
+            (Some(form), Some(file)) => Ok(ReportOutput {
+                form,
+                file: Some(PathBuf::from(file)),
+            }),
+            _ => Err(Stop::usage(format!("`--report {asked}` cannot be read")).hint(
+                "write `junit=FILE`, `json=FILE`, `html=FILE`, `gitlab=FILE`, `github=FILE`, `github`, or several with commas",
+            )),
+        }
+    };
+    reporting.report.iter().map(output).collect()
+}

@@ -1,0 +1,149 @@
+//! Profiles of `nicdrill.toml`: flags of `nicdrill run` under a name, such as those of a CI job.
+//!
+//! ```toml
+//! [profile.ci]
+//! report = ["junit=nicdrill.xml", "github"]
+//! require = "process"
+//! jobs = 4
+//! full = true
+//! ```
+//! Start at [`with_profile`].
+
+use std::{collections::BTreeMap, ffi::OsString};
+
+use clap::{Arg, ArgAction, Command, CommandFactory as _, parser::ValueSource};
+use harness::near;
+use toml::{Spanned, Value};
+
+use super::{FILE, Settings, place, unknown};
+use crate::{arguments::Arguments, command::Stop};
+
+/// Flags that are for a person at the terminal, or that another key sets.
+const NOT_IN_A_PROFILE: [&str; 5] = ["bless", "failed", "help", "profile", "store"];
+
+/// The profiles by name, each with its keys in order; as a file has them.
+pub(super) type ProfilesSpec = BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<Value>>>;
+
+/// The profiles by name, each with the words that it stands for, by flag.
+#[derive(Debug, Default)]
+pub(crate) struct Profiles(BTreeMap<String, BTreeMap<String, String>>);
+
+impl Profiles {
+    /// Reads them from the text of the file.
+    ///
+    /// # Errors
+    /// An unknown key, or a value that its flag does not take, with its place.
+    pub(super) fn of(text: &str, spec: ProfilesSpec) -> Result<Self, Stop> {
+        let command = Arguments::command();
+        let flags = flags(&command);
+        let names: Vec<&str> = flags.keys().map(String::as_str).collect();
+        let mut profiles = BTreeMap::new();
+        for (name, keys) in spec {
+            let mut words = BTreeMap::new();
+            for (key, value) in keys {
+                let Some(flag) = flags.get(key.as_ref()) else {
+                    return Err(unknown(text, &key, &names));
+                };
+                let at = place(text, value.span().start);
+                let word = word(flag, key.as_ref(), value.as_ref());
+                let word = word.map_err(|allowed| {
+                    Stop::usage(format!("{at}: `{}` takes {allowed}", key.as_ref()))
+                })?;
+                let Some(word) = word else { continue };
+                if let Err(error) = command
+                    .clone()
+                    .try_get_matches_from(["nicdrill", "run", &word])
+                {
+                    let error = error.to_string();
+                    let first = error.lines().next().unwrap_or_default();
+                    let first = first.trim_start_matches("error: ");
+                    return Err(Stop::usage(format!("{at}: {first}")));
+                }
+                words.insert(key.into_inner(), word);
+            }
+            profiles.insert(name.into_inner(), words);
+        }
+        Ok(Self(profiles))
+    }
+}
+
+/// The words of a command line, with those of the profile that they name; a flag of the command line takes precedence over
+/// that of the profile. Words that are no `nicdrill run` are returned as they are.
+///
+/// # Errors
+/// If `nicdrill.toml` cannot be read or has no such profile.
+pub(crate) fn with_profile(words: Vec<OsString>) -> Result<Vec<OsString>, Stop> {
+    // What is wrong with the words is told by the parser that follows.
+    let Ok(matches) = Arguments::command().try_get_matches_from(&words) else {
+        return Ok(words);
+    };
+    let Some(("run", run)) = matches.subcommand() else {
+        return Ok(words);
+    };
+    let Some(name) = run.get_one::<String>("profile") else {
+        return Ok(words);
+    };
+    let Profiles(profiles) = Settings::read()?.profiles;
+    let Some(profile) = profiles.get(name) else {
+        let names: Vec<&str> = profiles.keys().map(String::as_str).collect();
+        let stop = Stop::usage(format!("{FILE} has no profile `{name}`"));
+        let near = near::did_you_mean(&near::names(name, &names));
+        return Err(match near {
+            Some(near) => stop.hint(near),
+            None if names.is_empty() => stop.hint(format!("write `[profile.{name}]` into it")),
+            None => stop.hint(format!("its profiles: {}", names.join(", "))),
+        });
+    };
+    let command = Arguments::command();
+    let flags = flags(&command);
+    let is_given = |key: &str| {
+        flags.get(key).is_some_and(|flag| {
+            run.value_source(flag.get_id().as_str()) == Some(ValueSource::CommandLine)
+        })
+    };
+    let added = profile.iter().filter(|(key, _)| !is_given(key));
+    let added = added.map(|(_, word)| OsString::from(word));
+    // The program, `run`, the profile, and what the command line has.
+    let mut with = words;
+    let after = with.len().min(2);
+    let _ = with.splice(after..after, added);
+    Ok(with)
+}
+
+/// The flags of `nicdrill run` that a profile can have, by name.
+fn flags(command: &Command) -> BTreeMap<String, &Arg> {
+    let run = command.find_subcommand("run").into_iter();
+    let named = run.flat_map(Command::get_arguments).filter_map(|flag| {
+        let name = flag.get_long()?;
+        (!NOT_IN_A_PROFILE.contains(&name)).then(|| (name.to_owned(), flag))
+    });
+    named.collect()
+}
+
+/// The word that a value stands for; none for `false`. The error is what the flag takes.
+fn word(flag: &Arg, key: &str, value: &Value) -> Result<Option<String>, &'static str> {
+    let one = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let is_switch = matches!(flag.get_action(), ArgAction::SetTrue);
+    let is_list = flag.get_value_delimiter().is_some();
+    match value {
+        Value::Boolean(is_on) if is_switch => Ok(is_on.then(|| format!("--{key}"))),
+        _ if is_switch => Err("true or false"),
+        Value::Array(values) if is_list => {
+            let texts: Option<Vec<String>> = values.iter().map(one).collect();
+            match texts {
+                Some(texts) if texts.is_empty() => Ok(None),
+                Some(texts) => Ok(Some(format!("--{key}={}", texts.join(",")))),
+                None => Err("a list of texts"),
+            }
+        }
+        value => match one(value) {
+            Some(text) => Ok(Some(format!("--{key}={text}"))),
+            None if is_list => Err("a text or a list of texts"),
+            None => Err("a text or a number"),
+        },
+    }
+}
