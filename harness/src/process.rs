@@ -64,6 +64,8 @@ use crate::{Interruption, SharedTrees, alert_rules, drill, turn::Turn};
 pub struct ProcessOptions {
     /// How long a monitor may make no progress before the drill fails.
     pub limit: Duration,
+    /// How long a drill may take in all, in addition to what nicdrill allows by its ticks.
+    pub drill_limit: Option<Duration>,
     /// Whether a job stays on one CPU together with its monitor, if the descriptor allows it.
     pub pin: bool,
     /// Words put before the monitor's command.
@@ -80,6 +82,7 @@ impl Default for ProcessOptions {
         let limit = Duration::from_secs(10);
         Self {
             limit,
+            drill_limit: None,
             pin: true,
             wrap: Vec::new(),
             wrong: None,

@@ -6,6 +6,7 @@
 //! passed.txt skipped.txt    drills by result, one a line
 //! failed.txt known.txt      a line for each drill and each cause of its findings
 //! drills/<family>/<scenario>@<platform>/    of a failed drill: story, reads, events, log, state file
+//! contents.txt   the SHA-256 of each scenario whose drills were all reached, now or in an earlier run
 //! probe/         of a probe that failed: how the monitor was started, its log, reads, connections and open files
 //! unstored.jsonl    with `--store`: events that the store did not take
 //! repeat-01/ …   with `--repeat`: all this for each repeat
@@ -30,7 +31,10 @@ use serde::Serialize;
 use claim::Claim;
 pub use shards::{Shards, ShardsError};
 
-use crate::read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to};
+use crate::{
+    read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to},
+    suite,
+};
 
 /// The default name of the folder.
 pub const DEFAULT: &str = "nicdrill.out";
@@ -222,6 +226,14 @@ impl RunFolder {
     /// If a file cannot be written.
     pub fn keep(&self, drill: &DrillName, artifacts: &[Artifact]) -> Result<(), RunFolderError> {
         self.keep_in(&Path::new("drills").join(drill.to_string()), artifacts)
+    }
+
+    /// Writes the contents of the scenarios that were drilled, as [`suite::Before::after`] gives them.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn keep_contents(&self, contents: &str) -> Result<(), RunFolderError> {
+        write_whole(&self.path.join(suite::CONTENTS), contents.as_bytes())
     }
 
     /// Writes the files of a probe that failed, and returns their folder.

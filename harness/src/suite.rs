@@ -21,6 +21,7 @@ mod refusing;
 mod repeat;
 mod run;
 mod shard;
+mod valuable;
 
 pub use checking::{CheckedLine, CheckedScenario, Checking, NeverJudged, NotShown, check_lines};
 pub use comparing::{Common, Compared, choose_common, hear};
@@ -34,3 +35,5 @@ pub use pasted::{pasted, run_again};
 pub use processes::{Probed, Starting};
 pub use run::{Audience, How, Players, ProcessArm, merge, run};
 pub use shard::{Shard, ShardError};
+pub use valuable::Before;
+pub(crate) use valuable::CONTENTS;

@@ -240,6 +240,12 @@ pub(crate) struct HowArguments {
     /// Succeed although every selected drill was skipped
     #[arg(long)]
     pub(crate) allow_skips: bool,
+    /// Begin no drill after this time, such as `60s`; what failed or changed since the run before comes first
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["shard", "repeat"])]
+    pub(crate) budget: Option<String>,
+    /// End a drill that takes longer than this as one that hangs, such as `30s`: from 1s to 1h; in the process arm
+    #[arg(long, value_name = "TIME")]
+    pub(crate) drill_limit: Option<String>,
     /// Stop at the first failure
     #[arg(long)]
     pub(crate) fail_fast: bool,

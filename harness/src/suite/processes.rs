@@ -1,5 +1,7 @@
 //! The process arm of a run: the player of each job, and the probe of the monitor.
 
+use std::time::Duration;
+
 use platforms::{Platform, PortFacts};
 use reports::{ExitCode, ProbeOutcome, Wall};
 
@@ -37,6 +39,8 @@ impl From<ProbeOutcome> for Probed {
 /// How a run starts monitors.
 #[derive(Clone, Debug, Default)]
 pub struct Starting {
+    /// How long a drill may take at most; without it, as long as its ticks allow.
+    pub drill_limit: Option<Duration>,
     /// Whether each job stays on its own CPU.
     pub pin: bool,
     /// Words before the monitor's command.
@@ -107,6 +111,7 @@ impl Starting {
 
     fn arm(&self, stage: &Stage, job: usize) -> Result<ProcessArm, String> {
         let options = ProcessOptions {
+            drill_limit: self.drill_limit,
             pin: self.pin,
             wrap: self.wrap.clone(),
             wrong: self.wrong.clone(),

@@ -8,7 +8,7 @@ use std::{
     num::NonZeroUsize,
     ops::ControlFlow,
     thread,
-    time::{Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use reports::{
@@ -54,6 +54,8 @@ pub struct ProcessArm<'r> {
 pub struct How<'r> {
     /// Number of drills at once; the number of allowed CPUs if `None`.
     pub jobs: Option<usize>,
+    /// After which time no further drill begins.
+    pub budget: Option<Duration>,
     /// Whether the run ends at the first failure.
     pub fail_fast: bool,
     /// How often everything is played; the repeats are compared.
@@ -206,16 +208,28 @@ impl Show<'_> {
         first: &mut BTreeMap<DrillName, Vec<Fingerprint>>,
         audience: &mut dyn Audience,
     ) -> RunReport {
+        let began = Instant::now();
+        let is_used_up = || {
+            self.how
+                .budget
+                .is_some_and(|budget| began.elapsed() >= budget)
+        };
         let mut telling = Telling::begin(self, audience);
         if telling.probed(self.probe()) {
             jobs::in_order(
                 self.jobs(),
                 self.selected.drills.len(),
                 |job, turn| self.job_players(job, turn),
-                |job_players, place| self.drill(job_players, &self.selected.drills[place]),
+                |job_players, place| {
+                    let planned = &self.selected.drills[place];
+                    (!is_used_up()).then(|| self.drill(job_players, planned))
+                },
                 |place, done| {
                     let planned = &self.selected.drills[place];
-                    let mut drilled = done.unwrap_or_else(|panic| self.fallen(planned, panic));
+                    let done = done.unwrap_or_else(|panic| Some(self.fallen(planned, panic)));
+                    let Some(mut drilled) = done else {
+                        return ControlFlow::Break(());
+                    };
                     if drilled.is_interrupted {
                         return ControlFlow::Break(());
                     }

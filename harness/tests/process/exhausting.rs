@@ -22,6 +22,11 @@ fn check(mode: &str, limit: Duration, expected: &str) {
         limit,
         ..ProcessOptions::default()
     };
+    check_with(mode, options, expected);
+}
+
+#[track_caller]
+fn check_with(mode: &str, options: ProcessOptions, expected: &str) {
     let played = play(&story(REST), &toy(mode, ""), options);
     let Some(Broken::Excess { tick: 0, what }) = &played.recording.broken else {
         panic!("{:?}", played.recording.broken);
@@ -35,6 +40,15 @@ pub(crate) fn a_monitor_that_always_makes_progress_ends_with_its_poll() {
         Duration::from_millis(400),
         "a poll took more than 2 s",
     );
+}
+
+pub(crate) fn a_drill_ends_at_the_limit_that_is_set_for_it() {
+    let options = ProcessOptions {
+        drill_limit: Some(Duration::from_millis(300)),
+        ..ProcessOptions::default()
+    };
+    let told = "the drill took more than its limit of 300ms";
+    check_with("dripping", options, told);
 }
 
 pub(crate) fn a_monitor_that_calls_without_end_is_stopped() {

@@ -217,6 +217,10 @@ const TESTS: &[(&str, fn())] = &[
     ),
     ("ctrl_c_leaves_nothing", staging::ctrl_c_leaves_nothing),
     (
+        "a_drill_ends_at_the_limit_that_is_set_for_it",
+        exhausting::a_drill_ends_at_the_limit_that_is_set_for_it,
+    ),
+    (
         "a_monitor_that_always_makes_progress_ends_with_its_poll",
         exhausting::a_monitor_that_always_makes_progress_ends_with_its_poll,
     ),

@@ -26,7 +26,7 @@ pub(crate) struct ReportArguments {
     /// Tell why expectations were not judged: how many, for which reason, in which drill first
     #[arg(long)]
     pub(crate) not_judged: bool,
-    /// Print only causes that make the run fail, and the last line
+    /// Print only what makes the run fail, and the totals
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
     /// Print the N drills that took longest

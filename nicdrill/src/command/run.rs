@@ -1,12 +1,12 @@
 //! `nicdrill run`: runs drills.
 
-use std::{collections::BTreeMap, env, process};
+use std::{collections::BTreeMap, env, ops::RangeInclusive, process, time::Duration};
 
 use harness::SharedTrees;
 use harness::{
     needs::SiteNeeds,
     run_folder::{Artifact, RunFolder, RunFolderError},
-    suite::{self, Audience, How, ProcessArm, Starting},
+    suite::{self, Audience, Before, Covering, How, ProcessArm, Starting},
 };
 use observe::Recording;
 use reports::{
@@ -19,6 +19,7 @@ use store::StoreUrl;
 use super::{
     Stop,
     asked::asked,
+    duration::duration,
     excuses, needs,
     report_output::{ReportOutput, Reported, reports_asked_for},
     repository::repository,
@@ -32,12 +33,24 @@ use crate::{
     terminal::{Terminal, log},
 };
 
+/// The limits of a drill that can be set. Chosen: in less than a second a monitor hardly starts.
+const DRILL_LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
+
 /// Runs drills and reports the results.
 pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
     let reports = reports_asked_for(&arguments.reporting)?;
     let store = stored::asked_for(arguments)?;
     may_bless(arguments)?;
-    let choice = choose(&arguments.select, arguments.how.seed)?;
+    drill_limit(arguments)?;
+    let budget = arguments.how.budget.as_deref().map(duration).transpose()?;
+    let mut choice = choose(&arguments.select, arguments.how.seed)?;
+    // The run replaces the folder of the run before.
+    let before = Before::read(&choice.out);
+    if budget.is_some() {
+        before.order(&mut choice.selected, &choice.library);
+        // A clause whose drill was not reached is not uncovered.
+        choice.covering = Covering::SuiteScenario;
+    }
     if choice.is_assumed {
         log(&format!(
             "NOTE  {FILE} names no `monitor`, so `{}` is drilled",
@@ -85,16 +98,25 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
     match set(wanted) {
         Standing::Outside(code) => Ok(code.into()),
         Standing::Here(here) => {
-            let files = Files { reports, store };
+            let files = Files {
+                reports,
+                store,
+                before,
+                budget,
+            };
             played(arguments, &choice, &here, wanted, files, (excuses, needs))
         }
     }
 }
 
-/// Outputs of a run other than the terminal and its folder.
+/// What a run is given besides its drills.
 struct Files {
     reports: Vec<ReportOutput>,
     store: Option<StoreUrl>,
+    /// The run before.
+    before: Before,
+    /// After which time no drill begins.
+    budget: Option<Duration>,
 }
 
 /// Plays the selected drills and reports the results.
@@ -116,6 +138,7 @@ fn played(
     let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
     let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
     let starting = Starting {
+        drill_limit: drill_limit(arguments)?,
         pin: !arguments.how.no_pin,
         wrap: split(arguments.how.wrap.as_deref()),
         wrong: None,
@@ -149,6 +172,7 @@ fn played(
     let how = How {
         trees: starting.trees.clone(),
         jobs: arguments.how.jobs,
+        budget: files.budget,
         fail_fast: arguments.how.fail_fast,
         repeat: arguments.how.repeat,
         require_process: arguments.how.require == Some(Required::Process),
@@ -176,6 +200,18 @@ fn played(
     let storing = reached.map(|reached| Storing::begin(reached, folder.path(), arguments, asked));
     let mut output = RunOutput::new(terminal, folder, storing, &arguments.reporting);
     let report = suite::run(library, descriptor, selected, &how, &mut output);
+    let contents = files
+        .before
+        .after(library, &selected.drills, &report.drills);
+    output.write(|folder| folder.keep_contents(&contents));
+    if let Some(budget) = &arguments.how.budget
+        && report.summary.not_reached > 0
+    {
+        let drills = counted(report.summary.not_reached, "drill");
+        log(&format!(
+            "NOTE  {drills} not reached within the budget of {budget}"
+        ));
+    }
     let outputs = Outputs {
         reports: &files.reports,
         choice,
@@ -285,6 +321,20 @@ fn split(command: Option<&str>) -> Vec<String> {
         .split_whitespace()
         .map(str::to_owned)
         .collect()
+}
+
+/// The longest time of a drill.
+fn drill_limit(arguments: &RunArguments) -> Result<Option<Duration>, Stop> {
+    let Some(text) = &arguments.how.drill_limit else {
+        return Ok(None);
+    };
+    let limit = duration(text)?;
+    if !DRILL_LIMITS.contains(&limit) {
+        return Err(Stop::usage(format!(
+            "`--drill-limit {text}` is from 1s to 1h"
+        )));
+    }
+    Ok(Some(limit))
 }
 
 /// Checks that golden traces may be rewritten: only for files given by path, and not in CI.

@@ -19,18 +19,18 @@ fn run(scratch: &Scratch, report: &str) -> Ran {
     let words = WORDS.join(" ");
     scratch.shell(&format!(
         "export GITHUB_WORKSPACE=$PWD GITHUB_STEP_SUMMARY=$PWD/summary.md; \
-         cd drills && $NICDRILL {words} --platform h100-oci --report {report}"
+         cd drills && $NICDRILL {words} port/unfair@h100-oci --report {report}"
     ))
 }
 
-/// Line 11 of the scenario is that of its expectation `nothing`.
+/// Line 10 of the scenario is that of its expectation `nothing`.
 #[test]
 fn github_shows_each_cause_at_its_line_in_the_repository() {
     let scratch = repository();
     let ran = run(&scratch, "github");
     assert_eq!(ran.code, 100, "{ran}");
     let commands: Vec<&str> = ran.out.lines().filter(|l| l.starts_with("::")).collect();
-    let place = "::error file=drills/port/unfair.yaml,line=11,col=";
+    let place = "::error file=drills/port/unfair.yaml,line=10,col=";
     assert!(!commands.is_empty(), "{ran}");
     for command in commands {
         assert!(command.starts_with(place), "{ran}");
@@ -63,7 +63,7 @@ fn a_known_finding_is_a_notice_of_github() {
     let ran = run(&scratch, "github");
     assert_eq!(ran.code, 0, "{ran}");
     assert!(!ran.out.contains("::error"), "{ran}");
-    let notice = "::notice file=drills/port/unfair.yaml,line=11,";
+    let notice = "::notice file=drills/port/unfair.yaml,line=10,";
     assert!(ran.out.contains(notice), "{ran}");
     assert!(ran.out.contains("title=known%3A "), "{ran}");
 }
@@ -85,7 +85,7 @@ fn an_issue_of_gitlab_has_a_place_and_the_same_fingerprint_in_each_run() {
         let fingerprint = issue["fingerprint"].as_str().unwrap();
         assert!(fingerprint.starts_with("port/unfair#"), "{issue}");
         assert_eq!(issue["location"]["path"], "drills/port/unfair.yaml");
-        assert_eq!(issue["location"]["lines"]["begin"], 11);
+        assert_eq!(issue["location"]["lines"]["begin"], 10);
         let severities = ["info", "minor", "major", "critical", "blocker"];
         let severity = issue["severity"].as_str().unwrap();
         assert!(severities.contains(&severity), "{issue}");
@@ -100,7 +100,7 @@ fn a_test_case_of_junit_has_its_file_and_the_line_of_its_finding() {
     run(&scratch, "junit=run.xml");
     let text = scratch.text("drills/run.xml");
     assert!(text.contains("file=\"drills/port/unfair.yaml\""), "{text}");
-    assert!(text.contains("line=\"11\""), "{text}");
+    assert!(text.contains("line=\"10\""), "{text}");
 }
 
 /// A file here that has the name of a built-in scenario's.

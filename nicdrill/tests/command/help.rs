@@ -7,13 +7,15 @@ use rstest::rstest;
 use crate::scratch::Scratch;
 
 /// Every flag of `nicdrill run`.
-const RUN_FLAGS: [&str; 31] = [
+const RUN_FLAGS: [&str; 33] = [
     "--allow-skips",
     "--arm",
     "--baseline",
     "--bless",
+    "--budget",
     "--color",
     "--coverage",
+    "--drill-limit",
     "--fail-fast",
     "--failed",
     "--filter",

@@ -3,6 +3,7 @@
 mod alert_rules;
 mod annotated;
 mod another_make;
+mod budget;
 mod captured;
 mod compare;
 mod configured;

@@ -11,7 +11,7 @@ fn with_profile() -> Scratch {
     scratch.file(
         "nicdrill.toml",
         "monitor = \"reference\"\nscenarios = [\"port\"]\n\n[profile.ci]\narm = \"memory\"\nfull = true\n\
-         keep = false\nplatform = [\"h100-oci\"]\nreport = [\"json=run.json\", \"github\"]\njobs = 1\n",
+         keep = false\nfilter = \"port/unfair@h100-oci\"\nreport = [\"json=run.json\", \"github\"]\njobs = 1\n",
     );
     scratch
 }
@@ -43,14 +43,18 @@ fn the_command_line_takes_precedence_over_a_profile() {
 #[test]
 fn shards_of_a_profile_are_joined_without_it() {
     let scratch = with_profile();
+    let run = ["run", "--profile", "ci", "--filter", "port/*"];
+    scratch.run(&[&run[..], &["--out", "whole"]].concat());
     for shard in ["1/2", "2/2"] {
         let out = format!("shards/{}", &shard[..1]);
-        scratch.run(&["run", "--profile", "ci", "--shard", shard, "--out", &out]);
+        scratch.run(&[&run[..], &["--shard", shard, "--out", &out]].concat());
     }
     scratch.file("nicdrill.toml", "scenarios = [\"port\"]\n");
-    let merged = scratch.run(&["report", "merge", "shards"]);
+    let merged = scratch.run(&["report", "merge", "shards", "--out", "merged"]);
     assert_eq!(merged.code, 100, "{merged}");
-    assert_eq!(scratch.text("nicdrill.out/failed.txt").lines().count(), 1);
+    let failed = scratch.text("merged/failed.txt");
+    assert!(failed.lines().count() > 1, "{failed}");
+    assert_eq!(failed, scratch.text("whole/failed.txt"));
 }
 
 #[rstest]

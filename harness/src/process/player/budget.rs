@@ -122,11 +122,16 @@ impl Player<'_> {
         if poll_began.elapsed() > limit {
             return Some(format!("a poll took more than {} s", limit.as_secs()));
         }
+        if let Some(limit) = self.arm.options.drill_limit
+            && drill_began.elapsed() > limit
+        {
+            return Some(format!("the drill took more than its limit of {limit:?}"));
+        }
         (drill_began.elapsed() > drill_limit)
             .then(|| format!("the drill took more than {} s", drill_limit.as_secs()))
     }
 
-    /// How long the whole drill may take.
+    /// How long the whole drill may take by its ticks.
     fn drill_limit(&self) -> Duration {
         let tick_ns = self.story.ticks.interval().as_ns();
         let ticks = (self.story.until.as_ns() / tick_ns).max(self.ticks.len() as u64);

@@ -128,7 +128,12 @@ impl<'r> Telling<'r> {
         let mut code = drills.fold(self.probe, |code, drill| code.or(drill.exit_code()));
         let nothing_run = summary.memory.run + summary.process.run == 0;
         if nothing_run && !how.allow_skips && !self.is_over {
-            code = code.or(ExitCode::StageNotSet);
+            let is_begun = how.budget.is_none() || !self.report.drills.is_empty();
+            code = code.or(if is_begun {
+                ExitCode::StageNotSet
+            } else {
+                ExitCode::NothingJudged
+            });
         }
         if how.require_process && summary.process.run == 0 {
             code = code.or(ExitCode::StageNotSet);

@@ -1,0 +1,206 @@
+//! The order of drills in a run that may not reach all of them: the most valuable come first.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    path::Path,
+};
+
+use reports::{ArmName, DrillName, DrillReport, PlannedDrill};
+use sha2::{Digest as _, Sha256};
+
+use super::pairs::Selected;
+use crate::{
+    read_files::{
+        Library,
+        regular::{RUN_FILE_BYTES_MAX, text_up_to},
+    },
+    run_folder::RunFolder,
+};
+
+/// The file of a run folder with the content of each scenario that was drilled.
+pub(crate) const CONTENTS: &str = "contents.txt";
+
+/// What is known from the run before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Before {
+    /// The drills that failed.
+    pub failed: BTreeSet<DrillName>,
+    /// The SHA-256 of each scenario's text when all its drills were last reached, by name; `None` if there was no run.
+    pub contents: Option<BTreeMap<String, String>>,
+}
+
+impl Before {
+    /// Reads it from a run folder. A file that is not there, or is damaged, says nothing: the order of a run is no reason to
+    /// stop it.
+    #[must_use]
+    pub fn read(folder: &Path) -> Self {
+        let failed = RunFolder::failed_before(folder).unwrap_or_default();
+        let text = text_up_to(&folder.join(CONTENTS), RUN_FILE_BYTES_MAX).ok();
+        let contents = text.map(|text| {
+            let lines = text.lines().filter_map(|line| line.split_once("  "));
+            lines
+                .map(|(hash, name)| (name.to_owned(), hash.to_owned()))
+                .collect()
+        });
+        Self {
+            failed: failed.into_iter().collect(),
+            contents,
+        }
+    }
+
+    /// Puts the most valuable drills first: those that failed; then those of scenarios that are new or changed; then those
+    /// that the selection plays as processes because their fault can matter there; then the rest. Within these the order
+    /// stays as it is.
+    pub fn order(&self, selected: &mut Selected, library: &Library) {
+        let changed = self.changed(library);
+        let covers = |planned: &PlannedDrill| planned.arms.contains(&ArmName::Process);
+        let rank = |planned: &PlannedDrill| {
+            if self.failed.contains(&planned.drill) {
+                0
+            } else if changed.contains(planned.drill.scenario.as_str()) {
+                1
+            } else if covers(planned) {
+                2
+            } else {
+                3
+            }
+        };
+        selected.drills.sort_by_key(rank);
+    }
+
+    /// The scenarios whose text is not that of the run before; none if there was no run.
+    fn changed<'l>(&self, library: &'l Library) -> BTreeSet<&'l str> {
+        let Some(before) = &self.contents else {
+            return BTreeSet::new();
+        };
+        let scenarios = library.scenarios.iter();
+        let changed = scenarios
+            .filter(|scenario| before.get(&scenario.name) != Some(&sha256(&scenario.text)));
+        changed.map(|scenario| scenario.name.as_str()).collect()
+    }
+
+    /// The lines of [`CONTENTS`] after a run, `SHA-256  scenario`. A scenario of which a drill was not reached keeps its
+    /// earlier line, so that it still counts as changed; if that drill had failed, it loses the line, because the list of
+    /// this run's failures has forgotten it.
+    #[must_use]
+    pub fn after(
+        &self,
+        library: &Library,
+        planned: &[PlannedDrill],
+        drills: &[DrillReport],
+    ) -> String {
+        let reached: BTreeSet<&DrillName> = drills.iter().map(|drill| &drill.drill).collect();
+        let mut is_whole: BTreeMap<&str, bool> = BTreeMap::new();
+        for PlannedDrill { drill, .. } in planned {
+            *is_whole.entry(&drill.scenario).or_insert(true) &= reached.contains(drill);
+        }
+        let mut contents = self.contents.clone().unwrap_or_default();
+        for scenario in &library.scenarios {
+            if is_whole.get(scenario.name.as_str()) == Some(&true) {
+                contents.insert(scenario.name.clone(), sha256(&scenario.text));
+            }
+        }
+        for PlannedDrill { drill, .. } in planned {
+            if self.failed.contains(drill) && !reached.contains(drill) {
+                contents.remove(&drill.scenario);
+            }
+        }
+        let lines = contents
+            .iter()
+            .map(|(name, hash)| format!("{hash}  {name}\n"));
+        lines.collect()
+    }
+}
+
+/// The SHA-256 of a text, as 64 hexadecimal digits.
+fn sha256(text: &str) -> String {
+    let mut digits = String::new();
+    for byte in Sha256::digest(text.as_bytes()) {
+        write!(digits, "{byte:02x}").expect("writing to a string cannot fail");
+    }
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn library() -> Library {
+        Library::read(&[], &[]).unwrap()
+    }
+
+    /// Drills of shipped scenarios, each in these arms.
+    fn planned(drills: &[(&str, &[ArmName])]) -> Vec<PlannedDrill> {
+        let planned = drills.iter().map(|(drill, arms)| PlannedDrill {
+            drill: drill.parse().unwrap(),
+            arms: arms.to_vec(),
+        });
+        planned.collect()
+    }
+
+    const MEMORY: &[ArmName] = &[ArmName::Memory];
+    const BOTH: &[ArmName] = &[ArmName::Memory, ArmName::Process];
+
+    #[test]
+    fn failed_drills_come_first_then_changed_ones_then_the_cover_then_the_rest() {
+        let library = library();
+        let unchanged = library.scenarios.iter();
+        let mut contents: BTreeMap<String, String> = unchanged
+            .map(|of| (of.name.clone(), sha256(&of.text)))
+            .collect();
+        contents.insert("start/baseline".to_owned(), sha256("an earlier text"));
+        let before = Before {
+            failed: ["port/cable-pulled@mi300x".parse().unwrap()].into(),
+            contents: Some(contents),
+        };
+        let mut selected = Selected {
+            drills: planned(&[
+                ("port/cable-pulled@dgx-a100", MEMORY),
+                ("port/cable-pulled@h100-oci", BOTH),
+                ("start/baseline@h100-oci", MEMORY),
+                ("port/cable-pulled@mi300x", MEMORY),
+            ]),
+            ..Selected::default()
+        };
+        before.order(&mut selected, &library);
+        let names = selected
+            .drills
+            .iter()
+            .map(|planned| planned.drill.to_string());
+        assert_eq!(
+            names.collect::<Vec<_>>(),
+            [
+                "port/cable-pulled@mi300x",
+                "start/baseline@h100-oci",
+                "port/cable-pulled@h100-oci",
+                "port/cable-pulled@dgx-a100",
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_is_changed_where_there_was_no_run() {
+        assert!(Before::default().changed(&library()).is_empty());
+    }
+
+    #[test]
+    fn a_scenario_that_was_not_reached_still_counts_as_changed() {
+        let library = library();
+        let planned = planned(&[("port/cable-pulled@h100-oci", MEMORY)]);
+        let before = Before {
+            contents: Some(BTreeMap::new()),
+            ..Before::default()
+        };
+        assert_eq!(before.after(&library, &planned, &[]), "");
+    }
+
+    /// FIPS 180-4, "Secure Hash Standard", examples: the digest of `abc`.
+    #[test]
+    fn the_hash_is_sha_256() {
+        assert_eq!(
+            sha256("abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+}
