@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run drills; without a path or name, the built-in suite
     #[command(after_help = exit_codes())]
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// List what would run, what would not, and why
     List(SelectArguments),
     /// Show one drill in full: timeline, events, reads

@@ -96,7 +96,7 @@ fn as_asked(asked: &[String]) -> Result<RunArguments, Stop> {
             if arguments.select.failed {
                 log("NOTE  `--failed` is of the run before on this machine");
             }
-            Ok(arguments)
+            Ok(*arguments)
         }
         Ok(_) => Err(Stop::usage("the shards are not those of `nicdrill run`")),
         Err(error) => Err(Stop::usage(format!(
