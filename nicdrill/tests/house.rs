@@ -193,11 +193,13 @@ fn clippy_refuses_each_item_that_a_pure_room_may_not_name() {
 }
 
 /// What the licence of a dependency may say.
-const LICENCES: [&str; 19] = [
+const LICENCES: [&str; 22] = [
     "(Apache-2.0 OR MIT) AND BSD-3-Clause",
     "(MIT OR Apache-2.0) AND Unicode-3.0",
     "Apache-2.0",
     "Apache-2.0 / MIT",
+    "Apache-2.0 AND ISC",
+    "Apache-2.0 OR ISC OR MIT",
     "Apache-2.0 OR BSL-1.0 OR MIT",
     "Apache-2.0 OR MIT",
     "Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT",
@@ -205,6 +207,7 @@ const LICENCES: [&str; 19] = [
     "BSD-2-Clause OR Apache-2.0 OR MIT",
     "BSD-3-Clause",
     "BSD-3-Clause OR MIT OR Apache-2.0",
+    "ISC",
     "MIT",
     "MIT AND BSD-3-Clause",
     "MIT OR Apache-2.0",
@@ -216,9 +219,15 @@ const LICENCES: [&str; 19] = [
 ];
 
 /// Crates that are built in several versions, and who asks for another than the newest.
-const DUPLICATES: [(&str, &str); 8] = [
+const DUPLICATES: [(&str, &str); 11] = [
     ("base64", "tonic and postgres-protocol ask for 0.22"),
+    ("bit-vec", "yasna, of rcgen, asks for 0.9"),
+    (
+        "const-oid",
+        "x509-cert, of tokio-postgres-rustls, asks for 0.9",
+    ),
     ("fallible-iterator", "postgres asks for 0.2"),
+    ("getrandom", "ring asks for 0.2"),
     ("hashbrown", "petgraph, of prost-build, asks for 0.15"),
     ("itertools", "criterion asks for 0.13"),
     ("syn", "prost's and tonic's generators and rstest ask for 2"),
