@@ -5,7 +5,7 @@ use std::process;
 use clap::Parser as _;
 use harness::{
     run_folder::{RunFolder, Shards},
-    suite::{self, How},
+    suite::{self, Before, How},
 };
 use reports::ExitCode;
 
@@ -61,6 +61,8 @@ fn merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
         asked,
         ..How::default()
     };
+    // The run folder may have an earlier run, which is read before it is put aside.
+    let before = Before::read(&choice.out);
     let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
     let mut terminal = Terminal::new(merging.color);
     terminal.begin(choice.selected.drills.len());
@@ -75,6 +77,8 @@ fn merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
         &mut output,
     );
     let report = merged.map_err(Stop::input)?;
+    let contents = before.after(library, &choice.selected.drills, &report.drills);
+    output.write(|folder| folder.keep_contents(&contents));
     let outputs = Outputs {
         reports: &reports,
         choice: &choice,

@@ -434,7 +434,11 @@ impl RunOutput {
         }
     }
 
-    fn write(&mut self, write: impl FnOnce(&mut RunFolder) -> Result<(), RunFolderError>) {
+    /// Writes to the run folder; the first error is told at the end.
+    pub(super) fn write(
+        &mut self,
+        write: impl FnOnce(&mut RunFolder) -> Result<(), RunFolderError>,
+    ) {
         let folder = self.repeat.as_mut().unwrap_or(&mut self.folder);
         if let Err(error) = write(folder) {
             self.unwritten.get_or_insert(error.to_string());
