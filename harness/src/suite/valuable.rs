@@ -80,7 +80,7 @@ impl Before {
         changed.map(|scenario| scenario.name.as_str()).collect()
     }
 
-    /// The lines of [`CONTENTS`] after a run, `SHA-256  scenario`. A scenario of which a drill was not reached keeps its
+    /// The lines of `contents.txt` after a run, `SHA-256  scenario`. A scenario of which a drill was not reached keeps its
     /// earlier line, so that it still counts as changed; if that drill had failed, it loses the line, because the list of
     /// this run's failures has forgotten it.
     #[must_use]
