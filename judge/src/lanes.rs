@@ -189,10 +189,11 @@ impl Drawing<'_> {
     /// What the monitors read, said and how they ended, and what their connectors answered.
     fn monitors(&mut self) {
         let recording = self.recording;
+        let monitors = self.story.monitors_by_name();
         let mut reads: BTreeMap<&str, &MonitorTick> = BTreeMap::new();
         for (tick, all) in (0..).zip(&recording.ticks) {
             for (name, monitor) in all.monitors.iter() {
-                let Some(node) = self.story.monitors_by_name().get(&**name).copied() else {
+                let Some(node) = monitors.get(&**name).copied() else {
                     continue;
                 };
                 let node = node.clone();

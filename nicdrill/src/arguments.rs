@@ -3,6 +3,7 @@
 //! [`mod@crate::command`] implements the commands. Planned flags that are not built yet are listed here too, so that
 //! they are refused by name and not as typing errors.
 
+mod color;
 mod compare;
 mod fit;
 mod report;
@@ -10,6 +11,7 @@ mod rules;
 mod sandbox_arguments;
 mod suite;
 
+pub(crate) use color::Color;
 pub(crate) use compare::CompareArguments;
 pub(crate) use fit::FitArguments;
 pub(crate) use report::{MergeArguments, ReportCommand};
@@ -282,14 +284,6 @@ pub(crate) struct HowArguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Required {
     Process,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    #[default]
-    Auto,
-    Always,
-    Never,
 }
 
 /// Arguments that select one drill.

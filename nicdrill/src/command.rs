@@ -60,7 +60,7 @@ pub(crate) use platform::{platform_check, platform_list, platform_show, platform
 pub(crate) use proto::proto;
 pub(crate) use record::record;
 pub(crate) use replay::replay;
-pub(crate) use report::report;
+pub(crate) use report::report_merge;
 pub(crate) use rules::rules;
 pub(crate) use run::run;
 pub(crate) use schema::schema;

@@ -12,13 +12,17 @@ mod pages;
 mod settings;
 mod terminal;
 
-use std::{env, ffi::OsStr, panic, process};
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    panic, process,
+};
 
 use checks::Variant;
 use clap::Parser as _;
 use reports::ExitCode;
 
-use arguments::{Arguments, Command, LinkCommand, LnetCommand, PlatformCommand};
+use arguments::{Arguments, Command, LinkCommand, LnetCommand, PlatformCommand, ReportCommand};
 use command::Stop;
 
 /// A run makes and drops thousands of small worlds, on every core at once, and starts hundreds of
@@ -43,22 +47,22 @@ fn main() -> process::ExitCode {
     }
     let code = panic::catch_unwind(|| {
         let words = settings::with_profile(env::args_os().collect());
-        let done = words.and_then(|words| command(Arguments::parse_from(words).command));
+        let done = words.and_then(|words| command(Arguments::parse_from(&words).command, &words));
         done.unwrap_or_else(|stop| stop.report().into())
     });
     code.unwrap_or_else(|_| ExitCode::InternalFault.into())
 }
 
-fn command(command: Command) -> Result<process::ExitCode, Stop> {
+/// Runs a command; `words` are those of the command line, with those of a profile.
+fn command(command: Command, words: &[OsString]) -> Result<process::ExitCode, Stop> {
     match command {
-        Command::Run(arguments) => return command::run(&arguments),
+        Command::Run(arguments) => return command::run(&arguments, words),
         Command::Show(arguments) => return command::show(&arguments),
         Command::Compare(arguments) => return command::compare(&arguments),
         Command::Shell(arguments) => return command::shell(&arguments),
         Command::Fit(arguments) => return command::fit(&arguments),
         Command::Rules(arguments) => return command::rules(&arguments),
         Command::Suite { command } => return command::suite(&command),
-        Command::Report { command } => return command::report(&command),
         #[cfg(feature = "zoo")]
         Command::Zoo(arguments) => return command::zoo(&arguments),
         Command::List(arguments) => command::list(&arguments),
@@ -86,6 +90,9 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         Command::Do(arguments) => command::do_command(&arguments),
         Command::Help { topic } => command::help(topic.as_deref()),
         Command::Schema { of } => command::schema(of),
+        Command::Report {
+            command: ReportCommand::Merge(arguments),
+        } => command::report_merge(&arguments),
         Command::Completions { shell } => command::completions(shell),
         Command::Man { dir } => command::man(&dir),
         Command::Proto => command::proto(),

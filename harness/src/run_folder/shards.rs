@@ -6,18 +6,18 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt, fs,
-    fs::OpenOptions,
     io::{self, BufRead as _, BufReader, Read as _},
-    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
 use reports::{DrillName, DrillReport, ExitCode, PlannedDrill, ProbeOutcome, Wall};
-use rustix::fs::OFlags;
 use serde::Deserialize;
 
 use super::Artifact;
-use crate::suite::{Shard, pasted};
+use crate::{
+    read_files::regular,
+    suite::{Shard, pasted},
+};
 
 /// The most bytes of a folder's `events.jsonl` that are read: 1 GiB. Chosen; that of a red run of the whole suite has 100 MB.
 const EVENTS_MAX: u64 = 1 << 30;
@@ -146,6 +146,13 @@ impl Shards {
         skipped.or_else(|| probes().next()).cloned()
     }
 
+    /// The folder of the shard that holds this index of the run, counted from 0.
+    fn folder_of(&self, place: usize) -> &Folder {
+        let mut folders = self.folders.iter();
+        let folder = folders.find(|folder| folder.shard.holds(place));
+        folder.expect("the shards hold every place")
+    }
+
     /// The report of a drill at this index of the run, counted from 0.
     ///
     /// # Errors
@@ -155,9 +162,7 @@ impl Shards {
         place: usize,
         drill: &DrillName,
     ) -> Result<DrillReport, ShardsError> {
-        let mut folders = self.folders.iter();
-        let folder = folders.find(|folder| folder.shard.holds(place));
-        let folder = folder.expect("the shards hold every place");
+        let folder = self.folder_of(place);
         let found = folder.drills.get(drill).cloned();
         found.ok_or_else(|| {
             ShardsError(vec![format!(
@@ -179,11 +184,7 @@ impl Shards {
     /// # Errors
     /// If one cannot be read.
     pub(crate) fn artifacts(&self, place: usize, drill: &DrillName) -> io::Result<Vec<Artifact>> {
-        let mut folders = self.folders.iter();
-        let folder = folders.find(|folder| folder.shard.holds(place));
-        let Some(folder) = folder else {
-            return Ok(Vec::new());
-        };
+        let folder = self.folder_of(place);
         let path = folder.path.join("drills").join(drill.to_string());
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
@@ -194,7 +195,7 @@ impl Shards {
         for entry in entries {
             let entry = entry?;
             let mut bytes = Vec::new();
-            let read = regular(&entry.path())?
+            let read = regular::open(&entry.path())?
                 .take(ARTIFACT_MAX + 1)
                 .read_to_end(&mut bytes)?;
             if read as u64 > ARTIFACT_MAX {
@@ -220,7 +221,7 @@ impl Folder {
                 "`{name}` cannot be read: {cause}\nhint: name the folders that `nicdrill run --shard K/N --out DIR` left"
             )
         };
-        let file = regular(&events).map_err(unread)?.take(EVENTS_MAX + 1);
+        let file = regular::open(&events).map_err(unread)?.take(EVENTS_MAX + 1);
         let mut plan = None;
         let (mut probe, mut drills, mut ended) = (None, BTreeMap::new(), None);
         let mut bytes = 0_u64;
@@ -374,18 +375,4 @@ fn runs_in(path: &Path) -> Vec<PathBuf> {
         .collect();
     inside.sort();
     if inside.is_empty() { itself } else { inside }
-}
-
-/// Opens a regular file; a pipe that nobody writes does not hold the command.
-fn regular(path: &Path) -> io::Result<fs::File> {
-    let no_wait = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(no_wait)
-        .open(path)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::other("it is no regular file"))
-    }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Color;
+use super::color::Color;
 
 /// Which monitors, in which drills, and how it is told.
 #[derive(Clone, Debug, Args)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::Color;
+use super::color::Color;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {

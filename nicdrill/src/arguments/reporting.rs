@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Color;
+use super::color::Color;
 
 /// Arguments that control how a run is reported.
 #[derive(Clone, Debug, Default, Args)]

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{Color, SelectArguments};
+use super::{SelectArguments, color::Color};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SuiteCommand {

@@ -1,22 +1,25 @@
 //! What a run was asked for, apart from where its results go and which shard of it is played: two runs with the same words
 //! give the same results, and shards with the same words are those of one run. Start at [`asked`].
 
+use std::ffi::OsString;
+
 /// The arguments that say where results go, or which shard is played; each has a value.
 const ELSEWHERE: [&str; 3] = ["--out", "--report", "--shard"];
 
 /// These words of a command line without those.
-pub(super) fn asked(words: Vec<String>) -> Vec<String> {
+pub(super) fn asked<'w>(words: impl IntoIterator<Item = &'w OsString>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
+        let word = word.to_string_lossy();
         let is_one = |of: &str| {
             word.strip_prefix(of)
                 .is_some_and(|rest| rest.starts_with('='))
         };
-        if ELSEWHERE.contains(&word.as_str()) {
+        if ELSEWHERE.contains(&&*word) {
             words.next();
         } else if !ELSEWHERE.into_iter().any(is_one) {
-            kept.push(word);
+            kept.push(word.into_owned());
         }
     }
     kept
@@ -29,9 +32,9 @@ mod tests {
     #[test]
     fn the_words_that_say_where_results_go_and_which_shard_it_is_are_left_out() {
         let words = "run port --shard 1/2 --outage --out=a --jobs 2 --report junit=x --filter x";
-        let words = words.split(' ').map(str::to_owned).collect();
+        let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
         assert_eq!(
-            asked(words).join(" "),
+            asked(&words).join(" "),
             "run port --outage --jobs 2 --filter x"
         );
     }

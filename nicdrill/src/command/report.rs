@@ -1,7 +1,5 @@
 //! `nicdrill report merge`: puts the shards of a run together.
 
-use std::process;
-
 use clap::Parser as _;
 use harness::{
     run_folder::{RunFolder, Shards},
@@ -16,21 +14,12 @@ use super::{
     select::choose,
 };
 use crate::{
-    arguments::{
-        Arguments, Command, MergeArguments, ReportArguments, ReportCommand, Required, RunArguments,
-    },
+    arguments::{Arguments, Command, MergeArguments, ReportArguments, Required, RunArguments},
     terminal::{Terminal, log},
 };
 
-/// Runs a command on reports.
-pub(crate) fn report(command: &ReportCommand) -> Result<process::ExitCode, Stop> {
-    match command {
-        ReportCommand::Merge(arguments) => merge(arguments).map(Into::into),
-    }
-}
-
 /// Puts the shards of a run together.
-fn merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
+pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
     let told = ReportArguments {
         not_judged: merging.not_judged,
         verbose: merging.verbose,

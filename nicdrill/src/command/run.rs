@@ -1,6 +1,8 @@
 //! `nicdrill run`: runs drills.
 
-use std::{collections::BTreeMap, env, ops::RangeInclusive, process, time::Duration};
+use std::{
+    collections::BTreeMap, env, ffi::OsString, ops::RangeInclusive, process, time::Duration,
+};
 
 use harness::SharedTrees;
 use harness::{
@@ -29,7 +31,7 @@ use super::{
 };
 use crate::{
     arguments::{ReportArguments, Required, RunArguments},
-    settings::{FILE, with_profile},
+    settings::FILE,
     terminal::{Terminal, log},
 };
 
@@ -37,11 +39,13 @@ use crate::{
 const DRILL_LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
 
 /// Runs drills and reports the results.
-pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
+///
+/// `words` are those of the command line, with those of a profile.
+pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<process::ExitCode, Stop> {
     let reports = reports_asked_for(&arguments.reporting)?;
     let store = stored::asked_for(arguments)?;
     may_bless(arguments)?;
-    drill_limit(arguments)?;
+    let drill_limit = drill_limit(arguments)?;
     let budget = arguments.how.budget.as_deref().map(duration).transpose()?;
     let mut choice = choose(&arguments.select, arguments.how.seed)?;
     // The run replaces the folder of the run before.
@@ -103,6 +107,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
                 store,
                 before,
                 budget,
+                drill_limit,
+                asked: asked(words.iter().skip(1)),
             };
             played(arguments, &choice, &here, wanted, files, (excuses, needs))
         }
@@ -117,6 +123,10 @@ struct Files {
     before: Before,
     /// After which time no drill begins.
     budget: Option<Duration>,
+    /// How long a drill may take at most.
+    drill_limit: Option<Duration>,
+    /// What it was asked for.
+    asked: Vec<String>,
 }
 
 /// Plays the selected drills and reports the results.
@@ -128,17 +138,12 @@ fn played(
     files: Files,
     (excuses, needs): (Excuses, Option<SiteNeeds>),
 ) -> Result<process::ExitCode, Stop> {
-    let words = with_profile(env::args_os().collect())?.into_iter().skip(1);
-    let asked = asked(
-        words
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect(),
-    );
+    let asked = files.asked;
     // A run whose store is not available does not start.
     let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
     let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
     let starting = Starting {
-        drill_limit: drill_limit(arguments)?,
+        drill_limit: files.drill_limit,
         pin: !arguments.how.no_pin,
         wrap: split(arguments.how.wrap.as_deref()),
         wrong: None,
@@ -246,17 +251,19 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     terminal.end();
     let kept = storing.map_or(Ok(()), |storing| storing.finish(&mut terminal));
     let folder = outputs.choice.out.display().to_string();
-    let files = [outputs.known, report.plan.descriptor.as_deref()];
-    let repository = repository(outputs.choice, files.into_iter().flatten());
-    let reported = Reported {
-        run: report,
-        lanes: &lanes,
-        repository: &repository,
-        folder: &folder,
-    };
-    for asked in outputs.reports {
-        if let Err(error) = asked.write(&reported, &mut terminal) {
-            unwritten.get_or_insert(error);
+    if !outputs.reports.is_empty() {
+        let files = [outputs.known, report.plan.descriptor.as_deref()];
+        let repository = repository(outputs.choice, files.into_iter().flatten());
+        let reported = Reported {
+            run: report,
+            lanes: &lanes,
+            repository: &repository,
+            folder: &folder,
+        };
+        for asked in outputs.reports {
+            if let Err(error) = asked.write(&reported, &mut terminal) {
+                unwritten.get_or_insert(error);
+            }
         }
     }
     if let Some(coverage) = &report.coverage {

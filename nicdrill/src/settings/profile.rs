@@ -73,6 +73,10 @@ impl Profiles {
 /// # Errors
 /// If `nicdrill.toml` cannot be read or has no such profile.
 pub(crate) fn with_profile(words: Vec<OsString>) -> Result<Vec<OsString>, Stop> {
+    let names_profile = |word: &OsString| word.as_encoded_bytes().starts_with(b"--profile");
+    if !words.iter().any(names_profile) {
+        return Ok(words);
+    }
     // What is wrong with the words is told by the parser that follows.
     let Ok(matches) = Arguments::command().try_get_matches_from(&words) else {
         return Ok(words);

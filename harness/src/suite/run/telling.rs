@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use observe::Recording;
 use reports::{
-    ArmName, DrillName, DrillReport, ExitCode, Lanes, Outcome, PlannedDrill, ProbeOutcome,
-    RunEvent, RunReport, Wall, slowest,
+    ArmName, DrillReport, ExitCode, Lanes, Outcome, PlannedDrill, ProbeOutcome, RunEvent,
+    RunReport, Wall, slowest,
 };
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ impl<'r> Telling<'r> {
         if how.keep || failed && self.keeping.admits(&drill) {
             let artifacts = artifacts(&drill);
             self.keeping.weigh(&artifacts);
-            self.receive(&drill.drill, &artifacts);
+            self.audience.receive(&drill.drill, &artifacts);
         }
         self.emit(match drill.outcome {
             Outcome::Passed => RunEvent::DrillPassed(drill),
@@ -113,10 +113,6 @@ impl<'r> Telling<'r> {
             Outcome::Skipped => RunEvent::DrillSkipped(drill),
         });
         failed
-    }
-
-    fn receive(&mut self, drill: &DrillName, artifacts: &[Artifact]) {
-        self.audience.receive(drill, artifacts);
     }
 
     /// Tells the totals and the exit code.
