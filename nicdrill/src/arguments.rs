@@ -53,7 +53,7 @@ pub(crate) enum Command {
     #[command(after_help = exit_codes())]
     Run(Box<RunArguments>),
     /// List what would run, what would not, and why
-    List(SelectArguments),
+    List(ListArguments),
     /// Show one drill in full: timeline, events, reads
     Show(ShowArguments),
     /// Work with platforms: list, show, check, topo, new, capture
@@ -215,6 +215,15 @@ pub(crate) struct SelectArguments {
     /// The run folder [default: nicdrill.out]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ListArguments {
+    /// Print JSON: each drill with its arms and why it was chosen, and each pair that does not fit
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) select: SelectArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,16 +3,59 @@
 use std::fmt::Write as _;
 
 use reports::{ExitCode, counted};
+use serde_json::{Value, json};
 
-use super::{Stop, select::choose};
+use super::{
+    Stop,
+    select::{Choice, choose},
+};
 use crate::{
-    arguments::{Color, SelectArguments},
+    arguments::{Color, ListArguments},
     terminal::Terminal,
 };
 
 /// Lists the drills of a selection.
-pub(crate) fn list(arguments: &SelectArguments) -> Result<ExitCode, Stop> {
-    let choice = choose(arguments, 0)?;
+pub(crate) fn list(arguments: &ListArguments) -> Result<ExitCode, Stop> {
+    let choice = choose(&arguments.select, 0)?;
+    let text = if arguments.json {
+        as_json(&choice)
+    } else {
+        as_lines(&choice)
+    };
+    Terminal::new(Color::Never).out(&text);
+    let nothing = choice.selected.drills.is_empty();
+    Ok(if nothing {
+        ExitCode::NothingJudged
+    } else {
+        ExitCode::Success
+    })
+}
+
+/// The selection as JSON, with a newline at its end.
+fn as_json(choice: &Choice) -> String {
+    let drill = |planned: &reports::PlannedDrill| {
+        let scenario = choice.library.scenario(&planned.drill.scenario);
+        json!({
+            "drill": planned.drill,
+            "scenario": planned.drill.scenario,
+            "title": scenario.map(|of| of.scenario.title()),
+            "file": scenario.map(|of| of.file.as_str()),
+            "platform": planned.drill.world,
+            "arms": planned.arms,
+            "because": choice.selected.because.get(&planned.drill),
+        })
+    };
+    let drills: Vec<Value> = choice.selected.drills.iter().map(drill).collect();
+    let list = json!({
+        "list_version": 1,
+        "drills": drills,
+        "not_applicable": choice.selected.not_applicable,
+    });
+    format!("{list:#}\n")
+}
+
+/// The selection as a line for each drill and each pair that does not fit, and the totals.
+fn as_lines(choice: &Choice) -> String {
     let mut text = String::new();
     let mut line = |words: std::fmt::Arguments<'_>| {
         writeln!(text, "{words}").expect("writing to a string cannot fail");
@@ -46,11 +89,5 @@ pub(crate) fn list(arguments: &SelectArguments) -> Result<ExitCode, Stop> {
         in_arm(reports::ArmName::Process),
         counted(choice.selected.not_applicable.len() as u64, "pair"),
     ));
-    Terminal::new(Color::Never).out(&text);
-    let nothing = choice.selected.drills.is_empty();
-    Ok(if nothing {
-        ExitCode::NothingJudged
-    } else {
-        ExitCode::Success
-    })
+    text
 }

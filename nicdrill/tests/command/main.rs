@@ -21,6 +21,7 @@ mod isolation;
 mod judged;
 mod known;
 mod leftovers;
+mod listed;
 mod made_up_vendor;
 mod manners;
 mod meant;
