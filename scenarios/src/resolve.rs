@@ -22,6 +22,7 @@ use crate::resolved_world::ResolvedWorld;
 use crate::scenario::Scenario;
 use crate::step::StepSpec;
 use crate::story::{Expectation, Step, Story, USUAL_FIRST_POLL, What, Window};
+use crate::values::NODE_TICKS_MAX;
 use crate::workload::WorkloadSpec;
 
 /// Number of polls that a story without `until` continues after its last line.
@@ -95,6 +96,19 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
         Some(until) => until.max(polls.at(last_meant)),
         None => polls.at(last + AFTERMATH),
     };
+    let (nodes, ticks) = (
+        resolved.nodes.len() as u64,
+        frame.ticks.last_until(until) + 1,
+    );
+    if nodes * ticks > NODE_TICKS_MAX {
+        let what = format!(
+            "{nodes} nodes play {ticks} ticks each, at most {NODE_TICKS_MAX} in all are played"
+        );
+        return Err(source
+            .wrong(scenario.timeline, what)
+            .hint("end earlier, write a longer `tick`, or take a smaller world")
+            .into());
+    }
     Ok(Story {
         name: scenario.name(),
         title: frame.title.clone(),

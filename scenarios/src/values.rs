@@ -345,6 +345,10 @@ pub(crate) const NAMES: Plain<NamesSpec> = plain(
 /// than any fault needs, and a minute or two of memory-arm time.
 pub(crate) const POLLS_MAX: u32 = 100_000;
 
+/// The most ticks of a story times the nodes of its world. Chosen: ten nodes for the longest story, or the largest
+/// world for four minutes of ticks of a second.
+pub(crate) const NODE_TICKS_MAX: u64 = 1_000_000;
+
 /// A number of polls, `3 polls`.
 pub(crate) const POLLS: Plain<u32> = plain("`N polls`", string_form, |context, node| {
     let text = context.source.text(node, "`N polls`")?;

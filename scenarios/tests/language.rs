@@ -773,6 +773,33 @@ fn what_a_story_costs_is_bounded(#[case] marked: &str, #[case] says: &str) {
     check_refused(marked, &[says]);
 }
 
+/// 256 nodes for an hour of seconds would be 921,856 ticks in all, for two hours twice as many.
+#[rstest]
+#[case::an_hour(3600, None)]
+#[case::two_hours(7200, Some("256 nodes play 7201 ticks each, at most 1000000 in all"))]
+fn what_a_story_costs_in_a_large_world_is_bounded(
+    #[case] seconds: u32,
+    #[case] says: Option<&str>,
+) {
+    let world = "world: large\nwhy: y\nnodes: [ { name: vm1..vm256, platform: h100-oci } ]\n";
+    let world = World::read("worlds/large.yaml", world).unwrap();
+    let at_rest = AtRest::of_world(&world, &Platforms::shipped()).unwrap();
+    let text = format!(
+        "scenario: x\nwhy: y\nworld: large\nuntil: {seconds}s\n\
+         timeline: [ {{ at: 0s, expect: [ nothing ] }} ]\n"
+    );
+    let told = read("port/try.yaml", &text).unwrap().at_rest(&at_rest);
+    match (told, says) {
+        (Ok(_), None) => {}
+        (Err(error), Some(says)) => {
+            let error = error.to_string();
+            assert!(error.starts_with("port/try.yaml:5:"), "{error}");
+            assert!(error.contains(says), "{error}");
+        }
+        (told, _) => panic!("{told:?}"),
+    }
+}
+
 #[rstest]
 #[case::a_file("--state-file=/tmp/x", "`--state-file` is set by nicdrill")]
 #[case::a_file_beside("--state-file=x", "`--state-file` is set by nicdrill")]

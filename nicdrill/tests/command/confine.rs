@@ -4,7 +4,10 @@
 
 use std::{
     fs,
-    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    os::unix::{
+        fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _},
+        net::UnixListener,
+    },
     path::Path,
     process::Command,
 };
@@ -159,6 +162,49 @@ fn a_monitor_has_no_privileges_and_its_limits(
 ) {
     if let Some(ran) = looks(user, keys, script) {
         assert_eq!(ran.code, 101, "{ran}");
+        assert!(ran.out.contains(&format!("    {says}\n")), "{ran}");
+    }
+}
+
+#[rstest]
+fn a_confined_monitor_reads_what_its_user_reads(#[values(User::Own, NOBODY)] user: User) {
+    let script = "head -n 1 /etc/passwd | cut -d : -f 1";
+    if let Some(ran) = looks(user, "", script) {
+        assert!(ran.out.contains("    root\n"), "{ran}");
+    }
+}
+
+#[test]
+fn a_socket_with_a_path_is_within_reach_of_a_confined_monitor() {
+    let folder = Scratch::new();
+    let socket = folder.path("host.sock");
+    let _listening = UnixListener::bind(&socket).expect("a short path");
+    let script = format!(
+        "perl -MIO::Socket::UNIX -e \
+         'print IO::Socket::UNIX->new(Peer => \"{}\") ? \"reached\\n\" : \"$!\\n\"'",
+        socket.display()
+    );
+    if let Some(ran) = looks(User::Own, "", &script) {
+        assert!(ran.out.contains("    reached\n"), "{ran}");
+    }
+}
+
+/// The disk is opened for writing, and nothing is written.
+#[test]
+fn the_device_of_a_disk_is_within_reach_of_roots_monitor() {
+    let script = "for disk in /dev/*; do [ -b $disk ] || continue; \
+                  (: >>$disk) 2>/dev/null && { echo can write; exit; }; done; echo cannot";
+    let disk = |entry: std::io::Result<fs::DirEntry>| {
+        let kind = entry.and_then(|entry| entry.file_type());
+        kind.is_ok_and(|kind| kind.is_block_device())
+    };
+    if !fs::read_dir("/dev").expect("a folder").any(disk) {
+        println!("skipped: no disk is here");
+        return;
+    }
+    if let Some(ran) = looks(User::Own, "", script) {
+        let root = fs::metadata("/proc/self").expect("Linux").uid() == 0;
+        let says = if root { "can write" } else { "cannot" };
         assert!(ran.out.contains(&format!("    {says}\n")), "{ran}");
     }
 }
