@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
         let verb = if unfit == 1 { "does" } else { "do" };
         let unfit = counted(unfit as u64, "pair");
         log(&format!("nothing was selected; {unfit} {verb} not fit"));
-        log("hint: `nicdrill list` prints why");
+        log("hint: `nicdrill list --drills` prints why");
         return Ok(ExitCode::NothingJudged.into());
     }
     let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&ArmName::Process);

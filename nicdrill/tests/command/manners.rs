@@ -192,7 +192,7 @@ fn what_failed_is_drilled_with_the_same_monitor() {
         "nicdrill.out/run.json",
         "{\"monitor\":\"mine\",\"again\":[\"port/unfair.yaml\",\"--monitor\",\"mine.yaml\"]}\n",
     );
-    let ran = scratch.run(&["list", "--failed"]);
+    let ran = scratch.run(&["list", "--failed", "--drills"]);
     assert!(
         ran.err
             .contains("`mine.yaml` is drilled, as in the run before"),
