@@ -29,8 +29,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 mod reporting;
+mod telling;
 
 pub(crate) use reporting::ReportArguments;
+pub(crate) use telling::TellArguments;
 
 use crate::pages::help_pages::{exit_codes, sandbox};
 
