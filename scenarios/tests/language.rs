@@ -475,6 +475,7 @@ fn a_wrong_action_is_refused_at_its_place(#[case] action: &str, #[case] says: &[
 #[case::a_window_without_a_unit("{ fatal: victim, within: §3 }", &["invalid number of polls or duration"])]
 #[case::zero_times("{ fatal: victim, times: §0 }", &["`times: 0`", "nothing"])]
 #[case::impossible_times("{ fatal: victim, times: §[ 3, 1 ] }", &["is impossible"])]
+#[case::an_event_at_most_never("{ fatal: victim, times: §at most 0 }", &["is impossible"])]
 #[case::an_unknown_placeholder("{ fatal: victim, message: §\"{devcie}\" }", &["unknown placeholder `devcie`", "`device`"])]
 #[case::an_unknown_handle_in_a_message("{ fatal: victim, message: §\"{vicitm.device}\" }", &["unknown handle `vicitm`"])]
 #[case::an_each_of_nothing("§{ each: storm }", &["expects nothing of each"])]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use platforms::yaml::{Key, Node, Value};
 use serde_json::json;
 
-use super::qualifier::TIMES;
+use super::qualifier::READS;
 use crate::bound::{BOUND, bound_form};
 use crate::context::Context;
 use crate::expect::ExpectationSpec;
@@ -66,7 +66,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
         FileOf("a file"),
         "How often the file is read or the folder listed: `times`.",
         "{ reads: victim/state, times: 1 }",
-        maybe("times", TIMES, "How often; once by default."),
+        maybe("times", READS, "How often; once by default."),
         |_, file, times| {
             Ok(ExpectationSpec::Reads {
                 file,

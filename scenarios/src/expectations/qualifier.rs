@@ -261,19 +261,27 @@ pub(crate) struct OfEvent {
 }
 
 /// How often.
-pub(crate) const TIMES: Plain<Times> = plain(
-    "N, `at least N`, `at most N` or `[a, b]`",
-    || {
-        any_of([
-            json!({ "type": "integer", "minimum": 1 }),
-            string_form(),
-            json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2 }),
-        ])
-    },
-    times,
-);
+pub(crate) const TIMES: Plain<Times> = times_of(|context, node| times(context, node, 1));
 
-fn times(context: &Context<'_>, node: &Node) -> Parsed<Times> {
+/// How often a file is read: as [`TIMES`], and `at most 0`, which is never.
+pub(crate) const READS: Plain<Times> = times_of(|context, node| times(context, node, 0));
+
+const fn times_of(parse: fn(&Context<'_>, &Node) -> Parsed<Times>) -> Plain<Times> {
+    plain(
+        "N, `at least N`, `at most N` or `[a, b]`",
+        || {
+            any_of([
+                json!({ "type": "integer", "minimum": 1 }),
+                string_form(),
+                json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2 }),
+            ])
+        },
+        parse,
+    )
+}
+
+/// The number of times; an upper bound below `least_bound` is impossible.
+fn times(context: &Context<'_>, node: &Node, least_bound: u32) -> Parsed<Times> {
     const HINT: &str = "write `2`, `at least 2`, `at most 2` or `[ 1, 2 ]`";
     let source = &context.source;
     let wrong = || {
@@ -308,7 +316,7 @@ fn times(context: &Context<'_>, node: &Node) -> Parsed<Times> {
         },
         _ => return Err(wrong()),
     };
-    if times.at_least > times.at_most || times.at_most == 0 {
+    if times.at_least > times.at_most || times.at_most < least_bound {
         return Err(source
             .wrong(node.place, format!("`{node}` is impossible"))
             .hint(HINT));
