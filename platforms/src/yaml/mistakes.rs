@@ -48,20 +48,42 @@ pub fn read_every<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Vec<
         let Some(place) = line.checked_sub(1).and_then(|at| places.get(at)) else {
             break;
         };
-        if !rest.is_consequence(*place, &error) {
-            let told = YamlError::at(file, text, *place, error.what);
+        let missing = missing_key(&error);
+        let wrong = match missing {
+            Some(_) => line_of_map(&written, line),
+            None => line,
+        };
+        if !missing.is_some_and(|key| rest.is_consequence(places[wrong - 1], key)) {
+            let told = YamlError::at(file, text, *place, error.what.clone());
             mistakes.push(YamlError {
-                hint: error.hint,
+                hint: error.hint.clone(),
                 ..told
             });
         }
-        if !rest.leave_out(line) {
+        if !rest.leave_out(wrong) {
             break;
         }
     }
     mistakes.sort_by(|one, other| (one.place, &one.what).cmp(&(other.place, &other.what)));
     mistakes.dedup_by(|one, other| one.place == other.place && one.what == other.what);
     Err(mistakes)
+}
+
+/// The key that is missing, if this is the mistake.
+fn missing_key(error: &YamlError) -> Option<&str> {
+    error
+        .what
+        .strip_prefix("key `")?
+        .strip_suffix("` is missing")
+}
+
+/// The line of a map of which an error names this line: its own one, or that of its first key, where a reader sees it begin.
+fn line_of_map(written: &str, line: usize) -> usize {
+    let before = line.checked_sub(2).and_then(|at| written.lines().nth(at));
+    match before {
+        Some(before) if before.ends_with('{') => line - 1,
+        _ => line,
+    }
 }
 
 /// What is left of a document.
@@ -84,13 +106,9 @@ impl Rest<'_> {
         (written.text, written.places)
     }
 
-    /// Whether an error at a map follows from what was left out of it.
-    fn is_consequence(&self, place: Place, error: &YamlError) -> bool {
-        let what = error.what.strip_prefix("key `");
-        let Some(missing) = what.and_then(|what| what.strip_suffix("` is missing")) else {
-            return false;
-        };
-        let mut of_map = self.left_out.iter().filter(|(map, _)| *map == place);
+    /// Whether a key is missing in the map at this place because of what was left out of it.
+    fn is_consequence(&self, map: Place, missing: &str) -> bool {
+        let mut of_map = self.left_out.iter().filter(|(place, _)| *place == map);
         of_map.any(|(_, key)| key == missing || nearest(key, [missing]).is_some())
     }
 
@@ -259,11 +277,11 @@ mod tests {
     #[case::two_keys("name: a\nprots: []\ncups: {}\n", &["2:1: unknown key `prots`", "3:1: unknown key `cups`"])]
     #[case::of_two_items(
         "name: a\nports:\n  - { number: x, kind: ib }\n  - { number: 0x15b3, kind: eth }\n  - { number: 2, kind: eht }\n",
-        &["3:15: this cannot be read as a whole number", "5:22: unknown word `eht`"]
+        &["3:15: this cannot be read as a whole number", "5:24: unknown word `eht`"]
     )]
     #[case::a_misspelt_key_is_not_missing_too(
         "nmae: a\nports:\n  - { nubmer: 1, kind: ib }\n  - { number: 1 }\n",
-        &["1:1: unknown key `nmae`", "3:7: unknown key `nubmer`", "4:5: key `kind` is missing"]
+        &["1:1: unknown key `nmae`", "3:7: unknown key `nubmer`", "4:7: key `kind` is missing"]
     )]
     #[case::a_key_that_is_a_number("name: a\ncpus: { 0: x, y: z }\nprots: 1\n", &["2:15: this cannot be read", "3:1: unknown key"])]
     #[case::twins("name: a\nname: b\nprots: 1\n", &["2:1: duplicate key `name`", "3:1: unknown key `prots`"])]
