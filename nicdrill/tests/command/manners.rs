@@ -287,7 +287,7 @@ fn hidden_folders_are_no_part_of_a_suite() {
     scratch.file("suite/port/quiet.yml", &scenario(QUIET));
     scratch.file("suite/.git/port/bad.yaml", "no scenario");
     scratch.file("suite/port/.bad.yaml", "no scenario");
-    let ran = scratch.run(&["list", "./suite", "--platform", "h100-oci:vfs"]);
+    let ran = scratch.run(&["list", "./suite", "--drills", "--platform", "h100-oci:vfs"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.out.contains("port/quiet@h100-oci:vfs"), "{ran}");
     assert!(ran.out.contains("1 drill ("), "{ran}");
