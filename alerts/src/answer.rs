@@ -3,7 +3,7 @@
 //! promtool has no output for machines. Every line must be of a known form; anything else is an error of the run, such
 //! as an expression that its engine refuses. Start at [`results`].
 
-use std::{iter::Peekable, str::Chars};
+use std::{collections::BTreeSet, iter::Peekable, str::Chars};
 
 use crate::firing::Labels;
 
@@ -21,7 +21,7 @@ pub(crate) struct Answer {
 /// The answers in what promtool wrote to its error output, in order.
 ///
 /// # Errors
-/// The lines that are of no known form, as they are.
+/// The lines that are of no known form, as they are, each once: a rule that is refused is refused in every case.
 pub(crate) fn results(text: &str) -> Result<Vec<Answer>, String> {
     let mut answers = Vec::new();
     let mut asked = None;
@@ -47,9 +47,10 @@ pub(crate) fn results(text: &str) -> Result<Vec<Answer>, String> {
                 continue;
             }
         }
-        return Err(text[line.as_ptr() as usize - text.as_ptr() as usize..]
-            .trim()
-            .to_owned());
+        let rest = text[line.as_ptr() as usize - text.as_ptr() as usize..].trim();
+        let mut seen = BTreeSet::new();
+        let once = rest.lines().filter(|line| seen.insert(line.trim()));
+        return Err(once.collect::<Vec<_>>().join("\n"));
     }
     match asked {
         None => Ok(answers),
@@ -194,6 +195,15 @@ mod tests {
             }]
         });
         assert_eq!(results(&text).ok(), expected, "{got}");
+    }
+
+    /// What promtool 2.42 writes of a file with two cases and a rule that cannot be parsed.
+    #[test]
+    fn a_refused_expression_is_told_once_however_many_cases_there_are() {
+        let line = "rules.json: 1:57: group \"g\", rule 1, \"A\": could not parse expression: 1:7: parse error: unexpected <op:==>";
+        let text = format!("  FAILED:\n{line}\n  FAILED:\n{line}\n");
+        let told = results(&text).unwrap_err();
+        assert_eq!(told, format!("{line}\n  FAILED:"));
     }
 
     #[test]

@@ -66,82 +66,90 @@ impl RuleFile {
     /// The first problem, if there is one. `every` is the interval of groups that state none.
     #[must_use]
     pub fn problem(&self, every: Span) -> Option<RuleProblem> {
-        let problem = |keys, what, hint| Some(RuleProblem { keys, what, hint });
-        for group in &self.groups {
-            if group
-                .interval_ns(every)
-                .is_none_or(|ns| ns == 0 || ns % 1_000_000 != 0)
-            {
-                let interval = group.interval.as_deref().unwrap_or_default();
-                let what = format!("the group `{}` has the interval `{interval}`", group.name);
-                let keys = self.keys_of(group, None).into_iter();
-                return problem(
-                    keys.chain(["interval".to_owned()]).collect(),
-                    what,
-                    "write a time such as `15s` or `1m`, a day at most",
-                );
-            }
-            for rule in &group.rules {
-                if rule.alert.is_some() == rule.record.is_some() {
-                    let what = format!(
-                        "the group `{}` has a rule that is no alert and no record",
-                        group.name
-                    );
-                    return problem(
-                        self.keys_of(group, Some(rule)),
-                        what,
-                        "write either `alert:` or `record:` in each rule",
-                    );
-                }
-            }
-        }
-        if self.alerts().next().is_none() {
-            let what = "the file has no alert".to_owned();
-            let keys = vec!["groups".to_owned()];
-            return problem(keys, what, "write a rule with `alert:` and `expr:`");
-        }
-        self.mixed(every)
+        self.problems(every).into_iter().next()
     }
 
-    /// An alert that uses a recorded series of a group with another interval: each interval is evaluated by itself, so
-    /// that the series would not be there.
-    fn mixed(&self, every: Span) -> Option<RuleProblem> {
+    /// The problems; those between groups only if each group is sound.
+    #[must_use]
+    pub fn problems(&self, every: Span) -> Vec<RuleProblem> {
+        let groups = self.groups.iter();
+        let of_groups = groups.flat_map(|group| self.problems_of(group, every));
+        let of_groups: Vec<RuleProblem> = of_groups.collect();
+        if !of_groups.is_empty() {
+            return of_groups;
+        }
+        if self.alerts().next().is_none() {
+            return vec![RuleProblem {
+                keys: vec!["groups".to_owned()],
+                what: "the file has no alert".to_owned(),
+                hint: "write a rule with `alert:` and `expr:`",
+            }];
+        }
+        let alerts = self.alerts();
+        let mixed = alerts.filter_map(|(group, alert)| self.mixed(group, alert, every));
+        mixed.collect()
+    }
+
+    /// The problems of a group and its rules.
+    fn problems_of(&self, group: &Group, every: Span) -> Vec<RuleProblem> {
+        let mut problems = Vec::new();
+        let ns = group.interval_ns(every);
+        if ns.is_none_or(|ns| ns == 0 || ns % 1_000_000 != 0) {
+            let interval = group.interval.as_deref().unwrap_or_default();
+            let keys = self.keys_of(group, None).into_iter();
+            problems.push(RuleProblem {
+                keys: keys.chain(["interval".to_owned()]).collect(),
+                what: format!("the group `{}` has the interval `{interval}`", group.name),
+                hint: "write a time such as `15s` or `1m`, a day at most",
+            });
+        }
+        let neither = |rule: &&Rule| rule.alert.is_some() == rule.record.is_some();
+        problems.extend(group.rules.iter().filter(neither).map(|rule| RuleProblem {
+            keys: self.keys_of(group, Some(rule)),
+            what: format!(
+                "the group `{}` has a rule that is no alert and no record",
+                group.name
+            ),
+            hint: "write either `alert:` or `record:` in each rule",
+        }));
+        problems
+    }
+
+    /// What is wrong with an alert that uses a recorded series of a group with another interval: each interval is evaluated
+    /// by itself, so that the series would not be there.
+    fn mixed(&self, group: &Group, alert: &Rule, every: Span) -> Option<RuleProblem> {
         let records: Vec<(&str, &Group, &Rule)> = self
             .rules()
             .filter_map(|(group, rule)| Some((rule.record.as_deref()?, group, rule)))
             .collect();
-        for (group, alert) in self.alerts() {
-            let interval = group.interval_ns(every);
-            let keys = || self.keys_of(group, Some(alert));
-            let mut seen = BTreeSet::new();
-            let mut open = vec![alert];
-            while let Some(rule) = open.pop() {
-                let words = Words::of(&rule.expr);
-                for (name, of, record) in &records {
-                    // A selector without a name may mean anything: only what is named is refused.
-                    if !words.words.contains(*name) || !seen.insert((*name, &of.name)) {
-                        continue;
-                    }
-                    if of.interval_ns(every) != interval {
-                        let keys = keys();
-                        let alert = alert.alert.as_deref().unwrap_or_default();
-                        let every = |group: &Group| {
-                            group.interval.clone().unwrap_or_else(|| every.to_string())
-                        };
-                        return Some(RuleProblem {
-                            keys,
-                            what: format!(
-                                "the alert `{alert}` of the group `{}`, evaluated every {}, uses `{name}`, which the group `{}` records every {}",
-                                group.name,
-                                every(group),
-                                of.name,
-                                every(of),
-                            ),
-                            hint: "give both groups the same `interval`: each interval is evaluated by itself",
-                        });
-                    }
-                    open.push(record);
+        let interval = group.interval_ns(every);
+        let mut seen = BTreeSet::new();
+        let mut open = vec![alert];
+        while let Some(rule) = open.pop() {
+            let words = Words::of(&rule.expr);
+            for (name, of, record) in &records {
+                // A selector without a name may mean anything: only what is named is refused.
+                if !words.words.contains(*name) || !seen.insert((*name, &of.name)) {
+                    continue;
                 }
+                if of.interval_ns(every) != interval {
+                    let keys = self.keys_of(group, Some(alert));
+                    let alert = alert.alert.as_deref().unwrap_or_default();
+                    let every =
+                        |group: &Group| group.interval.clone().unwrap_or_else(|| every.to_string());
+                    return Some(RuleProblem {
+                        keys,
+                        what: format!(
+                            "the alert `{alert}` of the group `{}`, evaluated every {}, uses `{name}`, which the group `{}` records every {}",
+                            group.name,
+                            every(group),
+                            of.name,
+                            every(of),
+                        ),
+                        hint: "give both groups the same `interval`: each interval is evaluated by itself",
+                    });
+                }
+                open.push(record);
             }
         }
         None

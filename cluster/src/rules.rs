@@ -28,7 +28,7 @@ pub use cabling::{CabledPort, Cabling};
 pub use firing::{ANALYZER, Firing, FiringKind};
 pub use group::Group;
 pub use place::RuleError;
-pub use reader::{COUNT_MAX, FILE_MAX_BYTES, MATCHES_MAX, read};
+pub use reader::{COUNT_MAX, FILE_MAX_BYTES, MATCHES_MAX, read, read_every};
 pub use rule::{Body, Count, Edge, GroupBy, Hold, Match, On, Repeat, Rule, Silence, Spread};
 pub use shipped::{SHIPPED, Shipped, shipped};
 pub use span::{SPAN_MAX, read_span};

@@ -16,7 +16,7 @@ use std::{
 use alerts::{
     Firing, History, Instants, RuleFile, Statement, TestCase, TestFile, Unnamed, statements,
 };
-use observe::{Call, Descriptor, MonitorTick, Prometheus, Recording, Tick};
+use observe::{Call, Descriptor, MonitorTick, Prometheus, Recording, Span, Tick};
 use platforms::yaml::{self, YamlError};
 
 use crate::place;
@@ -45,13 +45,28 @@ pub type Evaluated = Vec<(Instants, Vec<Firing>)>;
 /// If the text is no rule file, or one that cannot be evaluated here, with the place.
 pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile, YamlError> {
     let rules: RuleFile = yaml::read(file, text)?;
-    match rules.problem(prometheus.evaluation_interval) {
-        None => Ok(rules),
-        Some(problem) => {
-            let place = place::of_keys(file, text, &problem.keys);
-            Err(YamlError::at(file, text, place, problem.what).hint(problem.hint))
-        }
+    let problems = problems(&rules, file, text, prometheus.evaluation_interval);
+    problems.into_iter().next().map_or(Ok(rules), Err)
+}
+
+/// Every mistake of a text that is to be a rule file, with its place; none if [`read`] reads it. Groups that state no
+/// interval are evaluated once in `every`.
+#[must_use]
+pub fn mistakes(file: &str, text: &str, every: Span) -> Vec<YamlError> {
+    match yaml::read_every(file, text) {
+        Ok(rules) => problems(&rules, file, text, every),
+        Err(mistakes) => mistakes,
     }
+}
+
+/// What is wrong with rules that were read from this text.
+fn problems(rules: &RuleFile, file: &str, text: &str, every: Span) -> Vec<YamlError> {
+    let problems = rules.problems(every).into_iter();
+    let located = problems.map(|problem| {
+        let place = place::of_keys(file, text, &problem.keys);
+        YamlError::at(file, text, place, problem.what).hint(problem.hint)
+    });
+    located.collect()
 }
 
 /// The rules of a descriptor that speaks by them.

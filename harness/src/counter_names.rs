@@ -8,21 +8,24 @@ use platforms::{Driver, Platforms};
 
 use crate::{near, read_files::Library};
 
-/// The first of these kinds that is about a counter that nobody knows, with a hint. `library` has the drivers and scenarios
-/// of the run, or only the shipped drivers count; `own` is the configuration of the monitor.
+/// Those of these kinds that are about a counter that nobody knows: kind, problem and hint. `library` has the drivers and
+/// scenarios of the run, or only the shipped drivers count; `own` is the configuration of the monitor.
 pub(crate) fn unknown<'k>(
     kinds: impl IntoIterator<Item = &'k Kind>,
     library: Option<&Library>,
     own: &str,
-) -> Option<(&'k Kind, String, String)> {
+) -> Vec<(&'k Kind, String, String)> {
     let documents = judge::documents_counters();
-    let mut unknown = kinds.into_iter().filter_map(|kind| match kind {
+    let unknown = kinds.into_iter().filter_map(|kind| match kind {
         Kind::Counter(name) if name == ANY_COUNTER || documents.contains(&name.as_str()) => None,
         Kind::Counter(name) => Some((kind, name)),
         Kind::Named(_) => None,
     });
-    // The drivers are read only if they are needed.
-    let first = unknown.next()?;
+    let unknown: Vec<(&Kind, &String)> = unknown.collect();
+    if unknown.is_empty() {
+        // The drivers are read only if they are needed.
+        return Vec::new();
+    }
     let platforms = library.map_or_else(
         || Cow::Owned(Platforms::shipped()),
         |library| Cow::Borrowed(&library.platforms),
@@ -39,30 +42,32 @@ pub(crate) fn unknown<'k>(
         let quoted = format!("\"{name}\"");
         own.contains(&quoted) || scenarios.iter().any(|text| text.contains(&quoted))
     };
-    let (kind, name) = [first]
-        .into_iter()
-        .chain(unknown)
-        .find(|(_, name)| !of_drivers.contains(name.as_str()) && !is_configured(name))?;
-    let known: BTreeSet<&str> = documents.iter().copied().chain(of_drivers).collect();
-    let known: Vec<&str> = known.into_iter().collect();
-    // The names are compared without the word that all of them begin with.
-    let near = near::names(name, &known).into_iter();
-    let near: Vec<String> = near
-        .map(|name| Kind::Counter(name.to_owned()).to_string())
+    let known: BTreeSet<&str> = documents
+        .iter()
+        .copied()
+        .chain(of_drivers.clone())
         .collect();
-    let near: Vec<&str> = near.iter().map(String::as_str).collect();
-    let near = near::did_you_mean(&near);
-    let near = near.map_or_else(String::new, |near| format!("{near} "));
+    let known: Vec<&str> = known.into_iter().collect();
     let all: Vec<String> = documents.iter().map(|name| format!("`{name}`")).collect();
-    Some((
-        kind,
-        format!("there is no counter `{name}`"),
-        format!(
+    let is_unknown = |name: &str| !of_drivers.contains(name) && !is_configured(name);
+    let unknown = unknown.into_iter().filter(|(_, name)| is_unknown(name));
+    let told = unknown.map(|(kind, name)| {
+        // The names are compared without the word that all of them begin with.
+        let near = near::names(name, &known).into_iter();
+        let near: Vec<String> = near
+            .map(|name| Kind::Counter(name.to_owned()).to_string())
+            .collect();
+        let near: Vec<&str> = near.iter().map(String::as_str).collect();
+        let near = near::did_you_mean(&near);
+        let near = near.map_or_else(String::new, |near| format!("{near} "));
+        let hint = format!(
             "{near}the documents' counters are {}; files of a driver and counters of a configuration can stand here too, and \
              `counter.*` is about all",
             all.join(", ")
-        ),
-    ))
+        );
+        (kind, format!("there is no counter `{name}`"), hint)
+    });
+    told.collect()
 }
 
 #[cfg(test)]
@@ -88,7 +93,7 @@ mod tests {
     ) {
         let kinds = [Kind::parse(word).expect("it is a kind")];
         let unknown = unknown(&kinds, None, "[[counters]]\nname = \"mine\"\n");
-        let told = unknown.as_ref().map(|(.., hint)| hint.as_str());
+        let told = unknown.first().map(|(.., hint)| hint.as_str());
         match hint {
             None => assert_eq!(told, None),
             Some(hint) => assert!(told.is_some_and(|told| told.starts_with(hint)), "{told:?}"),
@@ -101,8 +106,8 @@ mod tests {
         let text = &library.scenarios[0].text;
         let quoted = text.split('"').nth(1);
         let kinds = [Kind::Counter(quoted.unwrap_or("link_downed").to_owned())];
-        assert_eq!(unknown(&kinds, Some(&library), ""), None);
+        assert_eq!(unknown(&kinds, Some(&library), ""), Vec::new());
         let none = [Kind::Counter("weather".to_owned())];
-        assert!(unknown(&none, Some(&library), "").is_some());
+        assert!(!unknown(&none, Some(&library), "").is_empty());
     }
 }

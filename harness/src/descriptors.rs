@@ -48,18 +48,9 @@ fn read_with(
 ) -> Result<Descriptor, YamlError> {
     let mut descriptor: Descriptor =
         yaml::read(file, text).map_err(|error| advised(error, file, text))?;
-    let refused = |keys: &[String], what: String| {
-        YamlError::at(file, text, place::of_keys(file, text, keys), what)
-    };
-    if let Some(Problem { keys, what, hint }) = descriptor.problem() {
-        return Err(refused(&keys, what.into_owned()).hint(hint));
-    }
-    let config = [&descriptor.config, &descriptor.config_default];
-    let config: String = config.into_iter().flatten().cloned().collect();
-    let kinds = descriptor.promises.rows.keys();
-    if let Some((kind, what, hint)) = counter_names::unknown(kinds, library, &config) {
-        let keys = ["promises", "rows", &kind.to_string()].map(str::to_owned);
-        return Err(refused(&keys, what).hint(hint));
+    let problems = problems(&descriptor, file, text, library);
+    if let Some(problem) = problems.into_iter().next() {
+        return Err(problem);
     }
     if descriptor.settable.is_none() && descriptor.flags == Vocabulary::Reference {
         descriptor.settable = shipped("reference").and_then(|reference| reference.settable);
@@ -69,12 +60,49 @@ fn read_with(
     }
     if let Some(like) = descriptor.promises.like.clone() {
         let base = imported(file, &like, library, imports).map_err(|what| {
-            refused(&["promises", "like"].map(str::to_owned), what)
+            let keys = ["promises", "like"].map(str::to_owned);
+            YamlError::at(file, text, place::of_keys(file, text, &keys), what)
                 .hint("write `like: reference`, or the path of another descriptor")
         })?;
         descriptor.promises = descriptor.promises.over(&base.promises);
     }
     Ok(descriptor)
+}
+
+/// Every mistake of a text that is to be a descriptor, with its place; none if [`read_for`] reads it, apart from the
+/// files that it names.
+#[must_use]
+pub fn mistakes(file: &str, text: &str, library: &Library) -> Vec<YamlError> {
+    match yaml::read_every(file, text) {
+        Ok(descriptor) => problems(&descriptor, file, text, Some(library)),
+        Err(mistakes) => mistakes
+            .into_iter()
+            .map(|error| advised(error, file, text))
+            .collect(),
+    }
+}
+
+/// What is wrong with a descriptor that was read from this text.
+fn problems(
+    descriptor: &Descriptor,
+    file: &str,
+    text: &str,
+    library: Option<&Library>,
+) -> Vec<YamlError> {
+    let located = |keys: &[String], what: String| {
+        YamlError::at(file, text, place::of_keys(file, text, keys), what)
+    };
+    let own = descriptor.problems().into_iter();
+    let own = own.map(|Problem { keys, what, hint }| located(&keys, what.into_owned()).hint(hint));
+    let config = [&descriptor.config, &descriptor.config_default];
+    let config: String = config.into_iter().flatten().cloned().collect();
+    let kinds = descriptor.promises.rows.keys();
+    let counters = counter_names::unknown(kinds, library, &config).into_iter();
+    let counters = counters.map(|(kind, what, hint)| {
+        let keys = ["promises", "rows", &kind.to_string()].map(str::to_owned);
+        located(&keys, what).hint(hint)
+    });
+    own.chain(counters).collect()
 }
 
 /// The descriptor that promises are imported from: a shipped one by its name, or a file.

@@ -16,6 +16,7 @@ mod still;
 mod turn;
 
 pub mod alert_rules;
+pub mod check;
 pub mod descriptors;
 pub mod mix;
 pub mod near;

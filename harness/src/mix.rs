@@ -20,14 +20,34 @@ pub struct SiteMix {
 /// If the text is no mix of version 1, with the place of the mistake.
 pub fn read(file: &str, text: &str) -> Result<SiteMix, YamlError> {
     let mix: Mix = yaml::read(file, text)?;
-    if let Some(problem) = mix.problem() {
-        let MixProblem { keys, what, hint } = problem;
-        return Err(YamlError::at(file, text, place::of_keys(file, text, &keys), what).hint(hint));
+    let problems = problems(&mix, file, text);
+    problems.into_iter().next().map_or_else(
+        || {
+            Ok(SiteMix {
+                file: file.to_owned(),
+                mix,
+            })
+        },
+        Err,
+    )
+}
+
+/// Every mistake of a text that is to be a mix, with its place; none if [`read`] reads it.
+#[must_use]
+pub fn mistakes(file: &str, text: &str) -> Vec<YamlError> {
+    match yaml::read_every(file, text) {
+        Ok(mix) => problems(&mix, file, text),
+        Err(mistakes) => mistakes,
     }
-    Ok(SiteMix {
-        file: file.to_owned(),
-        mix,
-    })
+}
+
+/// What is wrong with a mix that was read from this text.
+fn problems(mix: &Mix, file: &str, text: &str) -> Vec<YamlError> {
+    let problems = mix.problems().into_iter();
+    let located = problems.map(|MixProblem { keys, what, hint }| {
+        YamlError::at(file, text, place::of_keys(file, text, &keys), what).hint(hint)
+    });
+    located.collect()
 }
 
 #[cfg(test)]

@@ -21,25 +21,46 @@ pub struct SiteNeeds {
 /// If the text is no needs of version 1, with the place of the mistake.
 pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteNeeds, YamlError> {
     let needs: Needs = yaml::read(file, text)?;
-    let refused = |keys: &[String], what: String, hint: String| {
-        let place = place::of_keys(file, text, keys);
-        Err(YamlError::at(file, text, place, what).hint(hint))
-    };
-    if let Some(Problem { keys, what, hint }) = needs.problem() {
-        return refused(&keys, what.into_owned(), hint.into_owned());
+    let problems = problems(&needs, file, text, library);
+    problems.into_iter().next().map_or_else(
+        || {
+            Ok(SiteNeeds {
+                file: file.to_owned(),
+                needs,
+            })
+        },
+        Err,
+    )
+}
+
+/// Every mistake of a text that is to be needs, with its place; none if [`read`] reads it.
+#[must_use]
+pub fn mistakes(file: &str, text: &str, library: Option<&Library>) -> Vec<YamlError> {
+    match yaml::read_every(file, text) {
+        Ok(needs) => problems(&needs, file, text, library),
+        Err(mistakes) => mistakes,
     }
+}
+
+/// What is wrong with needs that were read from this text.
+fn problems(needs: &Needs, file: &str, text: &str, library: Option<&Library>) -> Vec<YamlError> {
+    let located = |keys: &[String], what: String, hint: String| {
+        let place = place::of_keys(file, text, keys);
+        YamlError::at(file, text, place, what).hint(hint)
+    };
+    let own = needs.problems().into_iter();
+    let own = own
+        .map(|Problem { keys, what, hint }| located(&keys, what.into_owned(), hint.into_owned()));
     let (kinds, quiet) = (needs.kinds.keys(), needs.never_alarms.keys());
-    if let Some((kind, what, hint)) = counter_names::unknown(kinds.chain(quiet), library, "") {
+    let counters = counter_names::unknown(kinds.chain(quiet), library, "");
+    let counters = counters.into_iter().map(|(kind, what, hint)| {
         let part = match needs.kinds.contains_key(kind) {
             true => "kinds",
             false => "never_alarms",
         };
-        return refused(&[part.to_owned(), kind.to_string()], what, hint);
-    }
-    Ok(SiteNeeds {
-        file: file.to_owned(),
-        needs,
-    })
+        located(&[part.to_owned(), kind.to_string()], what, hint)
+    });
+    own.chain(counters).collect()
 }
 
 #[cfg(test)]

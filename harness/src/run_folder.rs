@@ -16,6 +16,7 @@
 //! formats the texts; [`super::suite`] decides which artifacts a drill leaves.
 
 mod claim;
+mod reach;
 mod shards;
 
 use std::{

@@ -33,7 +33,7 @@ pub use judged::{judged_by, judged_exit_code};
 pub use pairs::{Ask, SelectError, Selected, select, story};
 pub use pasted::{pasted, run_again};
 pub use processes::{Probed, Starting};
-pub use run::{Audience, How, Players, ProcessArm, merge, run};
+pub use run::{Audience, How, Joined, Players, ProcessArm, merge, run};
 pub use shard::{Shard, ShardError};
 pub use valuable::Before;
 pub(crate) use valuable::CONTENTS;

@@ -3,17 +3,21 @@
 //! [`mod@crate::command`] implements the commands. Planned flags that are not built yet are listed here too, so that
 //! they are refused by name and not as typing errors.
 
+mod check;
 mod color;
 mod compare;
 mod fit;
+mod list;
 mod report;
 mod rules;
 mod sandbox_arguments;
 mod suite;
 
+pub(crate) use check::CheckArguments;
 pub(crate) use color::Color;
 pub(crate) use compare::CompareArguments;
 pub(crate) use fit::FitArguments;
+pub(crate) use list::ListArguments;
 pub(crate) use report::{MergeArguments, ReportCommand};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand, RulesExportArguments};
 pub(crate) use sandbox_arguments::{DoArguments, ShellArguments};
@@ -25,8 +29,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 mod reporting;
+mod telling;
 
 pub(crate) use reporting::ReportArguments;
+pub(crate) use telling::TellArguments;
 
 use crate::pages::help_pages::{exit_codes, sandbox};
 
@@ -52,6 +58,8 @@ pub(crate) enum Command {
     /// Run drills; without a path or name, the built-in suite
     #[command(after_help = exit_codes())]
     Run(Box<RunArguments>),
+    /// Check files of every kind, and print every mistake: scenarios, platforms, descriptors, rules …
+    Check(CheckArguments),
     /// List what would run, what would not, and why
     List(ListArguments),
     /// Show one drill in full: timeline, events, reads
@@ -215,15 +223,6 @@ pub(crate) struct SelectArguments {
     /// The run folder [default: nicdrill.out]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(crate) struct ListArguments {
-    /// Print JSON: each drill with its arms and why it was chosen, and each pair that does not fit
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) select: SelectArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,6 +7,7 @@ mod accept;
 mod as_before;
 mod asked;
 mod capture;
+mod check;
 mod compare;
 mod completions;
 mod do_command;
@@ -46,6 +47,7 @@ mod zoo;
 
 pub(crate) use accept::accept;
 pub(crate) use capture::{platform_capture, platform_new};
+pub(crate) use check::check;
 pub(crate) use compare::compare;
 pub(crate) use completions::completions;
 pub(crate) use do_command::do_command;

@@ -65,6 +65,7 @@ fn command(command: Command, words: &[OsString]) -> Result<process::ExitCode, St
         Command::Suite { command } => return command::suite(&command),
         #[cfg(feature = "zoo")]
         Command::Zoo(arguments) => return command::zoo(&arguments),
+        Command::Check(arguments) => command::check(&arguments),
         Command::List(arguments) => command::list(&arguments),
         Command::Platform { command } => match command {
             PlatformCommand::List(folders) => command::platform_list(&folders),

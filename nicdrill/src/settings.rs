@@ -19,7 +19,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use harness::{near, read_files::text_if_any};
+use harness::{check::Mistake, near, read_files::text_if_any};
+use platforms::yaml::Place;
 use serde::Deserialize;
 use store::{StoreUrl, StoreUrlError};
 use toml::Spanned;
@@ -96,18 +97,27 @@ impl Settings {
     }
 
     fn of(text: &str) -> Result<Self, Stop> {
+        Self::read_every(text).map_err(|mut stops| stops.swap_remove(0))
+    }
+
+    /// The settings in this text; the error is every mistake in it, at least one.
+    fn read_every(text: &str) -> Result<Self, Vec<Stop>> {
         let wrong = |error: toml::de::Error| {
             let at = error.span().map_or(0, |span| span.start);
             Stop::usage(format!("{}: {}", place(text, at), error.message()))
         };
-        let keys: BTreeMap<Spanned<String>, toml::Value> = toml::from_str(text).map_err(wrong)?;
-        if let Some(key) = keys
-            .keys()
-            .find(|key| !KEYS.contains(&key.as_ref().as_str()))
-        {
-            return Err(unknown(text, key, &KEYS));
-        }
-        let spec: FileSpec = toml::from_str(text).map_err(wrong)?;
+        let keys: BTreeMap<Spanned<String>, toml::Value> =
+            toml::from_str(text).map_err(|error| vec![wrong(error)])?;
+        let strange = keys.keys();
+        let strange = strange.filter(|key| !KEYS.contains(&key.as_ref().as_str()));
+        let mut stops: Vec<Stop> = strange.map(|key| unknown(text, key, &KEYS)).collect();
+        let spec: FileSpec = match toml::from_str(text) {
+            Ok(spec) => spec,
+            Err(error) => {
+                stops.push(wrong(error));
+                return Err(stops);
+            }
+        };
         let monitor = match spec.monitor {
             None => MonitorSetting::Missing,
             Some(name) => MonitorSetting::Named {
@@ -115,20 +125,42 @@ impl Settings {
                 name: name.into_inner(),
             },
         };
-        let store = spec.store.map(|address| {
+        let store = spec.store.and_then(|address| {
             let at = place(text, address.span().start);
             let read = address.into_inner().parse();
-            read.map_err(|error: StoreUrlError| Stop::usage(format!("{at}: {error}")))
+            let told = |error: StoreUrlError| Stop::usage(format!("{at}: {error}"));
+            read.map_err(|error| stops.push(told(error))).ok()
         });
-        Ok(Self {
-            monitor,
-            platforms: spec.platforms,
-            scenarios: spec.scenarios,
-            out: spec.out,
-            store: store.transpose()?,
-            profiles: Profiles::of(text, spec.profile)?,
-        })
+        let profiles = Profiles::of(text, spec.profile);
+        let profiles = profiles.map_err(|of_profiles| stops.extend(of_profiles));
+        match profiles {
+            Ok(profiles) if stops.is_empty() => Ok(Self {
+                monitor,
+                platforms: spec.platforms,
+                scenarios: spec.scenarios,
+                out: spec.out,
+                store,
+                profiles,
+            }),
+            _ => Err(stops),
+        }
     }
+}
+
+/// Every mistake in the text of such a file; `file` is the name that they carry.
+pub(crate) fn mistakes(file: &str, text: &str) -> Vec<Mistake> {
+    let stops = Settings::read_every(text).err().unwrap_or_default();
+    let told = stops.into_iter().map(|Stop { text, hint, .. }| {
+        let found = text.strip_prefix(FILE).unwrap_or(&text);
+        let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+        let mut numbers = found.split(':').skip(1).map(str::parse);
+        let place = match (numbers.next(), numbers.next()) {
+            (Some(Ok(line)), Some(Ok(column))) => Some(Place { line, column }),
+            _ => None,
+        };
+        Mistake::new(file, place, format_args!("{file}{found}{hint}"))
+    });
+    told.collect()
 }
 
 /// The error for a key that the file may not have.
@@ -214,6 +246,20 @@ mod tests {
             stop.text.starts_with(&format!("{place}{found}")),
             "{}",
             stop.text
+        );
+    }
+
+    #[test]
+    fn every_mistake_is_told_with_its_place() {
+        let text =
+            "platform = []\nstore = \"x:y\"\n[profile.ci]\nreprot = \"github\"\njobs = true\n";
+        let told = mistakes("a/nicdrill.toml", text);
+        let places: Vec<Option<u32>> = told.iter().map(|it| it.place.map(|at| at.line)).collect();
+        assert_eq!(places, [1, 2, 4, 5].map(Some), "{told:?}");
+        assert!(
+            told.iter()
+                .all(|it| it.text.starts_with("a/nicdrill.toml:")),
+            "{told:?}"
         );
     }
 

@@ -36,6 +36,35 @@ struct Progress {
     failed: u64,
 }
 
+impl Progress {
+    /// The bar of a run with so many drills, which is hidden yet.
+    fn of(drills: usize) -> Self {
+        let bar = ProgressBar::with_draw_target(
+            Some(u64::try_from(drills).expect("a count fits 64 bits")),
+            ProgressDrawTarget::hidden(),
+        );
+        let style = ProgressStyle::with_template(
+            "{bar:30} {pos} of {len} drills{prefix}, {elapsed}, {eta} left  {msg}",
+        )
+        .expect("the template is right");
+        bar.set_style(style);
+        Self {
+            bar,
+            began: std::time::Instant::now(),
+            failed: 0,
+        }
+    }
+
+    fn failed(&mut self) {
+        self.failed += 1;
+        self.bar.set_prefix(format!(", {} failed", self.failed));
+    }
+
+    fn awaits(&self, drill: &DrillName) {
+        self.bar.set_message(drill.to_string());
+    }
+}
+
 impl Terminal {
     pub(crate) fn new(color: Color) -> Self {
         let color = match color {
@@ -84,20 +113,7 @@ impl Terminal {
         if !io::stderr().is_terminal() {
             return;
         }
-        let bar = ProgressBar::with_draw_target(
-            Some(u64::try_from(drills).expect("a count fits 64 bits")),
-            ProgressDrawTarget::hidden(),
-        );
-        let style = ProgressStyle::with_template(
-            "{bar:30} {pos} of {len} drills{prefix}, {elapsed}, {eta} left  {msg}",
-        )
-        .expect("the template is right");
-        bar.set_style(style);
-        self.progress = Some(Progress {
-            bar,
-            began: std::time::Instant::now(),
-            failed: 0,
-        });
+        self.progress = Some(Progress::of(drills));
     }
 
     /// Advances the bar by one drill.
@@ -113,16 +129,14 @@ impl Terminal {
     /// Counts a failed drill on the bar.
     pub(crate) fn failed(&mut self) {
         if let Some(progress) = &mut self.progress {
-            progress.failed += 1;
-            let failed = progress.failed;
-            progress.bar.set_prefix(format!(", {failed} failed"));
+            progress.failed();
         }
     }
 
     /// Names the drill that is waited for on the bar.
     pub(crate) fn awaits(&mut self, drill: &DrillName) {
         if let Some(progress) = &self.progress {
-            progress.bar.set_message(drill.to_string());
+            progress.awaits(drill);
         }
     }
 
@@ -138,4 +152,74 @@ impl Terminal {
 pub(crate) fn log(text: &str) {
     // If stderr cannot be written, the error cannot be reported either.
     drop(writeln!(io::stderr().lock(), "{text}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use indicatif::TermLike;
+
+    use super::*;
+
+    /// A terminal that keeps what is drawn.
+    #[derive(Clone, Debug, Default)]
+    struct Paper(Arc<Mutex<String>>);
+
+    impl TermLike for Paper {
+        fn width(&self) -> u16 {
+            200
+        }
+
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.write_str(text)
+        }
+
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.0.lock().expect("one thread").push_str(text);
+            Ok(())
+        }
+
+        fn clear_line(&self) -> io::Result<()> {
+            self.0.lock().expect("one thread").clear();
+            Ok(())
+        }
+
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_bar_names_failures_the_time_that_is_left_and_the_drill_that_is_waited_for() {
+        let paper = Paper::default();
+        let mut progress = Progress::of(4);
+        let target = ProgressDrawTarget::term_like(Box::new(paper.clone()));
+        progress.bar.set_draw_target(target);
+        progress.bar.inc(1);
+        progress.failed();
+        progress.awaits(&"port/cable-pulled@h100-oci".parse().expect("a drill"));
+        let drawn = paper.0.lock().expect("one thread").clone();
+        assert!(drawn.contains("1 of 4 drills, 1 failed, "), "{drawn}");
+        assert!(
+            drawn.contains(" left  port/cable-pulled@h100-oci"),
+            "{drawn}"
+        );
+    }
 }

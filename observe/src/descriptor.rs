@@ -3,6 +3,8 @@
 //! A descriptor is a YAML file; two are shipped, and users can write their own. No other code knows a
 //! monitor by name. `harness` starts the program and finds a user's file. Start at [`Descriptor`].
 
+mod problems;
+
 use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
@@ -13,9 +15,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    AlertRows, ExitCodes, Filling, HttpJson, Limits, Lines, Loop, MetricsPage, PLACEHOLDERS,
-    Problem, Prometheus, Promises, Protocol, RealTime, RootAt, RunEnd, Schedule, ScrapePage,
-    Settable, Span, Textfile, Texts, filling, isolation, loops, toml_tables,
+    AlertRows, ExitCodes, Filling, HttpJson, Limits, Lines, Loop, MetricsPage, Prometheus,
+    Promises, Protocol, RealTime, RootAt, RunEnd, Schedule, ScrapePage, Settable, Span, Textfile,
+    Texts, toml_tables,
 };
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
@@ -225,11 +227,6 @@ fn nvidia() -> BTreeSet<u16> {
     BTreeSet::from([NVIDIA_NETWORKING])
 }
 
-/// Whether a path has no step that leads elsewhere than it reads.
-fn is_plain(path: &str) -> bool {
-    !path.split('/').any(|name| name == ".." || name == ".")
-}
-
 fn one() -> u32 {
     1
 }
@@ -247,137 +244,6 @@ impl Descriptor {
         codes.map_or_else(|| end.is_crash(), |codes| codes.is_crash(end))
     }
 
-    /// The first invalid value of this descriptor, if there is one.
-    #[must_use]
-    pub fn problem(&self) -> Option<Problem> {
-        let problem =
-            |key, what: &'static str, hint: &'static str| Some(Problem::at([key], what, hint));
-        if self.descriptor_version != 1 {
-            return problem(
-                "descriptor_version",
-                "this descriptor has another version",
-                "write `descriptor_version: 1`",
-            );
-        }
-        if self.command.first().is_none_or(String::is_empty) {
-            return problem(
-                "command",
-                "`command` names no program",
-                "its first item is the program",
-            );
-        }
-        let of_speech = self.speech_problem();
-        let of_speech = of_speech.map(|(key, what, hint)| Problem::at([key], what, hint));
-        let of_lines = || self.lines.as_ref().and_then(Lines::problem);
-        let of_speech = of_speech.or_else(of_lines);
-        if let Some(problem) = of_speech.or_else(|| self.unknown_placeholder()) {
-            return Some(problem);
-        }
-        if let Some(error) = self
-            .config_default
-            .as_deref()
-            .and_then(toml_tables::problem)
-        {
-            return Some(Problem::at(
-                ["config_default"],
-                format!("`config_default` is not TOML: {error}"),
-                "write another language into `config` or `files`",
-            ));
-        }
-        let in_folder = |path: &String| {
-            !path.is_empty() && !path.starts_with('/') && !path.ends_with('/') && is_plain(path)
-        };
-        if !self.files.keys().all(in_folder) {
-            return problem(
-                "files",
-                "`files` names a path that is not in their folder",
-                "write relative paths without `..`; the folder is `{files}`",
-            );
-        }
-        if self.clock_tolerance.is_some() && self.clock == ClockKind::File {
-            return problem(
-                "clock_tolerance",
-                "`clock_tolerance` is for a monitor with its own clock",
-                "write `clock: own`, or leave it out: the clock of the tree is exact",
-            );
-        }
-        let from_tree = |from: &str| from == "{root}" || from.starts_with("{root}/");
-        if !self
-            .binds
-            .values()
-            .all(|from| from_tree(from) && is_plain(from))
-        {
-            return problem(
-                "binds",
-                "`binds` names something that is not in the tree",
-                "write `{root}/…`, the path of a file or folder in the tree, without `..`",
-            );
-        }
-        // `/proc/net` leads to `/proc/self/net`, whose entries the kernel revalidates at each lookup, so that a
-        // mount on one is gone at the next (`proc_net_d_revalidate`, `fs/proc/proc_net.c`).
-        let is_lost = |at: &String| at == "/proc/net" || at.starts_with("/proc/net/");
-        if self.binds.keys().any(is_lost) {
-            return problem(
-                "binds",
-                "`binds` has a path below `/proc/net`, where a mount does not stay",
-                "write `root: /`, or give the program another path by `command`, `env` or `config`",
-            );
-        }
-        let on_host = |at: &String| at.len() > 1 && at.starts_with('/') && is_plain(at);
-        if !self.binds.keys().all(on_host) {
-            return problem(
-                "binds",
-                "`binds` has a path at which nothing can be put",
-                "write absolute paths other than `/`, without `..`",
-            );
-        }
-        let isolation = isolation::problem(self.confine, &self.writable, &self.limits);
-        if isolation.is_some() {
-            return isolation;
-        }
-        if self.listings_per_poll == 0 {
-            return problem(
-                "listings_per_poll",
-                "a poll has at least one listing",
-                "write 1 or more",
-            );
-        }
-        if let Some((what, hint)) = loops::problem(&self.loops) {
-            return problem("loops", what, hint);
-        }
-        if !self.loops.is_empty() && (self.concurrent || self.listings_per_poll != 1) {
-            return problem(
-                "loops",
-                "`loops` cannot be combined with `concurrent` or `listings_per_poll`",
-                "write the number of listings into each loop",
-            );
-        }
-        let mut checks = self.checks.iter();
-        if let Some(unknown) = checks.find(|name| proto::Check::parse(name).is_none()) {
-            let names: Vec<&str> = proto::Check::ALL.iter().map(|check| check.name()).collect();
-            return Some(Problem::at(
-                ["checks"],
-                format!("`{unknown}` is no check of the documents"),
-                format!("the checks are {}", names.join(", ")),
-            ));
-        }
-        if self.vendors.is_empty() {
-            return problem(
-                "vendors",
-                "`vendors` names nobody",
-                "write PCI vendors such as `[0x15b3]`, or leave it out",
-            );
-        }
-        let words = self.command.iter().chain(&self.patient);
-        let words = words.chain(&self.impatient);
-        let of_settable = self.settable.as_ref();
-        if let Some(problem) = of_settable.and_then(|settable| settable.problem(words)) {
-            return Some(problem);
-        }
-        let of_promises = self.promises.problem()?;
-        Some(of_promises.below(["promises"]))
-    }
-
     /// The texts in which placeholders are replaced, each with its key.
     fn texts_with_placeholders(&self) -> impl Iterator<Item = (&'static str, &String)> {
         let command = self.command.iter().map(|text| ("command", text));
@@ -390,21 +256,6 @@ impl Descriptor {
         let files = self.files.values().map(|text| ("files", text));
         let texts = command.chain(impatient).chain(patient).chain(env);
         texts.chain(config).chain(default).chain(files)
-    }
-
-    /// The first placeholder that has no value.
-    fn unknown_placeholder(&self) -> Option<Problem> {
-        let mut texts = self.texts_with_placeholders();
-        let (key, name) = texts.find_map(|(key, text)| Some((key, filling::unknown(text)?)))?;
-        let known = PLACEHOLDERS.map(|name| format!("{{{name}}}"));
-        Some(Problem::at(
-            [key],
-            format!("`{key}` has the placeholder `{{{name}}}`, which does not exist"),
-            format!(
-                "the placeholders are {}; `{{{{{name}}}}}` stands for `{{{name}}}`",
-                known.join(" ")
-            ),
-        ))
     }
 
     /// Whether it is told where its state file is to be.

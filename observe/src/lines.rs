@@ -76,19 +76,19 @@ impl Lines {
     }
 
     /// What is wrong with the rules.
-    pub(crate) fn problem(&self) -> Option<Problem> {
+    pub(crate) fn problems(&self) -> Vec<Problem> {
         if self.0.is_empty() {
-            return Some(Problem::at(
+            return vec![Problem::at(
                 ["lines"],
                 "`lines` has no rule",
                 "write `- { pattern: …, says: fatal }`",
-            ));
+            )];
         }
-        let mut rules = self.0.iter().enumerate();
-        rules.find_map(|(at, rule)| {
+        let rules = self.0.iter().enumerate().filter_map(|(at, rule)| {
             let problem = rule.problem()?;
             Some(problem.below(["lines".to_owned(), at.to_string()]))
-        })
+        });
+        rules.collect()
     }
 }
 

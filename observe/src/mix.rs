@@ -47,28 +47,35 @@ impl Mix {
     /// The first invalid value, if there is one.
     #[must_use]
     pub fn problem(&self) -> Option<MixProblem> {
+        self.problems().into_iter().next()
+    }
+
+    /// The invalid values.
+    #[must_use]
+    pub fn problems(&self) -> Vec<MixProblem> {
         const KINDS: &str = "per_1000_nodes_and_month";
         if self.mix_version != 1 {
-            return Some(MixProblem {
+            return vec![MixProblem {
                 keys: vec!["mix_version".to_owned()],
                 what: "this mix has another version".to_owned(),
                 hint: "write `mix_version: 1`",
-            });
+            }];
         }
         if self.per_1000_nodes_and_month.is_empty() {
-            return Some(MixProblem {
+            return vec![MixProblem {
                 keys: vec![KINDS.to_owned()],
                 what: "nothing happens".to_owned(),
                 hint: "list kinds of faults and episodes, each with how often it happens",
-            });
+            }];
         }
-        let wrong = |(_, rate): &(&Kind, &f64)| !(0.0..=MOST).contains(*rate);
-        let (kind, rate) = self.per_1000_nodes_and_month.iter().find(wrong)?;
-        Some(MixProblem {
+        let rates = self.per_1000_nodes_and_month.iter();
+        let wrong = rates.filter(|(_, rate)| !(0.0..=MOST).contains(*rate));
+        let problems = wrong.map(|(kind, rate)| MixProblem {
             keys: vec![KINDS.to_owned(), kind.to_string()],
             what: format!("`{rate}` is no number of events"),
             hint: "write a number from 0 to 30000000, such as `2.5`",
-        })
+        });
+        problems.collect()
     }
 }
 

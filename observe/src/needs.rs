@@ -73,41 +73,53 @@ impl Needs {
     /// The first invalid value, if there is one.
     #[must_use]
     pub fn problem(&self) -> Option<Problem> {
-        let problem = |keys: &[&str], what: String, hint: &'static str| {
-            Some(Problem::at(keys.iter().copied(), what, hint))
+        self.problems().into_iter().next()
+    }
+
+    /// The invalid values: of each kind the first one.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Problem> {
+        let of_all = |what: &'static str, hint: &'static str| {
+            vec![Problem::at(["needs_version"], what, hint)]
         };
         if self.needs_version != 1 {
-            let what = "these needs have another version".to_owned();
-            return problem(&["needs_version"], what, "write `needs_version: 1`");
+            let what = "these needs have another version";
+            return of_all(what, "write `needs_version: 1`");
         }
         if self.kinds.is_empty() && self.never_alarms.is_empty() {
-            let what = "nothing is needed".to_owned();
             let hint = "list kinds of faults under `kinds` or `never_alarms`";
-            return problem(&["needs_version"], what, hint);
+            return of_all("nothing is needed", hint);
         }
-        for (kind, need) in &self.kinds {
+        let kinds = self.kinds.iter().filter_map(|(kind, need)| {
             let word = kind.to_string();
-            let keys = ["kinds", word.as_str()];
-            if kind.of() == KindOf::Episode {
-                let what = format!("`{word}` is an episode, and only faults can be noticed");
-                let hint = "list the faults in it, such as `gone_device`, or write it under `never_alarms`";
-                return problem(&keys, what, hint);
-            }
-            if *kind == Kind::Named(Named::Persists) {
-                let what = "`persists` is about how a fault is reported, and is none itself";
-                let hint = "list the states that may last, such as `init` or `training`";
-                return problem(&keys, what.to_owned(), hint);
-            }
-            if need.noticed.is_none() && need.taken_back.is_none() {
-                let what = format!("nothing about `{word}` is needed");
-                let hint = "write `noticed: within 60s`, `taken_back: within 60s`, or both";
-                return problem(&keys, what, hint);
-            }
-            if need.noticed.is_some() && self.never_alarms.get(kind) == Some(&Quiet::Always) {
-                let what = format!("`{word}` never alarms, and is to be noticed");
-                let hint = "leave one out, or write `for` and a time under `never_alarms`";
-                return problem(&keys, what, hint);
-            }
+            let (what, hint) = self.problem_of(kind, need, &word)?;
+            Some(Problem::at(["kinds", &word], what, hint))
+        });
+        kinds.collect()
+    }
+
+    /// Why this cannot be needed of a kind: problem and hint.
+    fn problem_of(&self, kind: &Kind, need: &Need, word: &str) -> Option<(String, &'static str)> {
+        if kind.of() == KindOf::Episode {
+            let what = format!("`{word}` is an episode, and only faults can be noticed");
+            let hint =
+                "list the faults in it, such as `gone_device`, or write it under `never_alarms`";
+            return Some((what, hint));
+        }
+        if *kind == Kind::Named(Named::Persists) {
+            let what = "`persists` is about how a fault is reported, and is none itself";
+            let hint = "list the states that may last, such as `init` or `training`";
+            return Some((what.to_owned(), hint));
+        }
+        if need.noticed.is_none() && need.taken_back.is_none() {
+            let what = format!("nothing about `{word}` is needed");
+            let hint = "write `noticed: within 60s`, `taken_back: within 60s`, or both";
+            return Some((what, hint));
+        }
+        if need.noticed.is_some() && self.never_alarms.get(kind) == Some(&Quiet::Always) {
+            let what = format!("`{word}` never alarms, and is to be noticed");
+            let hint = "leave one out, or write `for` and a time under `never_alarms`";
+            return Some((what, hint));
         }
         None
     }

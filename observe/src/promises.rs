@@ -144,15 +144,16 @@ impl Promises {
         self.rows.is_empty()
     }
 
-    /// The first row that cannot be.
-    pub(crate) fn problem(&self) -> Option<Problem> {
-        self.rows.iter().find_map(|(kind, row)| {
+    /// The rows that cannot be.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        let rows = self.rows.iter().filter_map(|(kind, row)| {
             let Row::Says(says) = row else { return None };
             let (key, what, hint) = misplaced::first(kind, says)?;
             let what = format!("the row of `{kind}`: {what}");
             let problem = Problem::at([key], what, hint);
             Some(problem.below(["rows".to_owned(), kind.to_string()]))
-        })
+        });
+        rows.collect()
     }
 }
 

@@ -88,27 +88,29 @@ impl Settable {
         (!kind.takes(value)).then(|| format!("takes {kind} with `{name}`, and not `{flag}`"))
     }
 
-    /// The first name that no flag has or that the descriptor fills in itself, because its value is a path, a socket or
-    /// a port of the harness. `words` are the descriptor's own arguments.
-    pub(crate) fn problem<'a>(&self, words: impl Iterator<Item = &'a String>) -> Option<Problem> {
-        let is_plain = |name: &&String| {
+    /// The names that no flag has, and those that the descriptor fills in itself, because their values are paths, sockets
+    /// or ports of the harness. `words` are the descriptor's own arguments.
+    pub(crate) fn problems<'a>(&self, words: impl Iterator<Item = &'a String>) -> Vec<Problem> {
+        let is_plain = |name: &String| {
             let of_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
             name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(of_name)
         };
-        if let Some(name) = self.0.keys().find(|name| !is_plain(name)) {
-            return Some(Problem::at(
-                ["settable", name],
-                format!("`{name}` is no name of a flag"),
-                "write the name without the dashes, such as `log-level: word`",
-            ));
-        }
         let owned: Vec<&str> = words.filter_map(|word| owned(word)).collect();
-        let name = self.0.keys().find(|name| owned.contains(&name.as_str()))?;
-        Some(Problem::at(
-            ["settable", name],
-            format!("`--{name}` is filled in by nicdrill, so no story may set it"),
-            "leave it out of `settable`",
-        ))
+        let problems = self.0.keys().filter_map(|name| {
+            let (what, hint) = match name {
+                name if !is_plain(name) => (
+                    format!("`{name}` is no name of a flag"),
+                    "write the name without the dashes, such as `log-level: word`",
+                ),
+                name if owned.contains(&name.as_str()) => (
+                    format!("`--{name}` is filled in by nicdrill, so no story may set it"),
+                    "leave it out of `settable`",
+                ),
+                _ => return None,
+            };
+            Some(Problem::at(["settable", name], what, hint))
+        });
+        problems.collect()
     }
 }
 

@@ -85,6 +85,12 @@ pub enum Refusal {
 }
 
 impl Platform {
+    /// The file it was read from.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.source.file
+    }
+
     /// Whether the two are copies of one platform. If `false`, they may still be equal.
     #[must_use]
     pub fn is_same_copy(&self, other: &Self) -> bool {

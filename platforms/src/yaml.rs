@@ -2,10 +2,11 @@
 //!
 //! [`read`] parses a text to a value. Its errors have file, line, column, the source line, what is
 //! allowed there, and the nearest known key. The types reject unknown keys (`deny_unknown_fields`);
-//! duplicate keys, alias bombs, deep nesting and texts above [`MAX_BYTES`] are rejected here. To report
-//! errors about single values, a text is read as a [`Node`]. No file is opened: the caller passes the
+//! duplicate keys, alias bombs, deep nesting and texts above [`MAX_BYTES`] are rejected here. [`read_every`] tells every mistake,
+//! not only the first. To report errors about single values, a text is read as a [`Node`]. No file is opened: the caller passes the
 //! text.
 
+mod mistakes;
 mod node;
 mod refused;
 
@@ -17,6 +18,7 @@ use serde_saphyr::{
     DuplicateKeyPolicy, Error, Location, MergeKeyPolicy, Options, RequireIndent, Spanned,
 };
 
+pub use self::mistakes::read_every;
 pub use self::node::{Key, Node, Value};
 pub(crate) use self::refused::Refused;
 

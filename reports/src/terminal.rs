@@ -172,7 +172,10 @@ pub fn summary_line(run: &RunReport, style: Style, is_told: bool) -> String {
     add(known, "known");
     add(skipped, "skipped");
     add(not_reached, "not reached");
-    add(not_applicable, "not applicable (`nicdrill list` tells why)");
+    add(
+        not_applicable,
+        "not applicable (`nicdrill list --drills` tells why)",
+    );
     for (name, arm) in [
         ("memory", run.summary.memory),
         ("process", run.summary.process),

@@ -192,7 +192,7 @@ fn the_last_line_counts_everything_and_tells_an_arm_that_did_not_run() {
     insta::assert_snapshot!(
         summary_line(&run(), Style::default(), false),
         @"
-    3 drills of `reference`: 1 passed, 1 failed, 1 skipped, 1 not applicable (`nicdrill list` tells why); memory arm: 2 of 3 run; process arm: 1 of 3 run (/dev/fuse cannot be opened); 1.2 s
+    3 drills of `reference`: 1 passed, 1 failed, 1 skipped, 1 not applicable (`nicdrill list --drills` tells why); memory arm: 2 of 3 run; process arm: 1 of 3 run (/dev/fuse cannot be opened); 1.2 s
     judged 4 of 7 expectations (57 %); `--not-judged` tells why not all
     "
     );

@@ -11,6 +11,7 @@ use platforms::yaml::{self, YamlError, nearest};
 use serde::Deserialize;
 
 use crate::error::ScenarioError;
+use crate::mistakes::Mistakes;
 use crate::scenario::Scenario;
 
 /// One statement of a source document.
@@ -221,21 +222,19 @@ impl Clauses {
     /// Checks that every clause id in the scenario's `covers` exists, for prefixes of known clause files.
     ///
     /// # Errors
-    /// The first unknown id, with its place and the nearest known id.
+    /// Each unknown id, with its place and the nearest known id.
     pub fn check(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
-        for (id, place) in scenario.covers.iter().zip(&scenario.cover_places) {
-            if self.owns(id) && self.get(id).is_none() {
-                let near = self.nearest(id).map_or_else(
-                    || "the clauses are in `suite/clauses/`".to_owned(),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                return Err(scenario
-                    .source()
-                    .wrong(*place, format!("there is no clause `{id}`"))
-                    .hint(near));
-            }
-        }
-        Ok(())
+        let places = scenario.covers.iter().zip(&scenario.cover_places);
+        let unknown = places.filter(|(id, _)| self.owns(id) && self.get(id).is_none());
+        Mistakes::in_all(unknown.map(|(id, place)| {
+            let near = self.nearest(id).map_or_else(
+                || "the clauses are in `suite/clauses/`".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
+            let what = format!("there is no clause `{id}`");
+            Err::<(), _>(scenario.source().wrong(*place, what).hint(near))
+        }))
+        .map(|_| ())
     }
 }
 

@@ -49,7 +49,8 @@ impl ScenarioError {
     }
 
     /// The errors one by one.
-    pub(crate) fn each(self) -> Vec<Self> {
+    #[must_use]
+    pub fn each(self) -> Vec<Self> {
         match self {
             Self::Several(errors) => errors,
             one => vec![one],

@@ -16,6 +16,7 @@ use crate::error::ScenarioError;
 use crate::keys::{Keys, Literal, maybe, need, or, together};
 use crate::kind::{Checked, Kind, List, Many, Placed, Plain, Text, number, plain, text_form};
 use crate::map::MapOf;
+use crate::mistakes::Mistakes;
 use crate::reader::Source;
 use crate::values::{DEVICE_NAME, RAIL, TRUTH};
 
@@ -72,7 +73,7 @@ impl World {
     /// Reads a world. `file` is the name that errors carry.
     ///
     /// # Errors
-    /// The first mistake in the text that can be found without the platforms, with its place.
+    /// Every mistake in the text that can be found without the platforms, each with its place.
     pub fn read(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let root: Node = yaml::read(file, text)?;
         let source = Source { file, text };
@@ -90,20 +91,24 @@ impl World {
             switches: switches.unwrap_or_default(),
             cables: cables.unwrap_or_default(),
         };
+        let mut mistakes = Mistakes::default();
         for cable in &world.cables {
             let (name, place) = &cable.to;
-            if !world.switches.iter().any(|(known, _)| known == name) {
-                let known = world.switches.iter().map(|(known, _)| known.as_str());
-                return Err(source.unknown(*place, "switch", name, known));
+            let switches = || world.switches.iter().map(|(known, _)| known.as_str());
+            if !switches().any(|known| known == name) {
+                let unknown = source.unknown(*place, "switch", name, switches());
+                let _: Option<()> = mistakes.note(Err(unknown));
             }
             for (name, place) in &cable.nodes {
                 let known = || world.nodes.iter().flat_map(|node| &node.names);
                 if !known().any(|known| known == name) {
-                    return Err(source.unknown(*place, "node", name, known().map(String::as_str)));
+                    let known = known().map(String::as_str);
+                    let unknown = source.unknown(*place, "node", name, known);
+                    let _: Option<()> = mistakes.note(Err(unknown));
                 }
             }
         }
-        Ok(world)
+        mistakes.none().map(|()| world)
     }
 
     /// Its name.

@@ -3,10 +3,14 @@
 //! Every error has file, line and column, the source line, what is allowed, and a hint if there is
 //! one. Start at [`read`].
 
-use std::{collections::BTreeMap, ops::Range, time::Duration};
+use std::{collections::BTreeSet, ops::Range, time::Duration};
 
 use proto::RecommendedAction;
-use toml::Spanned;
+use serde::Deserialize as _;
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue, ValueDeserializer},
+};
 
 use super::{
     place::{Place, RuleError},
@@ -22,45 +26,86 @@ pub const COUNT_MAX: usize = 1000;
 /// The largest number of alternatives in one `match`.
 pub const MATCHES_MAX: usize = 8;
 
+/// Where the keys are told.
+const KEYS: &str = "`docs/rules.md` lists every key of a rule";
+
 /// Parses the rules of a file, in order.
 ///
 /// # Errors
 /// The first mistake, with its place.
 pub fn read(file: &str, text: &str) -> Result<Vec<Rule>, RuleError> {
+    read_every(file, text).map_err(|mut mistakes| mistakes.swap_remove(0))
+}
+
+/// Parses the rules of a file like [`read`].
+///
+/// # Errors
+/// The mistakes, at least one: the first one of each rule, and all of those between rules that are sound.
+pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
     let place = Place { file, text };
     if text.len() > FILE_MAX_BYTES {
         let cause = format!(
             "the file has {} bytes, at most {FILE_MAX_BYTES}",
             text.len()
         );
-        return Err(place.error(0..0, cause, "give each team's rules a file of its own"));
+        let hint = "give each team's rules a file of its own";
+        return Err(vec![place.error(0..0, cause, hint)]);
     }
-    let parsed: FileText = place.read("`docs/rules.md` lists every key of a rule")?;
-    place.version("rules_version", &parsed.rules_version)?;
+    let parsed: FileText = place.read(KEYS).map_err(|first| place.every(first))?;
+    let version = place.version("rules_version", &parsed.rules_version);
+    version.map_err(|error| vec![error])?;
     if parsed.rule.is_empty() {
         let hint = "begin a rule with `[[rule]]`";
-        return Err(place.error(0..0, "the file holds no rule", hint));
+        return Err(vec![place.error(0..0, "the file holds no rule", hint)]);
     }
+    let mut mistakes = Vec::new();
     let mut rules: Vec<Rule> = Vec::new();
-    let mut names: BTreeMap<String, Range<usize>> = BTreeMap::new();
+    let mut names: BTreeSet<&str> = BTreeSet::new();
     for reported in &parsed.rule {
-        let rule = place.rule(reported)?;
-        let span = reported.get_ref().name.span();
-        if names.insert(rule.name.clone(), span.clone()).is_some() {
-            let cause = format!("there are two rules `{}`", rule.name);
-            return Err(place.error(
-                span,
-                cause,
-                "a rule's name is its check's name: give it another",
-            ));
+        match place.rule(reported) {
+            Ok(rule) => rules.push(rule),
+            Err(error) => mistakes.push(error),
         }
-        rules.push(rule);
+        let name = &reported.get_ref().name;
+        if !names.insert(name.get_ref()) {
+            let cause = format!("there are two rules `{}`", name.get_ref());
+            let hint = "a rule's name is its check's name: give it another";
+            mistakes.push(place.error(name.span(), cause, hint));
+        }
     }
-    place.holds(&parsed, &rules)?;
-    Ok(rules)
+    if mistakes.is_empty() {
+        mistakes = place.holds(&parsed, &rules);
+    }
+    match mistakes.is_empty() {
+        true => Ok(rules),
+        false => Err(mistakes),
+    }
 }
 
 impl Place<'_> {
+    /// The mistakes of a text that is no rule file: the first one of each rule, or all of its syntax.
+    fn every(&self, first: RuleError) -> Vec<RuleError> {
+        let (table, of_syntax) = DeTable::parse_recoverable(self.text);
+        let told = |error: toml::de::Error| {
+            let cause = error.message().replace('\n', " ");
+            self.error(error.span().unwrap_or(0..0), cause, KEYS)
+        };
+        let mut mistakes: Vec<RuleError> = match of_syntax.is_empty() {
+            false => of_syntax.into_iter().map(told).collect(),
+            true => match table.into_inner().remove("rule").map(Spanned::into_inner) {
+                Some(DeValue::Array(rules)) => rules
+                    .into_iter()
+                    .filter_map(|rule| RuleText::deserialize(ValueDeserializer::from(rule)).err())
+                    .map(told)
+                    .collect(),
+                _ => Vec::new(),
+            },
+        };
+        mistakes.retain(|mistake| *mistake != first);
+        mistakes.insert(0, first);
+        mistakes
+    }
+
     fn rule(&self, reported: &Spanned<RuleText>) -> Result<Rule, RuleError> {
         let text = reported.get_ref();
         let name = text.name.get_ref();
@@ -240,15 +285,16 @@ impl Place<'_> {
         }
     }
 
-    /// Checks that held-back rules exist and group by the same values.
-    fn holds(&self, parsed: &FileText, rules: &[Rule]) -> Result<(), RuleError> {
+    /// What is wrong with rules that hold others back: those exist and group by the same values.
+    fn holds(&self, parsed: &FileText, rules: &[Rule]) -> Vec<RuleError> {
+        let mut mistakes = Vec::new();
         for (reported, rule) in parsed.rule.iter().zip(rules) {
             let Some(names) = &reported.get_ref().holds else {
                 continue;
             };
             if names.get_ref().is_empty() {
                 let hint = "name the rules that are held back";
-                return Err(self.error(names.span(), "`holds` is empty", hint));
+                mistakes.push(self.error(names.span(), "`holds` is empty", hint));
             }
             for name in names.get_ref() {
                 let held = rules.iter().find(|other| other.name == *name.get_ref());
@@ -266,9 +312,9 @@ impl Place<'_> {
                     Some(_) => continue,
                 };
                 let hint = "a rule is held back group by group, port by port for instance";
-                return Err(self.error(name.span(), cause, hint));
+                mistakes.push(self.error(name.span(), cause, hint));
             }
         }
-        Ok(())
+        mistakes
     }
 }

@@ -87,97 +87,79 @@ impl Library {
     /// platforms in those, in addition to the shipped ones.
     ///
     /// # Errors
-    /// The first file that cannot be used, with its place.
+    /// What cannot be used, with its place: the mistakes of all scenarios and worlds, or those of platforms, or what does
+    /// not fit together.
     pub fn read(scenarios: &[PathBuf], platforms: &[PathBuf]) -> Result<Self, ReadError> {
-        let mut found = Vec::new();
-        if scenarios.is_empty() {
-            for (file, text) in suite::scenarios() {
-                found.push(SuiteScenario::read(file, text, None)?);
-            }
-        }
-        let mut worlds = Vec::new();
-        for (file, text) in suite::worlds() {
-            worlds.push(World::read(file, text)?);
-        }
-        let mut wrong: Vec<ReadError> = Vec::new();
-        for path in scenarios {
-            for file in yaml_files(path, "scenario")? {
-                let text = text_of(&file)?;
-                let name = file.display().to_string();
-                if is_world(&file) {
-                    match World::read(&name, &text) {
-                        Ok(world) => worlds.push(world),
-                        Err(error) => wrong.push(error.into()),
-                    }
-                    continue;
-                }
-                match SuiteScenario::read(&name, &text, golden_beside(path)) {
-                    Ok(scenario) => found.push(scenario),
-                    Err(error) => wrong.push(error),
-                }
-            }
-        }
-        let clauses =
-            Clauses::read(&suite::clauses()).expect("the clause files that ship can be read");
-        let unknown = found
-            .iter()
-            .filter_map(|of| clauses.check(&of.scenario).err());
-        wrong.extend(unknown.map(ReadError::from));
+        let (parts, wrong) = Parts::of(scenario_texts(scenarios)?);
         ReadError::none_of(wrong)?;
-        found.sort_by(|one, other| one.name.cmp(&other.name));
-        for pair in found.windows(2) {
+        let platforms = read_platforms(platforms)?;
+        let (library, wrong) = Self::of(parts, platforms);
+        ReadError::none_of(wrong)?;
+        Ok(library)
+    }
+
+    /// The library of these parts, and what does not fit together in it. Of two scenarios or worlds of the same name it has
+    /// both.
+    pub(crate) fn of(
+        parts: Parts,
+        (platforms, own_platforms): (Platforms, Vec<String>),
+    ) -> (Self, Vec<ReadError>) {
+        let Parts {
+            mut scenarios,
+            mut worlds,
+            clauses,
+            is_own,
+        } = parts;
+        let mut wrong = Vec::new();
+        scenarios.sort_by(|one, other| one.name.cmp(&other.name));
+        for pair in scenarios.windows(2) {
             if pair[0].name == pair[1].name {
-                return Err(ReadError::Twice {
+                wrong.push(ReadError::Twice {
                     name: pair[0].name.clone(),
                     first: pair[0].file.clone(),
                     second: pair[1].file.clone(),
                 });
             }
         }
-        let (platforms, own_platforms) = read_platforms(platforms)?;
         worlds.sort_by(|one, other| one.name().cmp(other.name()));
-        let names = || {
-            worlds
-                .iter()
-                .map(World::name)
-                .chain(platforms.iter().map(|(name, _)| name))
-        };
+        let of_platform = platforms.iter().map(|(name, _)| name);
+        let names: Vec<&str> = worlds.iter().map(World::name).chain(of_platform).collect();
         for world in &worlds {
-            if names().filter(|name| *name == world.name()).count() > 1 {
-                return Err(ReadError::WorldTwice {
+            if names.iter().filter(|name| **name == world.name()).count() > 1 {
+                wrong.push(ReadError::WorldTwice {
                     name: world.name().to_owned(),
                     file: world.file().to_owned(),
                 });
             }
         }
-        for scenario in &found {
-            if let Some(world) = scenario.scenario.world()
+        for SuiteScenario { scenario, .. } in &scenarios {
+            if let Some(world) = scenario.world()
                 && !worlds.iter().any(|known| known.name() == world)
             {
                 let known = worlds.iter().map(World::name);
-                return Err(scenario.scenario.unknown_world(known).into());
+                wrong.push(scenario.unknown_world(known).into());
             }
         }
-        let own_scenarios = !scenarios.is_empty();
-        let perhaps = found
+        let perhaps = scenarios
             .iter()
             .flat_map(|of| clauses.perhaps_misspelt(&of.scenario));
         let library = Self {
             warnings: perhaps.collect(),
-            scenarios: found,
+            scenarios,
             clauses,
             worlds,
             platforms,
             own_platforms,
-            own_scenarios,
+            own_scenarios: is_own,
             at_rest: Arc::default(),
         };
-        library.check_names()?;
-        Ok(library)
+        wrong.extend(library.check_names());
+        (library, wrong)
     }
 
-    /// Checks that each platform that a scenario names exists, and each device on a platform that it applies to.
-    fn check_names(&self) -> Result<(), ReadError> {
+    /// What is wrong with the names in scenarios: each platform that one names exists, and each device on a platform that
+    /// it applies to.
+    fn check_names(&self) -> Vec<ReadError> {
         let names: Vec<&str> = self.platforms.iter().map(|(name, _)| name).collect();
         let mut wrong = Vec::new();
         for SuiteScenario { scenario, .. } in &self.scenarios {
@@ -187,7 +169,7 @@ impl Library {
                 wrong.push(error.into());
             }
         }
-        ReadError::none_of(wrong)
+        wrong
     }
 
     /// A world at rest, by the name of a platform (a world of one node) or of a world of several
@@ -273,6 +255,88 @@ pub fn read_platforms(paths: &[PathBuf]) -> Result<(Platforms, Vec<String>), Rea
         .filter(|name| shipped.get(name).is_none());
     let own = own.map(str::to_owned).collect();
     Ok((all, own))
+}
+
+/// The text of a scenario or of a world.
+#[derive(Clone, Debug)]
+pub(crate) struct SuiteText {
+    /// Its file name in errors.
+    pub(crate) file: String,
+    /// The text.
+    pub(crate) text: String,
+    /// Whether it is a world.
+    pub(crate) is_world: bool,
+    /// The folder of golden traces, if it has one.
+    pub(crate) golden: Option<PathBuf>,
+}
+
+/// The texts of the scenarios and worlds in these files and folders.
+pub(crate) fn scenario_texts(paths: &[PathBuf]) -> Result<Vec<SuiteText>, ReadError> {
+    let mut texts = Vec::new();
+    for path in paths {
+        for file in yaml_files(path, "scenario")? {
+            texts.push(SuiteText {
+                text: text_of(&file)?,
+                is_world: is_world(&file),
+                file: file.display().to_string(),
+                golden: golden_beside(path),
+            });
+        }
+    }
+    Ok(texts)
+}
+
+/// What a library is made of, apart from its platforms.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    pub(crate) scenarios: Vec<SuiteScenario>,
+    pub(crate) worlds: Vec<World>,
+    pub(crate) clauses: Clauses,
+    /// Whether the scenarios are a user's.
+    pub(crate) is_own: bool,
+}
+
+impl Parts {
+    /// The shipped worlds and those in these texts, and the scenarios in these texts, or the shipped ones if there is no
+    /// text; and every mistake in them.
+    ///
+    /// # Panics
+    /// If a shipped file is invalid, which a test excludes.
+    pub(crate) fn of(texts: Vec<SuiteText>) -> (Self, Vec<ReadError>) {
+        let shipped = "what ships is read by a test";
+        let worlds = suite::worlds().into_iter();
+        let worlds = worlds.map(|(file, text)| World::read(file, text).expect(shipped));
+        let mut parts = Self {
+            scenarios: Vec::new(),
+            worlds: worlds.collect(),
+            clauses: Clauses::read(&suite::clauses()).expect(shipped),
+            is_own: !texts.is_empty(),
+        };
+        if texts.is_empty() {
+            let scenarios = suite::scenarios().into_iter();
+            let scenarios =
+                scenarios.map(|(file, text)| SuiteScenario::read(file, text, None).expect(shipped));
+            parts.scenarios = scenarios.collect();
+        }
+        let mut wrong: Vec<ReadError> = Vec::new();
+        for text in texts {
+            if text.is_world {
+                match World::read(&text.file, &text.text) {
+                    Ok(world) => parts.worlds.push(world),
+                    Err(error) => wrong.push(error.into()),
+                }
+                continue;
+            }
+            match SuiteScenario::read(&text.file, &text.text, text.golden) {
+                Ok(scenario) => parts.scenarios.push(scenario),
+                Err(error) => wrong.push(error),
+            }
+        }
+        let unknown = parts.scenarios.iter();
+        let unknown = unknown.filter_map(|of| parts.clauses.check(&of.scenario).err());
+        wrong.extend(unknown.map(ReadError::from));
+        (parts, wrong)
+    }
 }
 
 /// Whether a file is a world: it is in a folder `worlds`.

@@ -2,6 +2,7 @@
 //! [`text_of`].
 
 use std::{
+    ffi::OsStr,
     fs,
     io::{self, Read as _},
     path::{Path, PathBuf},
@@ -77,7 +78,20 @@ fn text(path: String, bytes: Vec<u8>) -> Result<String, ReadError> {
 }
 
 /// The `.yaml` and `.yml` files at or below a path, in order; hidden files and folders, such as `.git`, are left out.
-pub(super) fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBuf>, ReadError> {
+pub(crate) fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBuf>, ReadError> {
+    let files = files_below(path, &["yaml", "yml"])?;
+    if files.is_empty() {
+        return Err(ReadError::Empty {
+            path: path.display().to_string(),
+            wanted,
+        });
+    }
+    Ok(files)
+}
+
+/// The files with these endings at or below a path, in order; a path that is no folder is one whatever its ending. Hidden
+/// files and folders, such as `.git`, are left out.
+pub(crate) fn files_below(path: &Path, endings: &[&str]) -> Result<Vec<PathBuf>, ReadError> {
     if !fs::metadata(path)
         .map_err(|cause| ReadError::io(path, cause))?
         .is_dir()
@@ -93,21 +107,14 @@ pub(super) fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBu
                 continue;
             }
             let path = entry.path();
-            let ends_well = path
-                .extension()
-                .is_some_and(|end| end == "yaml" || end == "yml");
+            let end = path.extension().and_then(OsStr::to_str);
+            let ends_well = end.is_some_and(|end| endings.contains(&end));
             if path.is_dir() && depth < DEPTH_MAX {
                 folders.push((path, depth + 1));
             } else if ends_well && path.is_file() {
                 files.push(path);
             }
         }
-    }
-    if files.is_empty() {
-        return Err(ReadError::Empty {
-            path: path.display().to_string(),
-            wanted,
-        });
     }
     files.sort();
     Ok(files)

@@ -35,7 +35,7 @@ mod merging;
 mod telling;
 
 use drilled::compare;
-pub use merging::merge;
+pub use merging::{Joined, merge};
 use telling::Telling;
 
 /// Creates the player of a worker, counted from 0, for the process arm.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::color::Color;
+use super::TellArguments;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {
@@ -20,17 +20,6 @@ pub(crate) struct MergeArguments {
     /// The folder of the merged run [default: nicdrill.out]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Tell why expectations were not judged
-    #[arg(long)]
-    pub(crate) not_judged: bool,
-    /// Tell each drill with findings, instead of each cause
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-    /// Colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
-    /// Write reports: junit=FILE, json=FILE, html=FILE, gitlab=FILE, github=FILE, or github for annotations in the
-    /// output
-    #[arg(long, value_name = "KIND=FILE,..", value_delimiter = ',')]
-    pub(crate) report: Vec<String>,
+    #[command(flatten)]
+    pub(crate) tell: TellArguments,
 }

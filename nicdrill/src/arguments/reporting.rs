@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::color::Color;
+use super::TellArguments;
 
 /// Arguments that control how a run is reported.
 #[derive(Clone, Debug, Default, Args)]
@@ -23,25 +23,8 @@ pub(crate) struct ReportArguments {
     /// Known deviations, which are not failures [default: known.toml, if there is one]
     #[arg(long, value_name = "FILE")]
     pub(crate) known: Option<PathBuf>,
-    /// Tell why expectations were not judged: how many, for which reason, in which drill first
-    #[arg(long)]
-    pub(crate) not_judged: bool,
-    /// Print only what makes the run fail, and the totals
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-    /// Print the N drills that took longest
-    #[arg(long, value_name = "N")]
-    pub(crate) slowest: Option<usize>,
-    /// Tell each drill with findings, instead of each cause
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-    /// Colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
-    /// Write reports: junit=FILE, json=FILE, html=FILE, gitlab=FILE, github=FILE, or github for annotations in the
-    /// output
-    #[arg(long, value_name = "KIND=FILE,..", value_delimiter = ',')]
-    pub(crate) report: Vec<String>,
+    #[command(flatten)]
+    pub(crate) tell: TellArguments,
     /// Keep every accepted event in the tables that analyzers read: `sqlite:FILE` or
     /// `postgres://USER@HOST:PORT/DATABASE` [default: in memory]
     #[arg(long, value_name = "URL")]

@@ -16,7 +16,7 @@ use harness::{
 };
 use reports::{CauseKind, DrillName, ExitCode, KnownDeviations, KnownEntry};
 
-use super::{Stop, excuses::read_known};
+use super::{Stop, as_before::note_what_was_not_reached, excuses::read_known};
 use crate::{
     arguments::{AcceptArguments, Color},
     settings::Settings,
@@ -37,6 +37,7 @@ pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
     let out = arguments.out.clone().or(settings.out);
     let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
     let found = found(&out, arguments, &known)?;
+    note_what_was_not_reached(&out);
     if found.is_empty() {
         log(nothing(&out)?);
         return Ok(ExitCode::Success);

@@ -27,6 +27,7 @@ pub(super) fn as_before(
     arguments: &SelectArguments,
     out: &Path,
 ) -> Result<(SelectArguments, Option<String>), Stop> {
+    note_what_was_not_reached(out);
     let mut select = arguments.clone();
     let Some(words) = RunFolder::again(out) else {
         return Ok((select, None));
@@ -48,4 +49,13 @@ pub(super) fn as_before(
         select.platform = before.platform;
     }
     Ok((select, needs))
+}
+
+/// Says so if the run in this folder ended early: what failed in it is not all that there is.
+pub(super) fn note_what_was_not_reached(out: &Path) {
+    if let Some((left, all)) = RunFolder::not_reached(out) {
+        log(&format!(
+            "NOTE  the run before ended early: {left} of its {all} drills were not reached"
+        ));
+    }
 }

@@ -77,7 +77,7 @@ fn completed(arguments: &DoArguments) -> String {
     match arguments.words.split_first() {
         None => {
             words.extend(verbs().iter().map(|word| word.word.to_owned()));
-            words.extend(OWN_WORDS.map(str::to_owned));
+            words.extend(OWN_WORDS.map(|(word, _)| word.to_owned()));
         }
         Some((verb, _)) => {
             if let Some(word) = verbs().iter().find(|word| word.word == verb) {

@@ -1,8 +1,10 @@
 //! `nicdrill list`: what would run, what would not, and why.
 
-use std::fmt::Write as _;
+mod markdown;
 
-use reports::{ExitCode, counted};
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use reports::{ArmName, ExitCode, PlannedDrill, counted};
 use serde_json::{Value, json};
 
 use super::{
@@ -11,6 +13,7 @@ use super::{
 };
 use crate::{
     arguments::{Color, ListArguments},
+    pages::platform_pages::in_columns,
     terminal::Terminal,
 };
 
@@ -19,8 +22,12 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<ExitCode, Stop> {
     let choice = choose(&arguments.select, 0)?;
     let text = if arguments.json {
         as_json(&choice)
+    } else if arguments.markdown {
+        markdown::page(&choice)
+    } else if arguments.drills {
+        drills(&choice)
     } else {
-        as_lines(&choice)
+        scenarios(&choice)
     };
     Terminal::new(Color::Never).out(&text);
     let nothing = choice.selected.drills.is_empty();
@@ -33,7 +40,7 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<ExitCode, Stop> {
 
 /// The selection as JSON, with a newline at its end.
 fn as_json(choice: &Choice) -> String {
-    let drill = |planned: &reports::PlannedDrill| {
+    let drill = |planned: &PlannedDrill| {
         let scenario = choice.library.scenario(&planned.drill.scenario);
         json!({
             "drill": planned.drill,
@@ -54,12 +61,44 @@ fn as_json(choice: &Choice) -> String {
     format!("{list:#}\n")
 }
 
-/// The selection as a line for each drill and each pair that does not fit, and the totals.
-fn as_lines(choice: &Choice) -> String {
+/// The selection as a line for each scenario, and the totals.
+fn scenarios(choice: &Choice) -> String {
+    let mut of_scenario: BTreeMap<&str, Vec<&PlannedDrill>> = BTreeMap::new();
+    for planned in &choice.selected.drills {
+        let drills = of_scenario.entry(&planned.drill.scenario).or_default();
+        drills.push(planned);
+    }
+    // A scenario that fits nowhere has a line too.
+    for pair in &choice.selected.not_applicable {
+        of_scenario.entry(&pair.drill.scenario).or_default();
+    }
+    let rows = of_scenario.iter().map(|(name, drills)| {
+        let arms = [ArmName::Memory, ArmName::Process].map(|arm| {
+            let count = drills.iter().filter(|drill| drill.arms.contains(&arm));
+            format!("{} {arm}", count.count())
+        });
+        let drills = match drills.len() {
+            0 => "fits nowhere".to_owned(),
+            count => format!("{} ({})", counted(count as u64, "drill"), arms.join(", ")),
+        };
+        let title = choice.library.scenario(name);
+        let title = title.map_or("", |of| of.scenario.title());
+        [(*name).to_owned(), drills, title.to_owned()]
+    });
+    let rows: Vec<[String; 3]> = rows.collect();
     let mut text = String::new();
-    let mut line = |words: std::fmt::Arguments<'_>| {
-        writeln!(text, "{words}").expect("writing to a string cannot fail");
-    };
+    for line in in_columns(&rows) {
+        writeln!(text, "{line}").expect(WRITES);
+    }
+    let scenarios = counted(of_scenario.len() as u64, "scenario");
+    writeln!(text, "{scenarios}: {}", totals(choice)).expect(WRITES);
+    text
+}
+
+/// The selection as a line for each drill and each pair that does not fit, and the totals.
+fn drills(choice: &Choice) -> String {
+    let mut text = String::new();
+    let mut line = |words: std::fmt::Arguments<'_>| writeln!(text, "{words}").expect(WRITES);
     for planned in &choice.selected.drills {
         let arms: Vec<String> = planned.arms.iter().map(ToString::to_string).collect();
         let arms = arms.join(" ");
@@ -74,20 +113,25 @@ fn as_lines(choice: &Choice) -> String {
             pair.drill, pair.reason
         ));
     }
-    let in_arm = |name| {
-        choice
-            .selected
-            .drills
-            .iter()
-            .filter(|planned| planned.arms.contains(&name))
-            .count()
-    };
-    line(format_args!(
-        "{} ({} in the memory arm, {} in the process arm); {} not applicable",
-        counted(choice.selected.drills.len() as u64, "drill"),
-        in_arm(reports::ArmName::Memory),
-        in_arm(reports::ArmName::Process),
-        counted(choice.selected.not_applicable.len() as u64, "pair"),
-    ));
+    line(format_args!("{}", totals(choice)));
     text
 }
+
+/// How many drills there are, in which arm, and how many pairs do not fit.
+fn totals(choice: &Choice) -> String {
+    let drills = &choice.selected.drills;
+    let in_arm = |arm| {
+        let planned = drills.iter().filter(|planned| planned.arms.contains(&arm));
+        planned.count()
+    };
+    format!(
+        "{} ({} in the memory arm, {} in the process arm); {} not applicable",
+        counted(drills.len() as u64, "drill"),
+        in_arm(ArmName::Memory),
+        in_arm(ArmName::Process),
+        counted(choice.selected.not_applicable.len() as u64, "pair"),
+    )
+}
+
+/// A string takes everything.
+const WRITES: &str = "writing to a string cannot fail";

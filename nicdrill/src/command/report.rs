@@ -3,7 +3,7 @@
 use clap::Parser as _;
 use harness::{
     run_folder::{RunFolder, Shards},
-    suite::{self, Before, How},
+    suite::{self, Before, How, Joined},
 };
 use reports::ExitCode;
 
@@ -14,20 +14,14 @@ use super::{
     select::choose,
 };
 use crate::{
-    arguments::{Arguments, Command, MergeArguments, ReportArguments, Required, RunArguments},
+    arguments::{Arguments, Command, MergeArguments, Required, RunArguments},
     terminal::{Terminal, log},
 };
 
 /// Puts the shards of a run together.
 pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
-    let told = ReportArguments {
-        not_judged: merging.not_judged,
-        verbose: merging.verbose,
-        color: merging.color,
-        report: merging.report.clone(),
-        ..ReportArguments::default()
-    };
-    let reports = reports_asked_for(&told)?;
+    let told = &merging.tell;
+    let reports = reports_asked_for(told)?;
     let shards = Shards::read(&merging.dirs).map_err(Stop::input)?;
     let asked = shards.asked().to_vec();
     let mut arguments = as_asked(&asked)?;
@@ -50,19 +44,20 @@ pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
         asked,
         ..How::default()
     };
+    let joined = Joined::of(&shards, &choice.selected).map_err(Stop::input)?;
     // The run folder may have an earlier run, which is read before it is put aside.
     let before = Before::read(&choice.out);
     let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
-    let mut terminal = Terminal::new(merging.color);
+    let mut terminal = Terminal::new(told.color);
     terminal.begin(choice.selected.drills.len());
-    let mut output = RunOutput::new(terminal, folder, None, &told);
+    let mut output = RunOutput::new(terminal, folder, None, told);
     let (library, descriptor) = (&choice.library, &choice.descriptor);
     let merged = suite::merge(
         library,
         descriptor,
         &choice.selected,
         &how,
-        &shards,
+        joined,
         &mut output,
     );
     let report = merged.map_err(Stop::input)?;
@@ -72,7 +67,7 @@ pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
         reports: &reports,
         choice: &choice,
         known: how.excuses.known_file(),
-        told: &told,
+        told,
     };
     Ok(tell(&report, output, &outputs))
 }

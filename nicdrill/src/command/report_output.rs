@@ -6,7 +6,7 @@ use harness::run_folder::write_report;
 use reports::{DrillName, HtmlReport, Lanes, Repository, RunReport};
 
 use super::{Stop, step_summary};
-use crate::{arguments::ReportArguments, terminal::Terminal};
+use crate::{arguments::TellArguments, terminal::Terminal};
 
 /// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl ReportOutput {
 ///
 /// # Errors
 /// A word that names none.
-pub(super) fn reports_asked_for(reporting: &ReportArguments) -> Result<Vec<ReportOutput>, Stop> {
+pub(super) fn reports_asked_for(reporting: &TellArguments) -> Result<Vec<ReportOutput>, Stop> {
     let output = |asked: &String| {
         let (form, file) = match asked.split_once('=') {
             Some((form, file)) => (form, Some(file).filter(|file| !file.is_empty())),

@@ -243,7 +243,7 @@ fn export(arguments: &RulesExportArguments) -> Result<process::ExitCode, Stop> {
     let descriptor = monitor(&arguments.rules, arguments.descriptor.as_deref())?;
     let Some((_, world)) = arguments.drill.rsplit_once('@') else {
         return Err(Stop::usage(format!("`{}` names no drill", arguments.drill))
-            .hint("a drill is `family/scenario@platform`; `nicdrill list` lists them"));
+            .hint("a drill is `family/scenario@platform`; `nicdrill list --drills` lists them"));
     };
     let what = (
         arguments.scenarios.as_slice(),

@@ -30,7 +30,7 @@ use super::{
     stored::{self, Storing},
 };
 use crate::{
-    arguments::{ReportArguments, Required, RunArguments},
+    arguments::{Required, RunArguments, TellArguments},
     settings::FILE,
     terminal::{Terminal, log},
 };
@@ -42,7 +42,7 @@ const DRILL_LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration
 ///
 /// `words` are those of the command line, with those of a profile.
 pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<process::ExitCode, Stop> {
-    let reports = reports_asked_for(&arguments.reporting)?;
+    let reports = reports_asked_for(&arguments.reporting.tell)?;
     let store = stored::asked_for(arguments)?;
     may_bless(arguments)?;
     let drill_limit = drill_limit(arguments)?;
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
         let verb = if unfit == 1 { "does" } else { "do" };
         let unfit = counted(unfit as u64, "pair");
         log(&format!("nothing was selected; {unfit} {verb} not fit"));
-        log("hint: `nicdrill list` prints why");
+        log("hint: `nicdrill list --drills` prints why");
         return Ok(ExitCode::NothingJudged.into());
     }
     let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&ArmName::Process);
@@ -196,14 +196,14 @@ fn played(
         interruption: here.interruption.clone(),
     };
     if let Some(estimate) = suite::estimate(library, descriptor, selected)
-        && !arguments.reporting.quiet
+        && !arguments.reporting.tell.quiet
     {
         log(&estimate.to_string());
     }
-    let mut terminal = Terminal::new(arguments.reporting.color);
+    let mut terminal = Terminal::new(arguments.reporting.tell.color);
     terminal.begin(selected.drills.len());
     let storing = reached.map(|reached| Storing::begin(reached, folder.path(), arguments, asked));
-    let mut output = RunOutput::new(terminal, folder, storing, &arguments.reporting);
+    let mut output = RunOutput::new(terminal, folder, storing, &arguments.reporting.tell);
     let report = suite::run(library, descriptor, selected, &how, &mut output);
     let contents = files
         .before
@@ -221,7 +221,7 @@ fn played(
         reports: &files.reports,
         choice,
         known: how.excuses.known_file(),
-        told: &arguments.reporting,
+        told: &arguments.reporting.tell,
     };
     Ok(tell(&report, output, &outputs).into())
 }
@@ -235,7 +235,7 @@ pub(super) struct Outputs<'r> {
     /// The file of known deviations.
     pub(super) known: Option<&'r str>,
     /// How it is told.
-    pub(super) told: &'r ReportArguments,
+    pub(super) told: &'r TellArguments,
 }
 
 /// Writes the reports of a run that ended, tells its result on the terminal, and returns the exit code.
@@ -386,10 +386,10 @@ enum Told {
 }
 
 impl Told {
-    fn of(arguments: &ReportArguments) -> Self {
+    fn of(arguments: &TellArguments) -> Self {
         match arguments {
-            ReportArguments { quiet: true, .. } => Self::Quiet,
-            ReportArguments { verbose: true, .. } => Self::Drills,
+            TellArguments { quiet: true, .. } => Self::Quiet,
+            TellArguments { verbose: true, .. } => Self::Drills,
             _ => Self::Run,
         }
     }
@@ -414,7 +414,7 @@ impl RunOutput {
         terminal: Terminal,
         folder: RunFolder,
         storing: Option<Storing>,
-        told: &ReportArguments,
+        told: &TellArguments,
     ) -> Self {
         Self {
             terminal,

@@ -7,14 +7,25 @@ use std::{
     time::Duration,
 };
 
-use harness::sandbox::control::{self, Request};
+use harness::sandbox::{
+    control::{self, Request},
+    verbs,
+};
+use platforms::yaml::nearest;
 use reports::ExitCode;
 
 use super::{Stop, duration::duration};
 use crate::{pages::help_pages, terminal::log};
 
-/// What can be typed beside the verbs of the scenario language.
-pub(super) const OWN_WORDS: [&str; 6] = ["heal", "help", "list", "status", "undo", "wait"];
+/// What can be typed beside the verbs of the scenario language, and what it does.
+pub(super) const OWN_WORDS: [(&str, &str); 6] = [
+    ("heal", "end all faults"),
+    ("help", "list these words"),
+    ("list", "list the sandboxes that run"),
+    ("status", "tell what was done, and when"),
+    ("undo", "take back what was done last"),
+    ("wait", "let time pass before the next line: `wait 10s`"),
+];
 
 /// The option with which what was done is written.
 const SAVE: &str = "--save";
@@ -38,8 +49,8 @@ impl SandboxLine {
     /// Reads the words of a line; without any, help is meant.
     ///
     /// # Errors
-    /// If the time of `wait`, or the file of `--save`, is missing or wrong. What only a sandbox knows, such as its
-    /// devices, is not looked at.
+    /// If the time of `wait`, or the file of `--save`, is missing or wrong, or an own word is misspelt. What only a sandbox
+    /// knows, such as its devices, is not looked at.
     pub(super) fn read(words: &[&str]) -> Result<Self, Stop> {
         Ok(match words {
             [] | ["help"] => Self::Help,
@@ -47,7 +58,13 @@ impl SandboxLine {
             ["wait", time @ ..] => Self::Wait(duration(&time.join(" "))?),
             [SAVE, file] => Self::Save(file.into()),
             [SAVE, ..] => return Err(Stop::usage("`--save` takes one file, and stands alone")),
-            words => Self::Do(words.join(" ")),
+            words => match misspelt(words[0]) {
+                Some(own) => {
+                    let what = format!("unknown word `{}`", words[0]);
+                    return Err(Stop::usage(what).hint(format!("did you mean `{own}`?")));
+                }
+                None => Self::Do(words.join(" ")),
+            },
         })
     }
 
@@ -61,7 +78,7 @@ impl SandboxLine {
         wait: impl FnOnce(Duration),
     ) -> Result<String, Stop> {
         match self {
-            Self::Help => return Ok(help_pages::faults()),
+            Self::Help => return Ok(help()),
             Self::List => {
                 let running = control::running().map_err(Stop::input)?;
                 return Ok(running
@@ -87,9 +104,56 @@ impl SandboxLine {
     }
 }
 
+/// The own word that a misspelt one is nearer to than to any verb.
+fn misspelt(word: &str) -> Option<&'static str> {
+    let is_own = |word: &str| OWN_WORDS.iter().any(|(own, _)| *own == word);
+    let verbs: Vec<&str> = verbs().iter().map(|verb| verb.word).collect();
+    if verbs.contains(&word) || is_own(word) {
+        return None;
+    }
+    let own = OWN_WORDS.map(|(own, _)| own);
+    let near = nearest(word, verbs.into_iter().chain(own))?;
+    own.into_iter().find(|own| *own == near)
+}
+
+/// All words that can be typed.
+fn help() -> String {
+    let own = OWN_WORDS.map(|(word, does)| format!("  {word:<7} {does}\n"));
+    format!(
+        "What can be typed beside the actions of a story:\n\n{}  --save  write what was done as a scenario: `--save story.yaml`\n\n{}",
+        own.concat(),
+        help_pages::faults()
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_misspelt_own_word_is_told_with_the_word_that_is_meant() {
+        for (typed, meant) in [("hael", "heal"), ("staus", "status"), ("unod", "undo")] {
+            let stop = SandboxLine::read(&[typed]).unwrap_err();
+            assert_eq!(stop.text, format!("unknown word `{typed}`"));
+            assert_eq!(stop.hint, Some(format!("did you mean `{meant}`?")));
+        }
+        // The sandbox tells what is wrong with a verb.
+        let cut = SandboxLine::Do("cutt mlx5_0/1".to_owned());
+        assert_eq!(SandboxLine::read(&["cutt", "mlx5_0/1"]).unwrap(), cut);
+    }
+
+    #[test]
+    fn the_help_has_the_own_words_before_the_actions() {
+        let help = help();
+        let (own, actions) = help.split_once("What a step can do.").expect("both");
+        for (word, _) in OWN_WORDS {
+            assert!(own.contains(&format!("\n  {word} ")), "{own}");
+        }
+        assert!(
+            own.contains("--save") && actions.contains("\n  cut: "),
+            "{help}"
+        );
+    }
 
     #[test]
     fn a_line_is_one_of_the_own_words_or_the_sandboxs() {

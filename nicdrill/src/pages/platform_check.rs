@@ -7,9 +7,10 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use platforms::{Platform, PortFacts, Problem, Role};
+use platforms::{Platform, Problem};
 
 use harness::{
+    check::{declared_role, unlike_declared},
     descriptors::shipped,
     read_files::Library,
     suite::{Ask, SelectError, select},
@@ -88,21 +89,11 @@ pub(crate) fn check(library: &Library, names: &[String]) -> Result<Checked, Chec
     Ok(checked)
 }
 
-/// The differences between the declarations and what the monitor finds, one text each.
-fn unlike_declared(platform: &Platform, found: &Result<Found, String>) -> Vec<String> {
-    match (platform.refusal(), found) {
-        (None, Ok(found)) => unlike(platform, found),
-        (Some(_), Err(_)) => Vec::new(),
-        (None, Err(line)) => vec![format!("the monitor does not start on it: {line}")],
-        (Some(refusal), Ok(_)) => vec![format!("the monitor starts on it, although {refusal}")],
-    }
-}
-
 /// A row for each device: its declared role, and the role that the monitor finds.
 fn roles(platform: &Platform, found: &Result<Found, String>, text: &mut String) {
     let mut declared: BTreeMap<String, String> = BTreeMap::new();
     for port in platform.ports() {
-        declared.insert(port.device.to_string(), rendered(&port));
+        declared.insert(port.device.to_string(), declared_role(&port));
     }
     match found {
         Err(line) => add(text, format_args!("  the monitor refuses to start: {line}")),
@@ -165,61 +156,6 @@ fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectEr
     Ok(())
 }
 
-/// The declared role of a port's device.
-fn rendered(port: &PortFacts) -> String {
-    if port.is_vf {
-        "virtual".to_owned()
-    } else {
-        port.role.to_string()
-    }
-}
-
-fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
-    let mut problems = Vec::new();
-    let declared: BTreeMap<String, PortFacts> = platform
-        .ports()
-        .into_iter()
-        .map(|port| (port.device.to_string(), port))
-        .collect();
-    for (device, port) in &declared {
-        let wanted = match port.role {
-            _ if !port.is_monitored() => None,
-            Role::Compute => Some(Role::Compute),
-            Role::Storage => Some(Role::Storage),
-            Role::Management => None,
-        };
-        let rendered = rendered(port);
-        match (wanted, found.get(device)) {
-            (_, None) => problems.push(format!(
-                "`{device}` is declared {rendered}, and is not in the tree"
-            )),
-            (None, Some(Err(_))) => {}
-            (None, Some(Ok(watched))) if watched.role == Role::Management => {}
-            (Some(wanted), Some(Ok(watched))) if watched.role == wanted => {}
-            (_, Some(Ok(watched))) => {
-                let role = watched.role;
-                problems.push(format!(
-                    "`{device}` is declared {rendered}, the monitor finds {role}"
-                ));
-            }
-            (Some(_), Some(Err(reason))) => problems.push(format!(
-                "`{device}` is declared {rendered}, the monitor does not watch it: {reason}"
-            )),
-        }
-    }
-    let unknown = found
-        .iter()
-        .filter(|(device, _)| !declared.contains_key(*device));
-    problems.extend(
-        unknown
-            .filter(|(_, found)| matches!(found, Ok(it) if it.role != Role::Management))
-            .map(|(device, _)| {
-                format!("`{device}` is watched by the monitor, and is not declared")
-            }),
-    );
-    problems
-}
-
 fn add(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("writing to a string cannot fail");
 }
@@ -227,7 +163,6 @@ fn add(text: &mut String, line: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use platforms::Platforms;
 
     fn library() -> Library {
         Library::read(&[], &[]).unwrap()
@@ -281,22 +216,5 @@ mod tests {
             let refuses = checked.text.contains("the monitor refuses to start: ");
             assert!(refuses && checked.text.contains(line), "{}", checked.text);
         }
-    }
-
-    #[test]
-    fn a_role_that_the_tree_does_not_bear_out_is_named() {
-        let shipped = Platforms::shipped();
-        let (_, platform) = shipped.iter().next().unwrap();
-        let mut found = classified(platform).unwrap();
-        let watched = found
-            .iter()
-            .find(|(_, role)| role.is_ok())
-            .unwrap()
-            .0
-            .clone();
-        found.insert(watched.clone(), Err("it is a test".to_owned()));
-        let problems = unlike(platform, &found);
-        assert_eq!(problems.len(), 1, "{problems:?}");
-        assert!(problems[0].contains(&watched) && problems[0].contains("it is a test"));
     }
 }

@@ -32,39 +32,52 @@ impl Profiles {
     /// Reads them from the text of the file.
     ///
     /// # Errors
-    /// An unknown key, or a value that its flag does not take, with its place.
-    pub(super) fn of(text: &str, spec: ProfilesSpec) -> Result<Self, Stop> {
+    /// Each unknown key, and each value that its flag does not take, with its place.
+    pub(super) fn of(text: &str, spec: ProfilesSpec) -> Result<Self, Vec<Stop>> {
         let command = Arguments::command();
         let flags = flags(&command);
         let names: Vec<&str> = flags.keys().map(String::as_str).collect();
+        let mut stops = Vec::new();
         let mut profiles = BTreeMap::new();
         for (name, keys) in spec {
             let mut words = BTreeMap::new();
             for (key, value) in keys {
                 let Some(flag) = flags.get(key.as_ref()) else {
-                    return Err(unknown(text, &key, &names));
+                    stops.push(unknown(text, &key, &names));
+                    continue;
                 };
-                let at = place(text, value.span().start);
-                let word = word(flag, key.as_ref(), value.as_ref());
-                let word = word.map_err(|allowed| {
-                    Stop::usage(format!("{at}: `{}` takes {allowed}", key.as_ref()))
-                })?;
-                let Some(word) = word else { continue };
-                if let Err(error) = command
-                    .clone()
-                    .try_get_matches_from(["nicdrill", "run", &word])
-                {
-                    let error = error.to_string();
-                    let first = error.lines().next().unwrap_or_default();
-                    let first = first.trim_start_matches("error: ");
-                    return Err(Stop::usage(format!("{at}: {first}")));
+                let read = word(flag, key.as_ref(), value.as_ref())
+                    .map_err(|allowed| format!("`{}` takes {allowed}", key.as_ref()));
+                let taken = read.and_then(|word| match word {
+                    Some(word) => taken(&command, &word).map(|()| Some(word)),
+                    None => Ok(None),
+                });
+                match taken {
+                    Ok(word) => words.extend(word.map(|word| (key.into_inner(), word))),
+                    Err(what) => {
+                        let at = place(text, value.span().start);
+                        stops.push(Stop::usage(format!("{at}: {what}")));
+                    }
                 }
-                words.insert(key.into_inner(), word);
             }
             profiles.insert(name.into_inner(), words);
         }
-        Ok(Self(profiles))
+        match stops.is_empty() {
+            true => Ok(Self(profiles)),
+            false => Err(stops),
+        }
     }
+}
+
+/// Whether `nicdrill run` takes this word; the error is what it says.
+fn taken(command: &Command, word: &str) -> Result<(), String> {
+    let words = ["nicdrill", "run", word];
+    let refused = command.clone().try_get_matches_from(words).err();
+    refused.map_or(Ok(()), |error| {
+        let error = error.to_string();
+        let first = error.lines().next().unwrap_or_default();
+        Err(first.trim_start_matches("error: ").to_owned())
+    })
 }
 
 /// The words of a command line, with those of the profile that they name; a flag of the command line takes precedence over

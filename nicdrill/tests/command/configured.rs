@@ -61,7 +61,7 @@ fn a_monitor_that_needs_its_socket_is_not_started_without_it() {
         &reference("needs", "").replace("\nclock: file", "\nneeds_socket: true\nclock: file"),
     );
     let drill = "connector/socket-absent-at-start@h100-oci";
-    let ran = scratch.run(&["list", "--monitor", "monitor.yaml", drill]);
+    let ran = scratch.run(&["list", "--drills", "--monitor", "monitor.yaml", drill]);
     let text = ran.to_string();
     assert!(
         text.contains("`needs` needs the connector when it starts, and nothing listens at 0s"),
@@ -80,6 +80,7 @@ fn scenarios_with_checks_that_no_loop_runs_are_not_applicable() {
     let words = |family| {
         [
             "list",
+            "--drills",
             family,
             "--monitor",
             "monitor.yaml",

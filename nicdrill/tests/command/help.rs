@@ -81,6 +81,7 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
     let (commands, _) = commands.split_once("Options:").unwrap();
     let built = [
         "accept",
+        "check",
         "compare",
         "completions",
         "do",

@@ -74,6 +74,7 @@ fn a_story_about_a_counter_that_a_card_lacks_does_not_apply() {
     let drill = "port/counters-say-nothing-to-a-state-check@acme0";
     let words = [
         "list",
+        "--drills",
         drill,
         "--monitor",
         "acme-monitor.yaml",
@@ -91,6 +92,7 @@ fn without_its_vendor_a_monitor_has_nothing_to_watch_there() {
     let scratch = scratch("");
     let listed = scratch.run(&[
         "list",
+        "--drills",
         "port",
         "--monitor",
         "acme-monitor.yaml",

@@ -5,6 +5,7 @@ mod annotated;
 mod another_make;
 mod budget;
 mod captured;
+mod checked;
 mod compare;
 mod configured;
 mod confine;

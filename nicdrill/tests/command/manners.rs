@@ -176,6 +176,21 @@ fn what_failed_is_found_again_without_its_file() {
 }
 
 #[test]
+fn a_run_before_that_ended_early_is_told() {
+    let scratch = failed_on("h100-oci:vfs");
+    let drills = "[\"port/unfair@h100-oci:vfs\",\"port/unfair@h100-oci\",\"port/unfair@dgx-a100\"]";
+    let plan = format!(
+        "{{\"monitor\":\"reference\",\"again\":[\"port/unfair.yaml\"],\"drills\":{drills}}}\n"
+    );
+    scratch.file("nicdrill.out/run.json", &plan);
+    let told = "NOTE  the run before ended early: 2 of its 3 drills were not reached";
+    let ran = scratch.run(&["list", "--failed", "--drills"]);
+    assert!(ran.err.contains(told), "{ran}");
+    let ran = scratch.run(&["accept", "--reason", "seen", "--yes"]);
+    assert!(ran.err.contains(told), "{ran}");
+}
+
+#[test]
 fn what_failed_is_drilled_with_the_same_monitor() {
     let scratch = Scratch::new();
     scratch.file("port/unfair.yaml", &scenario(UNFAIR));
@@ -192,7 +207,7 @@ fn what_failed_is_drilled_with_the_same_monitor() {
         "nicdrill.out/run.json",
         "{\"monitor\":\"mine\",\"again\":[\"port/unfair.yaml\",\"--monitor\",\"mine.yaml\"]}\n",
     );
-    let ran = scratch.run(&["list", "--failed"]);
+    let ran = scratch.run(&["list", "--failed", "--drills"]);
     assert!(
         ran.err
             .contains("`mine.yaml` is drilled, as in the run before"),
@@ -272,7 +287,7 @@ fn hidden_folders_are_no_part_of_a_suite() {
     scratch.file("suite/port/quiet.yml", &scenario(QUIET));
     scratch.file("suite/.git/port/bad.yaml", "no scenario");
     scratch.file("suite/port/.bad.yaml", "no scenario");
-    let ran = scratch.run(&["list", "./suite", "--platform", "h100-oci:vfs"]);
+    let ran = scratch.run(&["list", "./suite", "--drills", "--platform", "h100-oci:vfs"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.out.contains("port/quiet@h100-oci:vfs"), "{ran}");
     assert!(ran.out.contains("1 drill ("), "{ran}");

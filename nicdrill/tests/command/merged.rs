@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, fs, path::Path};
 use rstest::rstest;
 use serde_json::Value;
 
-use crate::scratch::{Ran, Scratch, can_play_processes};
+use crate::{
+    groups::UNFAIR,
+    scratch::{Ran, Scratch, can_play_processes},
+};
 
 /// A monitor that is wrong in some of the drills below, so that there are findings and artifacts.
 const WRONG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/loses-events.yaml");
@@ -152,6 +155,39 @@ fn shards_of_two_runs_and_whole_runs_are_refused() {
     assert!(ran.err.contains(text), "{ran}");
     let text = "error: `nowhere/events.jsonl` cannot be read: No such file or directory";
     assert!(ran.err.contains(text), "{ran}");
+}
+
+/// The shards were played on the scenarios of one's own that lay here then.
+#[test]
+fn shards_of_other_files_are_refused_and_nothing_is_written() {
+    let scratch = Scratch::new();
+    scratch.file("port/unfair.yaml", UNFAIR);
+    let words = ["./port", "--arm", "memory", "--platform", "dgx-a100"];
+    shards(&scratch, &words, 2);
+    scratch.file("port/unfair-too.yaml", UNFAIR);
+    let ran = refused(&scratch, &["shards"]);
+    assert!(
+        ran.err.contains("the shards were run with other files"),
+        "{ran}"
+    );
+}
+
+#[test]
+fn what_is_told_of_a_merged_run_is_chosen_as_for_a_run() {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let words = [
+        "report",
+        "merge",
+        "shards",
+        "--out",
+        "merged",
+        "--slowest",
+        "1",
+    ];
+    let ran = scratch.run(&words);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("port/"), "{ran}");
 }
 
 #[test]

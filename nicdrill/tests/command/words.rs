@@ -99,7 +99,7 @@ fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
     let ran = scratch.run(&["run", "port/nowhere.yaml"]);
     assert_eq!(ran.code, 4, "{ran}");
     assert!(ran.err.contains("pairs do not fit"), "{ran}");
-    let listed = scratch.run(&["list", "port/nowhere.yaml"]);
+    let listed = scratch.run(&["list", "--drills", "port/nowhere.yaml"]);
     assert_eq!(listed.code, 4, "{listed}");
     assert!(
         listed
@@ -116,7 +116,7 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
     scratch.file("mine/at@night.yaml", &scenario(QUIET));
     let drill = "mine/at@night@h100-oci";
     for name in ["mine/at@night", drill] {
-        let listed = scratch.run(&["list", "mine", name]);
+        let listed = scratch.run(&["list", "--drills", "mine", name]);
         assert_eq!(listed.code, 0, "{listed}");
         assert!(listed.out.contains(&format!("{drill}  ")), "{listed}");
     }
@@ -402,7 +402,7 @@ fn repeats_have_a_folder_each_and_are_equal_outside_wall() {
 fn shards_share_the_run() {
     let scratch = Scratch::new();
     let list = |words: &[&str]| {
-        let ran = scratch.run(&[&["list", "start"], words].concat());
+        let ran = scratch.run(&[&["list", "--drills", "start"], words].concat());
         let mut drills: Vec<String> = ran
             .out
             .lines()

@@ -89,7 +89,7 @@ fn fields_stand_only_where_they_mean_something() {
         ..Says::default()
     };
     let has_problem =
-        |kind: Named, says: &Says| with(kind.into(), says.clone()).problem().is_some();
+        |kind: Named, says: &Says| !with(kind.into(), says.clone()).problems().is_empty();
     assert!(has_problem(Named::Down, &when) && !has_problem(Named::Card, &when));
     assert!(has_problem(Named::Down, &restates) && !has_problem(Named::Reboot, &restates));
 }

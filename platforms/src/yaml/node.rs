@@ -3,7 +3,7 @@
 //! It allows errors about misspelt keys, duplicate keys and values of the wrong kind at their place,
 //! with a list of what is allowed. Values are not interpreted. Start at [`Node`].
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
@@ -84,6 +84,19 @@ impl Node {
                 twins.collect()
             }
             _ => Vec::new(),
+        }
+    }
+
+    /// Leaves out keys that stand in their map already.
+    pub(super) fn forget_twins(&mut self) {
+        match &mut self.value {
+            Value::List(items) => items.iter_mut().for_each(Self::forget_twins),
+            Value::Map(pairs) => {
+                let mut names = BTreeSet::new();
+                pairs.retain(|(key, _)| names.insert(key.name.clone()));
+                pairs.iter_mut().for_each(|(_, node)| node.forget_twins());
+            }
+            _ => {}
         }
     }
 

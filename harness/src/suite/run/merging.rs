@@ -3,7 +3,7 @@
 //! The selection, what is known, the coverage and the exit code are computed here again, from all drills; so the merged run
 //! is, but for members named `wall`, that of one machine.
 
-use reports::RunReport;
+use reports::{DrillReport, RunReport};
 
 use super::{How, Show, Telling};
 use crate::{
@@ -13,27 +13,42 @@ use crate::{
 };
 use observe::Descriptor;
 
+/// The shards of a run with the report of each of its drills, in their order.
+#[derive(Debug)]
+pub struct Joined<'s> {
+    shards: &'s Shards,
+    reports: Vec<DrillReport>,
+}
+
+impl<'s> Joined<'s> {
+    /// The shards of this selection.
+    ///
+    /// # Errors
+    /// If the shards have other drills than the selection.
+    pub fn of(shards: &'s Shards, selected: &Selected) -> Result<Self, ShardsError> {
+        let drills = selected.drills.iter().enumerate();
+        let reports = drills.map(|(place, planned)| shards.drill(place, &planned.drill));
+        let reports = reports.collect::<Result<Vec<_>, _>>()?;
+        if shards.len() != reports.len() {
+            return Err(ShardsError::other_files(shards.len(), reports.len()));
+        }
+        Ok(Self { shards, reports })
+    }
+}
+
 /// Merges the shards of a run, and tells it like [`super::run`].
 ///
 /// # Errors
-/// If the shards have other drills than the selection; then nothing was told. An artifact that cannot be read is an error
-/// too, which is told at the end.
+/// If an artifact cannot be read, which is told at the end.
 pub fn merge(
     library: &Library,
     descriptor: &Descriptor,
     selected: &Selected,
     how: &How<'_>,
-    shards: &Shards,
+    joined: Joined<'_>,
     audience: &mut dyn Audience,
 ) -> Result<RunReport, ShardsError> {
-    let drills: Vec<_> = selected.drills.iter().enumerate().collect();
-    let reports = drills
-        .iter()
-        .map(|(place, planned)| shards.drill(*place, &planned.drill));
-    let reports = reports.collect::<Result<Vec<_>, _>>()?;
-    if shards.len() != reports.len() {
-        return Err(ShardsError::other_files(shards.len(), reports.len()));
-    }
+    let Joined { shards, reports } = joined;
     let show = Show {
         library,
         descriptor,
@@ -47,7 +62,8 @@ pub fn merge(
         wall,
         files: Vec::new(),
     }));
-    for ((place, planned), report) in drills.into_iter().zip(reports) {
+    let drills = selected.drills.iter().enumerate();
+    for ((place, planned), report) in drills.zip(reports) {
         telling.played(planned, &[]);
         telling.drill(report, |drill| {
             let artifacts = shards.artifacts(place, &drill.drill);

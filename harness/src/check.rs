@@ -1,0 +1,280 @@
+//! Checks a user's files of every kind at once: scenarios, worlds, platforms, drivers, descriptors, needs, rules.
+//!
+//! What a file is, its keys say. A scenario is checked beside the platforms and worlds that are checked with it, and
+//! beside those that `nicdrill.toml` names; every mistake of every file is told, not only the first one. Nothing is
+//! played. Start at [`check`].
+
+mod kind;
+mod machines;
+mod mistake;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use cluster::rules::{read_cabling, read_every};
+use observe::Span;
+use platforms::Platforms;
+use reports::KnownDeviations;
+use scenarios::{ScenarioError, Unfit};
+
+pub use kind::FileKind;
+pub use machines::{declared_role, unlike_declared};
+pub use mistake::Mistake;
+
+use crate::{
+    alert_rules, descriptors, mix, needs,
+    read_files::{
+        Library, Parts, ReadError, SuiteText, files_below, read_monitor, scenario_texts, text_in,
+        text_of, yaml_files,
+    },
+};
+
+/// How the standard input is named on the command line.
+const STANDARD_INPUT: &str = "-";
+
+/// The endings of the files that are checked in a folder.
+const ENDINGS: [&str; 3] = ["toml", "yaml", "yml"];
+
+/// The interval of alert rules that state none (Prometheus, "Configuration", `evaluation_interval`).
+const EVALUATION_INTERVAL: &str = "1m";
+
+/// A file that is checked.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name, as the user gave it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// What it is; `None` if its keys do not say it.
+    pub kind: Option<FileKind>,
+}
+
+/// What else is there beside the files that are checked.
+#[derive(Debug)]
+pub struct Surroundings<'s> {
+    /// The scenario files and folders of `nicdrill.toml`.
+    pub scenarios: &'s [PathBuf],
+    /// The platform files and folders of `nicdrill.toml`.
+    pub platforms: &'s [PathBuf],
+    /// The mistakes of a `nicdrill.toml`, by its name and text.
+    pub settings: fn(&str, &str) -> Vec<Mistake>,
+}
+
+/// The result of a check.
+#[derive(Debug)]
+pub struct Checked {
+    /// The files that were checked, in the order in which they were named.
+    pub files: Vec<Source>,
+    /// Every mistake, in the order of the files and of their texts.
+    pub mistakes: Vec<Mistake>,
+    /// What may be a mistake, each with its place.
+    pub warnings: Vec<String>,
+}
+
+/// Checks these files, the files in these folders, and the standard input for `-`. In a folder, a file whose keys do not
+/// say what it is belongs to somebody else.
+///
+/// # Errors
+/// If a file or folder cannot be read.
+pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, ReadError> {
+    let files = sources(paths)?;
+    let nobody = files.iter().filter(|file| file.kind.is_none());
+    let mut mistakes: Vec<Mistake> = nobody
+        .map(|file| {
+            let name = &file.name;
+            let what = format_args!(
+                "{name}:1: no key says what kind of file this is\nhint: {}",
+                kind::hint()
+            );
+            Mistake::new(name, None, what)
+        })
+        .collect();
+    let machines = machines::Machines::of(&with_platforms(&files, beside));
+    mistakes.extend(machines.mistakes);
+    let (library, of_suite) = library(&files, beside, machines.platforms);
+    mistakes.extend(of_suite);
+    mistakes.extend(unresolved(&library));
+    for file in &files {
+        mistakes.extend(of_file(file, &library, beside));
+    }
+    let order = |mistake: &Mistake| files.iter().position(|file| file.name == mistake.file);
+    mistakes.retain(|mistake| order(mistake).is_some());
+    mistakes.sort_by_cached_key(|mistake| (order(mistake), mistake.clone()));
+    mistakes.dedup();
+    let warnings = library.warnings.iter();
+    let warnings =
+        warnings.filter(|warning| files.iter().any(|it| it.name == warning.first().file));
+    Ok(Checked {
+        warnings: warnings.map(ToString::to_string).collect(),
+        files,
+        mistakes,
+    })
+}
+
+/// The files that are named, each once.
+fn sources(paths: &[String]) -> Result<Vec<Source>, ReadError> {
+    let mut files: Vec<Source> = Vec::new();
+    let mut add = |name: String, text: String, is_named: bool| {
+        let kind = FileKind::of(&name, &text);
+        if (is_named || kind.is_some()) && !files.iter().any(|file| file.name == name) {
+            files.push(Source { name, text, kind });
+        }
+    };
+    for path in paths {
+        if path == STANDARD_INPUT {
+            add("standard input".to_owned(), text_in()?, true);
+            continue;
+        }
+        let path = Path::new(path);
+        for file in files_below(path, &ENDINGS)? {
+            add(file.display().to_string(), text_of(&file)?, file == path);
+        }
+    }
+    Ok(files)
+}
+
+/// Whether one of the files is this one, under whatever name.
+fn is_among(files: &[Source], path: &Path) -> bool {
+    let same = |file: &Source| {
+        let canonical = fs::canonicalize(&file.name).ok();
+        canonical.is_some() && canonical == fs::canonicalize(path).ok()
+    };
+    files.iter().any(same)
+}
+
+/// The files, and the platforms that stand beside them.
+fn with_platforms(files: &[Source], beside: &Surroundings<'_>) -> Vec<Source> {
+    let paths = beside.platforms.iter();
+    let others = paths.flat_map(|path| yaml_files(path, "platform").unwrap_or_default());
+    let others = others.filter(|path| !is_among(files, path));
+    let others = others.filter_map(|path| {
+        let (name, text) = (path.display().to_string(), text_of(&path).ok()?);
+        let kind = FileKind::of(&name, &text);
+        Some(Source { name, text, kind })
+    });
+    files.iter().cloned().chain(others).collect()
+}
+
+/// The scenarios and worlds that can be read, and the mistakes of the others. Without a scenario, it is that of a run.
+fn library(
+    files: &[Source],
+    beside: &Surroundings<'_>,
+    platforms: Platforms,
+) -> (Library, Vec<Mistake>) {
+    let suite = files.iter().filter_map(|file| match file.kind {
+        Some(kind @ (FileKind::Scenario | FileKind::World)) => Some(SuiteText {
+            file: file.name.clone(),
+            text: file.text.clone(),
+            is_world: kind == FileKind::World,
+            golden: None,
+        }),
+        _ => None,
+    });
+    let mut texts: Vec<SuiteText> = suite.collect();
+    let others = scenario_texts(beside.scenarios).unwrap_or_default();
+    texts.extend(
+        others
+            .into_iter()
+            .filter(|text| !is_among(files, Path::new(&text.file))),
+    );
+    let (parts, wrong) = Parts::of(texts);
+    let (library, unfitting) = Library::of(parts, (platforms, Vec::new()));
+    let mut mistakes = Vec::new();
+    for error in wrong.into_iter().chain(unfitting) {
+        match error {
+            ReadError::Scenario(error) => mistakes.extend(Mistake::of_scenario(error)),
+            ReadError::Twice {
+                ref first,
+                ref second,
+                ..
+            } => {
+                // Both files have it; the one that is checked is named.
+                let file = match files.iter().any(|file| file.name == *second) {
+                    true => second,
+                    false => first,
+                };
+                mistakes.push(Mistake::new(file, None, format_args!("{file}: {error}")));
+            }
+            ReadError::WorldTwice { ref file, .. } => {
+                mistakes.push(Mistake::new(file, None, format_args!("{file}: {error}")));
+            }
+            _ => {}
+        }
+    }
+    (library, mistakes)
+}
+
+/// The mistakes that show only where a scenario is played: in its world, or on a platform. Nothing is said about the
+/// shipped suite.
+fn unresolved(library: &Library) -> Vec<Mistake> {
+    let mut wrong: Vec<ScenarioError> = Vec::new();
+    for world in &library.worlds {
+        if let Some(Err(error)) = library.at_rest(world.name()) {
+            wrong.push(error);
+        }
+    }
+    let own = library.scenarios.iter().filter(|_| library.own_scenarios);
+    for scenario in own.map(|own| &own.scenario) {
+        let worlds = library.worlds_of(scenario).into_iter();
+        let rests = worlds.filter_map(|world| library.at_rest(world)?.ok());
+        let unfit = rests.filter_map(|rest| scenario.at_rest(&rest).err());
+        wrong.extend(unfit.filter_map(|unfit| match unfit {
+            Unfit::Wrong(error) => Some(error),
+            Unfit::NotApplicable { .. } => None,
+        }));
+    }
+    wrong.into_iter().flat_map(Mistake::of_scenario).collect()
+}
+
+/// The mistakes of a file of another kind.
+fn of_file(file: &Source, library: &Library, beside: &Surroundings<'_>) -> Vec<Mistake> {
+    let Source { name, text, .. } = file;
+    let Some(kind) = file.kind else {
+        return Vec::new();
+    };
+    let yaml = match kind {
+        FileKind::Scenario | FileKind::World | FileKind::Platform | FileKind::Driver => Vec::new(),
+        FileKind::Descriptor => {
+            let mistakes = descriptors::mistakes(name, text, library);
+            if mistakes.is_empty() {
+                return of_what_it_names(name, library).into_iter().collect();
+            }
+            mistakes
+        }
+        FileKind::Needs => needs::mistakes(name, text, Some(library)),
+        FileKind::Mix => mix::mistakes(name, text),
+        FileKind::AlertRules => {
+            let every = Span::parse(EVALUATION_INTERVAL).expect("a time");
+            alert_rules::mistakes(name, text, every)
+        }
+        FileKind::ClusterRules => {
+            let mistakes = read_every(name, text).err().unwrap_or_default();
+            return mistakes.iter().map(Mistake::of_rules).collect();
+        }
+        FileKind::Cabling => {
+            let mistake = read_cabling(name, text).err();
+            return mistake.iter().map(Mistake::of_rules).collect();
+        }
+        FileKind::Known => {
+            let mistake = KnownDeviations::read(name, text).err();
+            return mistake.iter().map(Mistake::of_known).collect();
+        }
+        FileKind::Settings => return (beside.settings)(name, text),
+    };
+    yaml.iter().map(Mistake::from).collect()
+}
+
+/// The mistake of the files that a descriptor names: promises of another one, and alert rules.
+fn of_what_it_names(name: &str, library: &Library) -> Option<Mistake> {
+    let is_file = Path::new(name).is_file();
+    let is_read = is_file && [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
+    let error = is_read
+        .then(|| read_monitor(name, library).err())
+        .flatten()?;
+    match error {
+        ReadError::Descriptor(error) if error.file == *name => Some(Mistake::from(&error)),
+        error => Some(Mistake::new(name, None, format_args!("{name}: {error}"))),
+    }
+}

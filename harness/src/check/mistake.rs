@@ -1,0 +1,57 @@
+//! A mistake in a file. Start at [`Mistake`].
+
+use std::fmt;
+
+use cluster::rules::RuleError;
+use platforms::yaml::{Place, YamlError};
+use reports::KnownError;
+use scenarios::ScenarioError;
+
+/// A mistake in a file: its place, what was found, what is allowed, and a hint.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mistake {
+    /// The file, as the user named it.
+    pub file: String,
+    /// Its line and column; `None` if the whole file is meant.
+    pub place: Option<Place>,
+    /// The text of the error, which begins with the place and may have several lines.
+    pub text: String,
+}
+
+impl Mistake {
+    /// A mistake whose text begins with the file.
+    pub fn new(file: &str, place: Option<Place>, text: impl fmt::Display) -> Self {
+        Self {
+            file: file.to_owned(),
+            place,
+            text: text.to_string(),
+        }
+    }
+
+    /// A mistake of cluster rules or of a cabling.
+    pub(super) fn of_rules(error: &RuleError) -> Self {
+        Self::new(&error.file, place(error.line, error.column), error)
+    }
+
+    /// A mistake of known deviations.
+    pub(super) fn of_known(error: &KnownError) -> Self {
+        Self::new(&error.file, place(error.line, 1), error)
+    }
+
+    /// The mistakes of a scenario or world.
+    pub(super) fn of_scenario(error: ScenarioError) -> impl Iterator<Item = Self> {
+        error.each().into_iter().map(|one| one.first().into())
+    }
+}
+
+impl From<&YamlError> for Mistake {
+    fn from(error: &YamlError) -> Self {
+        Self::new(&error.file, error.place, error)
+    }
+}
+
+fn place(line: usize, column: usize) -> Option<Place> {
+    let line = u32::try_from(line).ok()?;
+    let column = u32::try_from(column).ok()?;
+    Some(Place { line, column })
+}

@@ -1,0 +1,265 @@
+//! `nicdrill check`: every mistake of every kind of file, each with its place.
+
+use rstest::rstest;
+
+use crate::scratch::{Ran, Scratch};
+
+/// A scenario with two mistakes.
+const SCENARIO: &str = "\
+scenario: a port is disabled
+why: a test
+platforms: al
+let: { victim: { nth: 1 } }
+timeline:
+  - { at: 2s, do: [ { disabel: victim } ] }
+";
+const WORLD: &str = "\
+world: pair
+why: a test
+nodes:
+  - { name: one, platform: dgx-a100 }
+switches: [ leaf-1 ]
+cables:
+  - { device: mlx5_0, to: leef-1 }
+  - { nodes: two, device: mlx5_1, to: leaf-1 }
+";
+const PLATFORM: &str = include_str!("../vendor/acme0.yaml");
+const DRIVER: &str = include_str!("../vendor/acme-ib.yaml");
+const DESCRIPTOR: &str = "\
+descriptor_version: 1
+name: mine
+command: [ ./mine ]
+clock: ownn
+lisitngs_per_poll: 1
+";
+const DESCRIPTOR_THAT_CANNOT_BE: &str = "\
+descriptor_version: 1
+name: mine
+command: [ ./mine, \"--root={rot}\" ]
+listings_per_poll: 0
+vendors: []
+";
+const NEEDS: &str = "\
+needs_version: 1
+kinds:
+  down: { noticed: 5s }
+  rebot: { noticed: within 5s }
+";
+const NEEDS_THAT_CANNOT_BE: &str = "\
+needs_version: 1
+kinds:
+  down: {}
+  counter.symbol_eror: { noticed: within 5s }
+";
+const MIX: &str = "\
+mix_version: 1
+per_1000_nodes_and_month:
+  slow: -2
+  down: -3
+";
+const ALERTS: &str = "\
+groups:
+- name: ports
+  interval: soon
+  rules:
+  - { alert: A, expr: up == 0 }
+  - { expr: up == 0 }
+";
+const RULES: &str = "\
+rules_version = 1
+[[rule]]
+name = \"a b\"
+match = [ { fatal = true } ]
+group_by = [\"node\"]
+window = \"10m\"
+count = 3
+message = \"m\"
+[[rule]]
+name = \"b\"
+match = [ { fatal = true } ]
+group_by = []
+window = \"10m\"
+count = 3
+message = \"m\"
+";
+const RULES_WITH_ANOTHER_KEY: &str = "\
+rules_version = 1
+[[rule]]
+nmae = \"a\"
+[[rule]]
+name = \"b\"
+match = 3
+";
+const SETTINGS: &str = "\
+moniter = \"m.yaml\"
+[profile.ci]
+jobs = true
+";
+
+fn check(file: &str, text: &str) -> Ran {
+    let scratch = Scratch::new();
+    scratch.file(file, text);
+    scratch.run(&["check", file])
+}
+
+#[rstest]
+#[case::scenario("port/a.yaml", SCENARIO, &["3:12: unknown word `al`", "6:23: unknown verb `disabel`"], "did you mean `disable`?")]
+#[case::world("worlds/a.yaml", WORLD, &["7:27: unknown switch `leef-1`", "8:14: unknown node `two`"], "did you mean `leaf-1`?")]
+#[case::descriptor("m.yaml", DESCRIPTOR, &["4:8: unknown word `ownn`", "5:1: unknown key `lisitngs_per_poll`"], "did you mean `own`?")]
+#[case::descriptor("m.yaml", DESCRIPTOR_THAT_CANNOT_BE, &["3:1: ", "4:1: ", "5:1: "], "the placeholders are ")]
+#[case::needs("n.yaml", NEEDS, &["3:20: invalid time `5s`", "4:3: unknown word `rebot`"], "did you mean `reboot`?")]
+#[case::needs("n.yaml", NEEDS_THAT_CANNOT_BE, &["3:3: nothing about `down`", "4:3: there is no counter"], "did you mean `counter.symbol_error`?")]
+#[case::mix("mix.yaml", MIX, &["3:3: `-2` is no number", "4:3: `-3` is no number"], "hint: write a number")]
+#[case::alert_rules("a.yaml", ALERTS, &["3:3: the group `ports` has the interval `soon`", "6:5: "], "hint: write either `alert:`")]
+#[case::cluster_rules("r.toml", RULES, &["3:8: invalid name `a b`", "12:12: `group_by` is empty"], "hint: ")]
+#[case::cluster_rules("r.toml", RULES_WITH_ANOTHER_KEY, &["3:1: unknown field `nmae`", "6:9: "], "docs/rules.md")]
+#[case::settings("nicdrill.toml", SETTINGS, &["1:1: unknown key `moniter`", "3:8: `jobs` takes"], "did you mean `monitor`?")]
+fn every_mistake_of_a_file_is_told_with_its_place(
+    #[case] file: &str,
+    #[case] text: &str,
+    #[case] told: &[&str],
+    #[case] hint: &str,
+) {
+    let ran = check(file, text);
+    assert_eq!(ran.code, 2, "{ran}");
+    let places = ran.out.lines().filter(|line| line.starts_with(file));
+    let places: Vec<&str> = places.collect();
+    assert_eq!(places.len(), told.len(), "{ran}");
+    for (place, told) in places.iter().zip(told) {
+        assert!(
+            place.starts_with(&format!("{file}:{told}")),
+            "`{told}`: {ran}"
+        );
+    }
+    assert!(ran.out.contains(hint), "{ran}");
+    let count = format!(": {} mistakes\n", told.len());
+    assert!(ran.out.ends_with(&count), "{ran}");
+}
+
+/// The platform that is checked is that of a vendor, with its own drivers.
+#[test]
+fn every_mistake_of_a_platform_and_of_a_driver_is_told() {
+    let scratch = Scratch::new();
+    let platform = PLATFORM
+        .replace(
+            "role: storage, topo: NODE*4 SYS*4",
+            "role: sotrage, topo: NODE*4 SYS*4",
+        )
+        .replace("cpus:", "cups:");
+    scratch.file("acme/acme0.yaml", &platform);
+    let driver = DRIVER
+        .replace("gid_table: 8", "gid_table: many")
+        .replace("arp_type:", "arp_tpye:");
+    scratch.file("acme/acme-ib.yaml", &driver);
+    let ran = scratch.run(&["check", "acme"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    for told in [
+        "acme/acme0.yaml:13:1: unknown key `cups`",
+        "unknown word `sotrage`",
+        "acme/acme-ib.yaml:10:12: ",
+        "unknown key `arp_tpye`",
+        "did you mean `arp_type`?",
+    ] {
+        assert!(ran.out.contains(told), "`{told}`: {ran}");
+    }
+    assert!(
+        ran.out.contains("(platform: 1, driver: 1): 4 mistakes"),
+        "{ran}"
+    );
+}
+
+#[test]
+fn a_platform_that_can_be_read_is_compared_with_what_a_monitor_finds_on_it() {
+    let scratch = Scratch::new();
+    let platform = PLATFORM.replace("compute: 9, storage: 2", "compute: 8, storage: 3");
+    scratch.file("acme/acme0.yaml", &platform);
+    for driver in ["acme-ib", "acme-eth"] {
+        let text = match driver {
+            "acme-ib" => DRIVER,
+            _ => include_str!("../vendor/acme-eth.yaml"),
+        };
+        scratch.file(&format!("acme/{driver}.yaml"), text);
+    }
+    let ran = scratch.run(&["check", "acme"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.out.contains("acme/acme0.yaml:"), "{ran}");
+}
+
+#[test]
+fn all_files_are_checked_beside_each_other() {
+    let scratch = Scratch::new();
+    scratch.file("port/a.yaml", SCENARIO);
+    scratch.file("needs.yaml", NEEDS);
+    scratch.file(
+        "worlds/pair.yaml",
+        &WORLD.replace("leef", "leaf").replace("two", "one"),
+    );
+    let of_world = "scenario: a\nwhy: a test\nworld: pair\ntimeline:\n  - { at: 2s, expect: [ { this_poll: nothing } ] }\n";
+    scratch.file("joint/a.yaml", of_world);
+    scratch.file("joint/b.yaml", &of_world.replace("pair", "pear"));
+    scratch.file("notes.yaml", "to: be read by nobody\n");
+    let ran = scratch.run(&["check", "."]);
+    assert_eq!(ran.code, 2, "{ran}");
+    for told in [
+        "./port/a.yaml:3:",
+        "./port/a.yaml:6:",
+        "./needs.yaml:3:",
+        "./needs.yaml:4:",
+    ] {
+        assert!(ran.out.contains(told), "`{told}`: {ran}");
+    }
+    assert!(
+        ran.out.contains("./joint/b.yaml:3:8: unknown world `pear`"),
+        "{ran}"
+    );
+    assert!(!ran.out.contains("./joint/a.yaml"), "{ran}");
+    let sum = "checked 5 files (scenario: 3, world: 1, file of needs: 1): 5 mistakes\n";
+    assert!(ran.out.ends_with(sum), "{ran}");
+}
+
+#[test]
+fn files_without_a_mistake_are_counted() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
+    let ran = Scratch::new().run(&["check", docs]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.ends_with(": no mistake\n"), "{ran}");
+}
+
+#[test]
+fn a_file_that_is_named_and_says_nothing_of_itself_is_a_mistake() {
+    let ran = check("a.yaml", "colour: blue\n");
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.out
+            .contains("a.yaml:1: no key says what kind of file this is"),
+        "{ran}"
+    );
+    assert!(
+        ran.out
+            .contains("hint: a file says what it is by one of the keys `scenario`"),
+        "{ran}"
+    );
+}
+
+#[test]
+fn standard_input_is_checked() {
+    let ran = Scratch::new().shell("printf 'mix_version: 1\\ntitel: a\\n' | \"$NICDRILL\" check -");
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.out.contains("standard input:2:1: unknown key `titel`"),
+        "{ran}"
+    );
+}
+
+#[test]
+fn settings_that_cannot_be_read_stop_a_check_of_other_files() {
+    let scratch = Scratch::new();
+    scratch.file("nicdrill.toml", SETTINGS);
+    scratch.file("needs.yaml", NEEDS);
+    let ran = scratch.run(&["check", "needs.yaml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.err.contains("nicdrill.toml:1:1: unknown key `moniter`"),
+        "{ran}"
+    );
+}

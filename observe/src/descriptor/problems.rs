@@ -1,0 +1,176 @@
+//! What is wrong with a descriptor that can be read. Start at [`Descriptor::problems`].
+
+use super::{ClockKind, Descriptor};
+use crate::{Lines, PLACEHOLDERS, Problem, filling, isolation, loops, toml_tables};
+
+impl Descriptor {
+    /// The first invalid value of this descriptor, if there is one.
+    #[must_use]
+    pub fn problem(&self) -> Option<Problem> {
+        self.problems().into_iter().next()
+    }
+
+    /// The invalid values of this descriptor: of each key, or part of it, the first one.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Problem> {
+        if self.descriptor_version != 1 {
+            // Of another version nothing else can be said.
+            return vec![Problem::at(
+                ["descriptor_version"],
+                "this descriptor has another version",
+                "write `descriptor_version: 1`",
+            )];
+        }
+        let no_program = self.command.first().is_none_or(String::is_empty).then(|| {
+            Problem::at(
+                ["command"],
+                "`command` names no program",
+                "its first item is the program",
+            )
+        });
+        let of_speech = self.speech_problem();
+        let of_speech = of_speech.map(|(key, what, hint)| Problem::at([key], what, hint));
+        let of_lines = self.lines.iter().flat_map(Lines::problems);
+        let words = || {
+            let words = self.command.iter().chain(&self.patient);
+            words.chain(&self.impatient)
+        };
+        let of_settable = self.settable.iter();
+        let of_settable = of_settable.flat_map(|settable| settable.problems(words()));
+        let of_promises = self.promises.problems().into_iter();
+        let mut problems: Vec<Problem> = no_program.into_iter().collect();
+        problems.extend(of_speech);
+        problems.extend(of_lines);
+        problems.extend(self.unknown_placeholder());
+        problems.extend(self.of_its_files());
+        problems.extend(self.of_its_binds());
+        problems.extend(isolation::problem(
+            self.confine,
+            &self.writable,
+            &self.limits,
+        ));
+        problems.extend(self.of_its_polls());
+        problems.extend(of_settable);
+        problems.extend(of_promises.map(|problem| problem.below(["promises"])));
+        problems
+    }
+
+    /// Its configuration, its files and its clock.
+    fn of_its_files(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let default = self.config_default.as_deref();
+        if let Some(error) = default.and_then(toml_tables::problem) {
+            problems.push(Problem::at(
+                ["config_default"],
+                format!("`config_default` is not TOML: {error}"),
+                "write another language into `config` or `files`",
+            ));
+        }
+        let in_folder = |path: &String| {
+            !path.is_empty() && !path.starts_with('/') && !path.ends_with('/') && is_plain(path)
+        };
+        if !self.files.keys().all(in_folder) {
+            problems.push(Problem::at(
+                ["files"],
+                "`files` names a path that is not in their folder",
+                "write relative paths without `..`; the folder is `{files}`",
+            ));
+        }
+        if self.clock_tolerance.is_some() && self.clock == ClockKind::File {
+            problems.push(Problem::at(
+                ["clock_tolerance"],
+                "`clock_tolerance` is for a monitor with its own clock",
+                "write `clock: own`, or leave it out: the clock of the tree is exact",
+            ));
+        }
+        problems
+    }
+
+    fn of_its_binds(&self) -> Option<Problem> {
+        let problem =
+            |what: &'static str, hint: &'static str| Some(Problem::at(["binds"], what, hint));
+        let from_tree = |from: &str| from == "{root}" || from.starts_with("{root}/");
+        let of_tree = |from: &String| from_tree(from) && is_plain(from);
+        if !self.binds.values().all(of_tree) {
+            return problem(
+                "`binds` names something that is not in the tree",
+                "write `{root}/…`, the path of a file or folder in the tree, without `..`",
+            );
+        }
+        // `/proc/net` leads to `/proc/self/net`, whose entries the kernel revalidates at each lookup, so that a
+        // mount on one is gone at the next (`proc_net_d_revalidate`, `fs/proc/proc_net.c`).
+        let is_lost = |at: &String| at == "/proc/net" || at.starts_with("/proc/net/");
+        if self.binds.keys().any(is_lost) {
+            return problem(
+                "`binds` has a path below `/proc/net`, where a mount does not stay",
+                "write `root: /`, or give the program another path by `command`, `env` or `config`",
+            );
+        }
+        let on_host = |at: &String| at.len() > 1 && at.starts_with('/') && is_plain(at);
+        if !self.binds.keys().all(on_host) {
+            return problem(
+                "`binds` has a path at which nothing can be put",
+                "write absolute paths other than `/`, without `..`",
+            );
+        }
+        None
+    }
+
+    /// Its listings and loops, its checks, and whose cards it monitors.
+    fn of_its_polls(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if self.listings_per_poll == 0 {
+            problems.push(Problem::at(
+                ["listings_per_poll"],
+                "a poll has at least one listing",
+                "write 1 or more",
+            ));
+        }
+        if let Some((what, hint)) = loops::problem(&self.loops) {
+            problems.push(Problem::at(["loops"], what, hint));
+        } else if !self.loops.is_empty() && (self.concurrent || self.listings_per_poll != 1) {
+            problems.push(Problem::at(
+                ["loops"],
+                "`loops` cannot be combined with `concurrent` or `listings_per_poll`",
+                "write the number of listings into each loop",
+            ));
+        }
+        let mut checks = self.checks.iter();
+        if let Some(unknown) = checks.find(|name| proto::Check::parse(name).is_none()) {
+            let names: Vec<&str> = proto::Check::ALL.iter().map(|check| check.name()).collect();
+            problems.push(Problem::at(
+                ["checks"],
+                format!("`{unknown}` is no check of the documents"),
+                format!("the checks are {}", names.join(", ")),
+            ));
+        }
+        if self.vendors.is_empty() {
+            problems.push(Problem::at(
+                ["vendors"],
+                "`vendors` names nobody",
+                "write PCI vendors such as `[0x15b3]`, or leave it out",
+            ));
+        }
+        problems
+    }
+
+    /// The first placeholder that has no value.
+    fn unknown_placeholder(&self) -> Option<Problem> {
+        let mut texts = self.texts_with_placeholders();
+        let (key, name) = texts.find_map(|(key, text)| Some((key, filling::unknown(text)?)))?;
+        let known = PLACEHOLDERS.map(|name| format!("{{{name}}}"));
+        Some(Problem::at(
+            [key],
+            format!("`{key}` has the placeholder `{{{name}}}`, which does not exist"),
+            format!(
+                "the placeholders are {}; `{{{{{name}}}}}` stands for `{{{name}}}`",
+                known.join(" ")
+            ),
+        ))
+    }
+}
+
+/// Whether a path has no step that leads elsewhere than it reads.
+fn is_plain(path: &str) -> bool {
+    !path.split('/').any(|name| name == ".." || name == ".")
+}

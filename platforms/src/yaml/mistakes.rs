@@ -1,0 +1,330 @@
+//! Every mistake of a text, instead of the first one only: what is wrong is left out, and the rest is read again.
+//!
+//! serde ends at the first mistake, and only it knows what a type accepts. So a mistake is taken out of the text's tree
+//! with the key or item that it is in, and the rest is written as a text of its own, in which every key and every value has
+//! a line: the line of the next error leads back to the place in the file. Start at [`read_every`].
+
+use std::collections::BTreeSet;
+
+use serde::de::DeserializeOwned;
+
+use super::{Node, Place, Value, YamlError, nearest, read, read_despite_twins};
+
+/// The largest number of mistakes that are told of one text. Chosen: more are read by nobody.
+const MISTAKES_MAX: usize = 50;
+
+/// Reads one YAML document like [`read`].
+///
+/// # Errors
+/// Every mistake in it, in the order of the text, up to 50. What follows only from another mistake is left out: a key that
+/// is missing because the one that was meant is misspelt.
+pub fn read_every<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Vec<YamlError>> {
+    let first = match read(file, text) {
+        Ok(value) => return Ok(value),
+        Err(error) => error,
+    };
+    let (root, twins) = match read::<Node>(file, text) {
+        Ok(root) => (root, Vec::new()),
+        Err(_) => match read_despite_twins(file, text) {
+            Some((root, twins)) => (root, twins),
+            None => return Err(vec![first]),
+        },
+    };
+    let mut rest = Rest {
+        root,
+        text,
+        left_out: BTreeSet::new(),
+    };
+    rest.root.forget_twins();
+    let mut mistakes = vec![first];
+    mistakes.extend(twins);
+    while mistakes.len() < MISTAKES_MAX {
+        let (written, places) = rest.written();
+        let Err(error) = read::<T>(file, &written) else {
+            break;
+        };
+        let line = error.place.map_or(0, |place| place.line);
+        let line = usize::try_from(line).unwrap_or(0);
+        let Some(place) = line.checked_sub(1).and_then(|at| places.get(at)) else {
+            break;
+        };
+        let missing = missing_key(&error);
+        let wrong = match missing {
+            Some(_) => line_of_map(&written, line),
+            None => line,
+        };
+        if !missing.is_some_and(|key| rest.is_consequence(places[wrong - 1], key)) {
+            let told = YamlError::at(file, text, *place, error.what.clone());
+            mistakes.push(YamlError {
+                hint: error.hint.clone(),
+                ..told
+            });
+        }
+        if !rest.leave_out(wrong) {
+            break;
+        }
+    }
+    mistakes.sort_by(|one, other| (one.place, &one.what).cmp(&(other.place, &other.what)));
+    mistakes.dedup_by(|one, other| one.place == other.place && one.what == other.what);
+    Err(mistakes)
+}
+
+/// The key that is missing, if this is the mistake.
+fn missing_key(error: &YamlError) -> Option<&str> {
+    error
+        .what
+        .strip_prefix("key `")?
+        .strip_suffix("` is missing")
+}
+
+/// The line of a map of which an error names this line: its own one, or that of its first key, where a reader sees it begin.
+fn line_of_map(written: &str, line: usize) -> usize {
+    let before = line.checked_sub(2).and_then(|at| written.lines().nth(at));
+    match before {
+        Some(before) if before.ends_with('{') => line - 1,
+        _ => line,
+    }
+}
+
+/// What is left of a document.
+struct Rest<'t> {
+    root: Node,
+    text: &'t str,
+    /// The keys that were left out, each with the place of its map.
+    left_out: BTreeSet<(Place, String)>,
+}
+
+impl Rest<'_> {
+    /// The rest as a text, and the place of what each of its lines has.
+    fn written(&self) -> (String, Vec<Place>) {
+        let mut written = Written {
+            source: self.text,
+            text: String::new(),
+            places: Vec::new(),
+        };
+        written.value(&self.root);
+        (written.text, written.places)
+    }
+
+    /// Whether a key is missing in the map at this place because of what was left out of it.
+    fn is_consequence(&self, map: Place, missing: &str) -> bool {
+        let mut of_map = self.left_out.iter().filter(|(place, _)| *place == map);
+        of_map.any(|(_, key)| key == missing || nearest(key, [missing]).is_some())
+    }
+
+    /// Leaves out the key or item that has this line of the written text; false for the whole document.
+    fn leave_out(&mut self, line: usize) -> bool {
+        let mut above = line - 1;
+        above > 0 && leave_out_of(&mut self.root, &mut above, &mut self.left_out)
+    }
+}
+
+/// Leaves out what is so many lines below the first one of a node; false, with the lines that are left, if it ends before.
+fn leave_out_of(
+    node: &mut Node,
+    above: &mut usize,
+    left_out: &mut BTreeSet<(Place, String)>,
+) -> bool {
+    let place = node.place;
+    let found = match &mut node.value {
+        Value::Map(pairs) => {
+            let mut found = None;
+            for (at, (key, below)) in pairs.iter_mut().enumerate() {
+                *above -= 1;
+                // The line of the key, or the first one of its value.
+                if *above == 0 || *above == 1 {
+                    left_out.insert((place, key.name.clone()));
+                    found = Some(at);
+                    break;
+                }
+                *above -= 1;
+                if leave_out_of(below, above, left_out) {
+                    return true;
+                }
+            }
+            found.map(|at| drop(pairs.remove(at)))
+        }
+        Value::List(items) => {
+            let mut found = None;
+            for (at, below) in items.iter_mut().enumerate() {
+                *above -= 1;
+                if *above == 0 {
+                    found = Some(at);
+                    break;
+                }
+                if leave_out_of(below, above, left_out) {
+                    return true;
+                }
+            }
+            found.map(|at| drop(items.remove(at)))
+        }
+        _ => None,
+    };
+    found.is_some()
+}
+
+/// A tree as a text with a line for each key and each value.
+struct Written<'t> {
+    /// The text that the tree was read from.
+    source: &'t str,
+    text: String,
+    places: Vec<Place>,
+}
+
+impl Written<'_> {
+    fn value(&mut self, node: &Node) {
+        self.places.push(node.place);
+        match &node.value {
+            Value::List(items) => {
+                self.text.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    self.text.push_str(if at == 0 { "\n" } else { "\n, " });
+                    self.value(item);
+                }
+                self.text.push(']');
+            }
+            Value::Map(pairs) => {
+                self.text.push('{');
+                for (at, (key, below)) in pairs.iter().enumerate() {
+                    self.text.push_str(if at == 0 { "\n" } else { "\n, " });
+                    self.places.push(key.place);
+                    self.text.push_str(&in_flow(&key.name));
+                    self.text.push_str(":\n ");
+                    self.value(below);
+                }
+                self.text.push('}');
+            }
+            Value::Text(text) => self.text.push_str(&in_flow(text)),
+            Value::Null => self.text.push_str("null"),
+            Value::Truth(truth) => self.text.push_str(if *truth { "true" } else { "false" }),
+            // As the file has it: `0x15b3` is a number, and `1.10` may be a version.
+            Value::Whole(_) | Value::Number(_) => {
+                let token = self.token(node.place).unwrap_or_else(|| node.to_string());
+                self.text.push_str(&token);
+            }
+        }
+    }
+
+    /// The plain scalar at a place of the source; `None` for an alias.
+    fn token(&self, place: Place) -> Option<String> {
+        let above = usize::try_from(place.line).ok()?.checked_sub(1)?;
+        let before = usize::try_from(place.column).ok()?.checked_sub(1)?;
+        let chars = self.source.lines().nth(above)?.chars().skip(before);
+        let token: String = chars.take_while(|c| is_plain(*c) || *c == '+').collect();
+        (!token.is_empty()).then_some(token)
+    }
+}
+
+/// Whether a character needs no quotes wherever it stands behind a letter or a digit.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-.".contains(c)
+}
+
+/// A text as a scalar of a flow collection; a word stays plain, so that a key can be a number.
+fn in_flow(text: &str) -> String {
+    if text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            c if c.is_control() => quoted.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use rstest::rstest;
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only whether it can be read is looked at")]
+    struct Machine {
+        name: String,
+        #[serde(default)]
+        ports: Vec<Port>,
+        #[serde(default)]
+        cpus: BTreeMap<u8, String>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only whether it can be read is looked at")]
+    struct Port {
+        number: u16,
+        kind: Kind,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Kind {
+        Ib,
+        Eth,
+    }
+
+    #[rstest]
+    #[case::two_keys("name: a\nprots: []\ncups: {}\n", &["2:1: unknown key `prots`", "3:1: unknown key `cups`"])]
+    #[case::of_two_items(
+        "name: a\nports:\n  - { number: x, kind: ib }\n  - { number: 0x15b3, kind: eth }\n  - { number: 2, kind: eht }\n",
+        &["3:15: this cannot be read as a whole number", "5:24: unknown word `eht`"]
+    )]
+    #[case::a_misspelt_key_is_not_missing_too(
+        "nmae: a\nports:\n  - { nubmer: 1, kind: ib }\n  - { number: 1 }\n",
+        &["1:1: unknown key `nmae`", "3:7: unknown key `nubmer`", "4:7: key `kind` is missing"]
+    )]
+    #[case::a_key_that_is_a_number("name: a\ncpus: { 0: x, y: z }\nprots: 1\n", &["2:15: this cannot be read", "3:1: unknown key"])]
+    #[case::twins("name: a\nname: b\nprots: 1\n", &["2:1: duplicate key `name`", "3:1: unknown key `prots`"])]
+    #[case::no_yaml("name: [a\nprots: 1\n", &["1:7: "])]
+    #[case::texts_with_marks("name: \"a: \\\"b\\\"\\t#\"\nprots: 1\ncups: 1\n", &["2:1: unknown", "3:1: unknown"])]
+    #[case::one("name: a\nports: 3\n", &["2:8: "])]
+    fn every_mistake_is_told_with_its_place(#[case] text: &str, #[case] expected: &[&str]) {
+        let told = read_every::<Machine>("m.yaml", text).unwrap_err();
+        let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), expected.len(), "{told:#?}");
+        for (told, expected) in told.iter().zip(expected) {
+            let expected = format!("m.yaml:{expected}");
+            assert!(told.starts_with(&expected), "{told} is not {expected}");
+        }
+    }
+
+    #[test]
+    fn each_has_its_own_line_and_hint() {
+        let text = "nmae: a\nports:\n  - { number: 1, kind: eht }\n";
+        let told = read_every::<Machine>("m.yaml", text).unwrap_err();
+        assert_eq!(
+            told[1].line.as_deref(),
+            Some("  - { number: 1, kind: eht }")
+        );
+        assert_eq!(
+            told[1].hint.as_deref(),
+            Some("did you mean `eth`? allowed: `eth`, `ib`")
+        );
+    }
+
+    #[test]
+    fn a_text_without_mistakes_is_read() {
+        let read = read_every::<Machine>("m.yaml", "name: a\ncpus: { 0: x }\n").unwrap();
+        assert_eq!(read.name, "a");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_first_mistake_is_always_among_them(text in "[a-z:\\n \\[\\]{},\"-]{0,80}") {
+            if let Err(first) = read::<Machine>("any.yaml", &text) {
+                let every = read_every::<Machine>("any.yaml", &text).unwrap_err();
+                proptest::prop_assert!(every.contains(&first), "{first:?} is not among {every:?}");
+            }
+        }
+    }
+}
