@@ -40,6 +40,16 @@ const look = async (report, width, scheme, act) => {
   await page.close();
 };
 
+// The drill that opens. The browser tells a page of a new fragment some time after the click that set it.
+const opens = async (page, name) => {
+  try {
+    return await (await page.waitForSelector("details.drill[open]")).evaluate((it) => it.id);
+  } catch (error) {
+    wrong.push(`${name}: no drill opens: ${error.message}`);
+    return null;
+  }
+};
+
 // Filters the matrix, follows the first group to its drill, and opens the picture.
 const drill = async (page, name) => {
   const rows = () => page.$$eval(".matrix tbody tr", (all) => all.filter((row) => !row.hidden).length);
@@ -50,7 +60,7 @@ const drill = async (page, name) => {
   await page.type('input[name="words"]', "no such scenario");
   check((await rows()) === 0, `${name}: a word that no row has left some`);
   await page.click(".groups .first a");
-  const opened = await page.$eval("details.drill[open]", (it) => it.id);
+  const opened = await opens(page, name);
   const hash = await page.evaluate(() => decodeURIComponent(location.hash.slice(1)));
   check(opened === hash && hash.startsWith("drill="), `${name}: ${hash} opened ${opened}`);
   check((await page.$$("details.drill[open] svg.lanes .missed, details.drill[open] svg.lanes .wrong")).length > 0, `${name}: nothing is missed in the picture`);
@@ -58,7 +68,8 @@ const drill = async (page, name) => {
   await page.screenshot({ path: `${folder}/${name}-drill.png` });
   await accessible(page, `${name}, a drill opened`);
   await page.reload();
-  check((await page.$$("details.drill[open]")).length === 1, `${name}: the link does not open its drill`);
+  check((await opens(page, name)) === opened, `${name}: the link does not open its drill after a reload`);
+  check((await page.$$("details.drill[open]")).length === 1, `${name}: the link opens more than its drill`);
 };
 
 for (const width of [390, 1280]) {
