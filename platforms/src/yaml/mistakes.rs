@@ -50,7 +50,7 @@ pub fn read_every<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Vec<
         };
         let missing = missing_key(&error);
         let wrong = match missing {
-            Some(_) => line_of_map(&written, line),
+            Some(_) => line_of_map(&rest.root, &mut 0, line).unwrap_or(line),
             None => line,
         };
         if !missing.is_some_and(|key| rest.is_consequence(places[wrong - 1], key)) {
@@ -77,12 +77,24 @@ fn missing_key(error: &YamlError) -> Option<&str> {
         .strip_suffix("` is missing")
 }
 
-/// The line of a map of which an error names this line: its own one, or that of its first key, where a reader sees it begin.
-fn line_of_map(written: &str, line: usize) -> usize {
-    let before = line.checked_sub(2).and_then(|at| written.lines().nth(at));
-    match before {
-        Some(before) if before.ends_with('{') => line - 1,
-        _ => line,
+/// The line of the map that has a key in this line; `before` is the line before the node's first one. A reader that
+/// misses a key names the map by one of the keys that it has: by the last one, as a rule.
+fn line_of_map(node: &Node, before: &mut usize, line: usize) -> Option<usize> {
+    *before += 1;
+    let own = *before;
+    match &node.value {
+        Value::Map(pairs) => pairs.iter().find_map(|(_, below)| {
+            *before += 1;
+            match *before == line {
+                true => Some(own),
+                false => line_of_map(below, before, line),
+            }
+        }),
+        Value::List(items) => {
+            let mut items = items.iter();
+            items.find_map(|below| line_of_map(below, before, line))
+        }
+        _ => None,
     }
 }
 
@@ -282,6 +294,10 @@ mod tests {
     #[case::a_misspelt_key_is_not_missing_too(
         "nmae: a\nports:\n  - { nubmer: 1, kind: ib }\n  - { number: 1 }\n",
         &["1:1: unknown key `nmae`", "3:7: unknown key `nubmer`", "4:7: key `kind` is missing"]
+    )]
+    #[case::a_key_is_missing_because_its_value_is_wrong(
+        "cpus: {}\nname: [1]\nports:\n  - { kind: ib, number: x }\n  - { kind: ib }\n",
+        &["2:7: ", "4:25: ", "5:7: key `number` is missing"]
     )]
     #[case::a_key_that_is_a_number("name: a\ncpus: { 0: x, y: z }\nprots: 1\n", &["2:15: this cannot be read", "3:1: unknown key"])]
     #[case::twins("name: a\nname: b\nprots: 1\n", &["2:1: duplicate key `name`", "3:1: unknown key `prots`"])]
