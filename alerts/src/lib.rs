@@ -19,6 +19,6 @@ pub use export::export;
 pub use firing::{Firing, Labels};
 pub use grid::Instants;
 pub use history::{History, Target};
-pub use rule_file::{Group, Rule, RuleFile, RuleProblem};
+pub use rule_file::{Group, Rule, RuleFile};
 pub use statements::{Statement, Unnamed, statements};
 pub use test_file::{TestCase, TestFile};

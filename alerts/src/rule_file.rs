@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use observe::Span;
+use observe::{Problem, Span};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -51,39 +51,23 @@ pub struct Rule {
     pub others: BTreeMap<String, Value>,
 }
 
-/// Why rules cannot be evaluated here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleProblem {
-    /// The keys at which it is, the outermost first; an item of a list is its number, from 0.
-    pub keys: Vec<String>,
-    /// The problem.
-    pub what: String,
-    /// The hint.
-    pub hint: &'static str,
-}
-
 impl RuleFile {
-    /// The first problem, if there is one. `every` is the interval of groups that state none.
+    /// Why the rules cannot be evaluated here; what is wrong between groups only if each group is sound. `every` is the
+    /// interval of groups that state none.
     #[must_use]
-    pub fn problem(&self, every: Span) -> Option<RuleProblem> {
-        self.problems(every).into_iter().next()
-    }
-
-    /// The problems; those between groups only if each group is sound.
-    #[must_use]
-    pub fn problems(&self, every: Span) -> Vec<RuleProblem> {
+    pub fn problems(&self, every: Span) -> Vec<Problem> {
         let groups = self.groups.iter();
         let of_groups = groups.flat_map(|group| self.problems_of(group, every));
-        let of_groups: Vec<RuleProblem> = of_groups.collect();
+        let of_groups: Vec<Problem> = of_groups.collect();
         if !of_groups.is_empty() {
             return of_groups;
         }
         if self.alerts().next().is_none() {
-            return vec![RuleProblem {
-                keys: vec!["groups".to_owned()],
-                what: "the file has no alert".to_owned(),
-                hint: "write a rule with `alert:` and `expr:`",
-            }];
+            return vec![Problem::at(
+                ["groups"],
+                "the file has no alert",
+                "write a rule with `alert:` and `expr:`",
+            )];
         }
         let alerts = self.alerts();
         let mixed = alerts.filter_map(|(group, alert)| self.mixed(group, alert, every));
@@ -91,33 +75,35 @@ impl RuleFile {
     }
 
     /// The problems of a group and its rules.
-    fn problems_of(&self, group: &Group, every: Span) -> Vec<RuleProblem> {
+    fn problems_of(&self, group: &Group, every: Span) -> Vec<Problem> {
         let mut problems = Vec::new();
         let ns = group.interval_ns(every);
         if ns.is_none_or(|ns| ns == 0 || ns % 1_000_000 != 0) {
             let interval = group.interval.as_deref().unwrap_or_default();
             let keys = self.keys_of(group, None).into_iter();
-            problems.push(RuleProblem {
-                keys: keys.chain(["interval".to_owned()]).collect(),
-                what: format!("the group `{}` has the interval `{interval}`", group.name),
-                hint: "write a time such as `15s` or `1m`, a day at most",
-            });
+            problems.push(Problem::at(
+                keys.chain(["interval".to_owned()]),
+                format!("the group `{}` has the interval `{interval}`", group.name),
+                "write a time such as `15s` or `1m`, a day at most",
+            ));
         }
         let neither = |rule: &&Rule| rule.alert.is_some() == rule.record.is_some();
-        problems.extend(group.rules.iter().filter(neither).map(|rule| RuleProblem {
-            keys: self.keys_of(group, Some(rule)),
-            what: format!(
-                "the group `{}` has a rule that is no alert and no record",
-                group.name
-            ),
-            hint: "write either `alert:` or `record:` in each rule",
+        problems.extend(group.rules.iter().filter(neither).map(|rule| {
+            Problem::at(
+                self.keys_of(group, Some(rule)),
+                format!(
+                    "the group `{}` has a rule that is no alert and no record",
+                    group.name
+                ),
+                "write either `alert:` or `record:` in each rule",
+            )
         }));
         problems
     }
 
     /// What is wrong with an alert that uses a recorded series of a group with another interval: each interval is evaluated
     /// by itself, so that the series would not be there.
-    fn mixed(&self, group: &Group, alert: &Rule, every: Span) -> Option<RuleProblem> {
+    fn mixed(&self, group: &Group, alert: &Rule, every: Span) -> Option<Problem> {
         let records: Vec<(&str, &Group, &Rule)> = self
             .rules()
             .filter_map(|(group, rule)| Some((rule.record.as_deref()?, group, rule)))
@@ -137,17 +123,17 @@ impl RuleFile {
                     let alert = alert.alert.as_deref().unwrap_or_default();
                     let every =
                         |group: &Group| group.interval.clone().unwrap_or_else(|| every.to_string());
-                    return Some(RuleProblem {
+                    return Some(Problem::at(
                         keys,
-                        what: format!(
+                        format!(
                             "the alert `{alert}` of the group `{}`, evaluated every {}, uses `{name}`, which the group `{}` records every {}",
                             group.name,
                             every(group),
                             of.name,
                             every(of),
                         ),
-                        hint: "give both groups the same `interval`: each interval is evaluated by itself",
-                    });
+                        "give both groups the same `interval`: each interval is evaluated by itself",
+                    ));
                 }
                 open.push(record);
             }
@@ -245,8 +231,8 @@ mod tests {
     #[track_caller]
     fn check(groups: &str, keys: &str, words: &[&str]) {
         let problem = file(&format!("{{\"groups\": [{groups}]}}"))
-            .problem(Span::parse("15s").unwrap())
-            .unwrap();
+            .problems(Span::parse("15s").unwrap())
+            .remove(0);
         assert_eq!(problem.keys.join(" "), keys);
         for word in words {
             assert!(problem.what.contains(word), "{}", problem.what);
@@ -277,7 +263,7 @@ mod tests {
         );
         let quoted = r#"{"name":"g","rules":[{"alert":"A","expr":"a{x=\"a:b\"} > 1"}]}"#;
         let fine = file(&format!("{{\"groups\": [{RECORD},{quoted}]}}"));
-        assert_eq!(fine.problem(Span::parse("15s").unwrap()), None);
+        assert_eq!(fine.problems(Span::parse("15s").unwrap()), []);
     }
 
     #[test]

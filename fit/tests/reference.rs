@@ -173,7 +173,7 @@ fn the_same_monitor_gives_the_same_bytes_and_they_are_read_as_what_was_found() {
         assert_eq!(text, written(&wrong(name)));
         let read: Descriptor = platforms::yaml::read("m.yaml", &text)
             .unwrap_or_else(|error| panic!("{error}\n{text}"));
-        assert_eq!(read.problem(), None);
+        assert_eq!(read.problems(), []);
         assert_eq!(read.promises, fitted.promises, "{text}");
     }
 }

@@ -46,7 +46,10 @@ pub type Evaluated = Vec<(Instants, Vec<Firing>)>;
 pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile, YamlError> {
     let rules: RuleFile = yaml::read(file, text)?;
     let problems = problems(&rules, file, text, prometheus.evaluation_interval);
-    problems.into_iter().next().map_or(Ok(rules), Err)
+    match problems.into_iter().next() {
+        Some(problem) => Err(problem),
+        None => Ok(rules),
+    }
 }
 
 /// Every mistake of a text that is to be a rule file, with its place; none if [`read`] reads it. Groups that state no
@@ -62,11 +65,9 @@ pub fn mistakes(file: &str, text: &str, every: Span) -> Vec<YamlError> {
 /// What is wrong with rules that were read from this text.
 fn problems(rules: &RuleFile, file: &str, text: &str, every: Span) -> Vec<YamlError> {
     let problems = rules.problems(every).into_iter();
-    let located = problems.map(|problem| {
-        let place = place::of_keys(file, text, &problem.keys);
-        YamlError::at(file, text, place, problem.what).hint(problem.hint)
-    });
-    located.collect()
+    problems
+        .map(|problem| place::located(file, text, problem))
+        .collect()
 }
 
 /// The rules of a descriptor that speaks by them.

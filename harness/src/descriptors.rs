@@ -48,8 +48,10 @@ fn read_with(
 ) -> Result<Descriptor, YamlError> {
     let mut descriptor: Descriptor =
         yaml::read(file, text).map_err(|error| advised(error, file, text))?;
-    let problems = problems(&descriptor, file, text, library);
-    if let Some(problem) = problems.into_iter().next() {
+    if let Some(problem) = problems(&descriptor, file, text, library)
+        .into_iter()
+        .next()
+    {
         return Err(problem);
     }
     if descriptor.settable.is_none() && descriptor.flags == Vocabulary::Reference {
@@ -60,9 +62,8 @@ fn read_with(
     }
     if let Some(like) = descriptor.promises.like.clone() {
         let base = imported(file, &like, library, imports).map_err(|what| {
-            let keys = ["promises", "like"].map(str::to_owned);
-            YamlError::at(file, text, place::of_keys(file, text, &keys), what)
-                .hint("write `like: reference`, or the path of another descriptor")
+            let hint = "write `like: reference`, or the path of another descriptor";
+            place::located(file, text, Problem::at(["promises", "like"], what, hint))
         })?;
         descriptor.promises = descriptor.promises.over(&base.promises);
     }
@@ -89,20 +90,16 @@ fn problems(
     text: &str,
     library: Option<&Library>,
 ) -> Vec<YamlError> {
-    let located = |keys: &[String], what: String| {
-        YamlError::at(file, text, place::of_keys(file, text, keys), what)
-    };
-    let own = descriptor.problems().into_iter();
-    let own = own.map(|Problem { keys, what, hint }| located(&keys, what.into_owned()).hint(hint));
     let config = [&descriptor.config, &descriptor.config_default];
     let config: String = config.into_iter().flatten().cloned().collect();
     let kinds = descriptor.promises.rows.keys();
     let counters = counter_names::unknown(kinds, library, &config).into_iter();
-    let counters = counters.map(|(kind, what, hint)| {
-        let keys = ["promises", "rows", &kind.to_string()].map(str::to_owned);
-        located(&keys, what).hint(hint)
-    });
-    own.chain(counters).collect()
+    let counters = counters
+        .map(|(kind, what, hint)| Problem::at(["promises", "rows", &kind.to_string()], what, hint));
+    let problems = descriptor.problems().into_iter().chain(counters);
+    problems
+        .map(|problem| place::located(file, text, problem))
+        .collect()
 }
 
 /// The descriptor that promises are imported from: a shipped one by its name, or a file.

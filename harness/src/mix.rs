@@ -1,6 +1,6 @@
 //! Files with how often things happen at a site. The content is defined by [`Mix`]. Start at [`read`].
 
-use observe::{Mix, mix::MixProblem};
+use observe::Mix;
 use platforms::yaml::{self, YamlError};
 
 use crate::place;
@@ -20,16 +20,13 @@ pub struct SiteMix {
 /// If the text is no mix of version 1, with the place of the mistake.
 pub fn read(file: &str, text: &str) -> Result<SiteMix, YamlError> {
     let mix: Mix = yaml::read(file, text)?;
-    let problems = problems(&mix, file, text);
-    problems.into_iter().next().map_or_else(
-        || {
-            Ok(SiteMix {
-                file: file.to_owned(),
-                mix,
-            })
-        },
-        Err,
-    )
+    match problems(&mix, file, text).into_iter().next() {
+        Some(problem) => Err(problem),
+        None => Ok(SiteMix {
+            file: file.to_owned(),
+            mix,
+        }),
+    }
 }
 
 /// Every mistake of a text that is to be a mix, with its place; none if [`read`] reads it.
@@ -44,10 +41,9 @@ pub fn mistakes(file: &str, text: &str) -> Vec<YamlError> {
 /// What is wrong with a mix that was read from this text.
 fn problems(mix: &Mix, file: &str, text: &str) -> Vec<YamlError> {
     let problems = mix.problems().into_iter();
-    let located = problems.map(|MixProblem { keys, what, hint }| {
-        YamlError::at(file, text, place::of_keys(file, text, &keys), what).hint(hint)
-    });
-    located.collect()
+    problems
+        .map(|problem| place::located(file, text, problem))
+        .collect()
 }
 
 #[cfg(test)]

@@ -21,16 +21,13 @@ pub struct SiteNeeds {
 /// If the text is no needs of version 1, with the place of the mistake.
 pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteNeeds, YamlError> {
     let needs: Needs = yaml::read(file, text)?;
-    let problems = problems(&needs, file, text, library);
-    problems.into_iter().next().map_or_else(
-        || {
-            Ok(SiteNeeds {
-                file: file.to_owned(),
-                needs,
-            })
-        },
-        Err,
-    )
+    match problems(&needs, file, text, library).into_iter().next() {
+        Some(problem) => Err(problem),
+        None => Ok(SiteNeeds {
+            file: file.to_owned(),
+            needs,
+        }),
+    }
 }
 
 /// Every mistake of a text that is to be needs, with its place; none if [`read`] reads it.
@@ -44,13 +41,6 @@ pub fn mistakes(file: &str, text: &str, library: Option<&Library>) -> Vec<YamlEr
 
 /// What is wrong with needs that were read from this text.
 fn problems(needs: &Needs, file: &str, text: &str, library: Option<&Library>) -> Vec<YamlError> {
-    let located = |keys: &[String], what: String, hint: String| {
-        let place = place::of_keys(file, text, keys);
-        YamlError::at(file, text, place, what).hint(hint)
-    };
-    let own = needs.problems().into_iter();
-    let own = own
-        .map(|Problem { keys, what, hint }| located(&keys, what.into_owned(), hint.into_owned()));
     let (kinds, quiet) = (needs.kinds.keys(), needs.never_alarms.keys());
     let counters = counter_names::unknown(kinds.chain(quiet), library, "");
     let counters = counters.into_iter().map(|(kind, what, hint)| {
@@ -58,9 +48,12 @@ fn problems(needs: &Needs, file: &str, text: &str, library: Option<&Library>) ->
             true => "kinds",
             false => "never_alarms",
         };
-        located(&[part.to_owned(), kind.to_string()], what, hint)
+        Problem::at([part, &kind.to_string()], what, hint)
     });
-    own.chain(counters).collect()
+    let problems = needs.problems().into_iter().chain(counters);
+    problems
+        .map(|problem| place::located(file, text, problem))
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,17 @@
-//! The place of a value in a text that was read already, by the keys that lead to it. Start at [`of_keys`].
+//! The place of a value in a text that was read already, by the keys that lead to it. Start at [`located`].
 
-use platforms::yaml::{self, Node, Place, Value};
+use observe::Problem;
+use platforms::yaml::{self, Node, Place, Value, YamlError};
+
+/// The error of an invalid value in a text, with its place.
+pub(crate) fn located(file: &str, text: &str, problem: Problem) -> YamlError {
+    let Problem { keys, what, hint } = problem;
+    YamlError::at(file, text, of_keys(file, text, &keys), what).hint(hint)
+}
 
 /// The place of the innermost of these keys, the outermost first; an item of a list is its number, from 0. If the last
 /// ones are not there, it is the place of the last one that is; nowhere, if none is.
-pub(crate) fn of_keys(file: &str, text: &str, keys: &[String]) -> Place {
+fn of_keys(file: &str, text: &str, keys: &[String]) -> Place {
     let mut place = Place::default();
     let Ok(mut node) = yaml::read::<Node>(file, text) else {
         return place;

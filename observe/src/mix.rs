@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{needs, promises::Kind};
+use crate::{Problem, needs, promises::Kind};
 
 /// The most events of a kind. Chosen: a thousand times a day on each of 1,000 nodes.
 const MOST: f64 = 30_000_000.0;
@@ -26,17 +26,6 @@ pub struct Mix {
     pub per_1000_nodes_and_month: BTreeMap<Kind, f64>,
 }
 
-/// An invalid value in a mix.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MixProblem {
-    /// The keys that lead to it, the outermost first.
-    pub keys: Vec<String>,
-    /// The problem.
-    pub what: String,
-    /// The hint.
-    pub hint: &'static str,
-}
-
 impl Mix {
     /// How often a kind happens on 1,000 nodes in a month; `None` if the mix does not say.
     #[must_use]
@@ -44,36 +33,32 @@ impl Mix {
         needs::of(&self.per_1000_nodes_and_month, kind).copied()
     }
 
-    /// The first invalid value, if there is one.
-    #[must_use]
-    pub fn problem(&self) -> Option<MixProblem> {
-        self.problems().into_iter().next()
-    }
-
     /// The invalid values.
     #[must_use]
-    pub fn problems(&self) -> Vec<MixProblem> {
+    pub fn problems(&self) -> Vec<Problem> {
         const KINDS: &str = "per_1000_nodes_and_month";
         if self.mix_version != 1 {
-            return vec![MixProblem {
-                keys: vec!["mix_version".to_owned()],
-                what: "this mix has another version".to_owned(),
-                hint: "write `mix_version: 1`",
-            }];
+            return vec![Problem::at(
+                ["mix_version"],
+                "this mix has another version",
+                "write `mix_version: 1`",
+            )];
         }
         if self.per_1000_nodes_and_month.is_empty() {
-            return vec![MixProblem {
-                keys: vec![KINDS.to_owned()],
-                what: "nothing happens".to_owned(),
-                hint: "list kinds of faults and episodes, each with how often it happens",
-            }];
+            return vec![Problem::at(
+                [KINDS],
+                "nothing happens",
+                "list kinds of faults and episodes, each with how often it happens",
+            )];
         }
         let rates = self.per_1000_nodes_and_month.iter();
         let wrong = rates.filter(|(_, rate)| !(0.0..=MOST).contains(*rate));
-        let problems = wrong.map(|(kind, rate)| MixProblem {
-            keys: vec![KINDS.to_owned(), kind.to_string()],
-            what: format!("`{rate}` is no number of events"),
-            hint: "write a number from 0 to 30000000, such as `2.5`",
+        let problems = wrong.map(|(kind, rate)| {
+            Problem::at(
+                [KINDS, &kind.to_string()],
+                format!("`{rate}` is no number of events"),
+                "write a number from 0 to 30000000, such as `2.5`",
+            )
         });
         problems.collect()
     }
@@ -96,7 +81,7 @@ mod tests {
     fn counters_share_the_rate_of_all_of_them() {
         let counter = |name: &str| Kind::Counter(name.to_owned());
         let mix = mix(&[(counter("*"), 2.0), (counter("symbol_error"), 7.0)]);
-        assert_eq!(mix.problem(), None);
+        assert_eq!(mix.problems(), []);
         assert_eq!(mix.rate(&counter("link_downed")), Some(2.0));
         assert_eq!(mix.rate(&counter("symbol_error")), Some(7.0));
         assert_eq!(mix.rate(&Named::Polling.into()), None);
@@ -105,10 +90,11 @@ mod tests {
     #[test]
     fn a_mix_that_cannot_be_is_refused_with_its_keys() {
         let check = |mix: &Mix, keys: &[&str]| {
-            assert_eq!(mix.problem().expect("it is refused").keys, keys);
+            let problem = mix.problems().into_iter().next();
+            assert_eq!(problem.expect("it is refused").keys, keys);
         };
         let polling = |rate: f64| mix(&[(Named::Polling.into(), rate)]);
-        assert_eq!(polling(0.0).problem(), None);
+        assert_eq!(polling(0.0).problems(), []);
         for rate in [-1.0, f64::NAN, f64::INFINITY] {
             check(&polling(rate), &["per_1000_nodes_and_month", "polling"]);
         }

@@ -70,12 +70,6 @@ impl Needs {
         own.unwrap_or(self.granularity)
     }
 
-    /// The first invalid value, if there is one.
-    #[must_use]
-    pub fn problem(&self) -> Option<Problem> {
-        self.problems().into_iter().next()
-    }
-
     /// The invalid values: of each kind the first one.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// An invalid value in a descriptor or in a file of needs.
+/// An invalid value in a descriptor, in needs, in a mix or in alert rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The keys that lead to it, the outermost first. An item of a list is its number, from 0.
@@ -15,7 +15,8 @@ pub struct Problem {
 
 impl Problem {
     /// A problem with the value to which these keys lead.
-    pub(crate) fn at<K: Into<String>>(
+    #[must_use]
+    pub fn at<K: Into<String>>(
         keys: impl IntoIterator<Item = K>,
         what: impl Into<Cow<'static, str>>,
         hint: impl Into<Cow<'static, str>>,

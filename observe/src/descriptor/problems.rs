@@ -4,12 +4,6 @@ use super::{ClockKind, Descriptor};
 use crate::{Lines, PLACEHOLDERS, Problem, filling, isolation, loops, toml_tables};
 
 impl Descriptor {
-    /// The first invalid value of this descriptor, if there is one.
-    #[must_use]
-    pub fn problem(&self) -> Option<Problem> {
-        self.problems().into_iter().next()
-    }
-
     /// The invalid values of this descriptor: of each key, or part of it, the first one.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {

@@ -48,9 +48,10 @@ fn counters_share_what_is_needed_of_all_of_them() {
 #[track_caller]
 fn check(change: impl FnOnce(&mut Needs), keys: &[&str], what: &str) {
     let mut needs = needs();
-    assert_eq!(needs.problem(), None);
+    assert_eq!(needs.problems(), []);
     change(&mut needs);
-    let problem = needs.problem().expect("it is refused");
+    let problem = needs.problems().into_iter().next();
+    let problem = problem.expect("it is refused");
     assert_eq!(problem.keys, keys);
     assert!(problem.what.contains(what), "{problem:?}");
 }
