@@ -39,22 +39,20 @@ pub fn read_every<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Vec<
     let mut mistakes = vec![first];
     mistakes.extend(twins);
     while mistakes.len() < MISTAKES_MAX {
-        let (written, places) = rest.written();
+        let (written, lines) = rest.written();
         let Err(error) = read::<T>(file, &written) else {
             break;
         };
         let line = error.place.map_or(0, |place| place.line);
-        let line = usize::try_from(line).unwrap_or(0);
-        let Some(place) = line.checked_sub(1).and_then(|at| places.get(at)) else {
+        let at = usize::try_from(line).unwrap_or(0).checked_sub(1);
+        let Some((at, line)) = at.and_then(|at| Some((at, lines.get(at)?))) else {
             break;
         };
+        // A reader that misses a key names the map by one of the keys that it has: by the last one, as a rule.
         let missing = missing_key(&error);
-        let wrong = match missing {
-            Some(_) => line_of_map(&rest.root, &mut 0, line).unwrap_or(line),
-            None => line,
-        };
-        if !missing.is_some_and(|key| rest.is_consequence(places[wrong - 1], key)) {
-            let told = YamlError::at(file, text, *place, error.what.clone());
+        let wrong = missing.map_or(at, |_| line.map);
+        if !missing.is_some_and(|key| rest.is_consequence(lines[wrong].place, key)) {
+            let told = YamlError::at(file, text, line.place, error.what.clone());
             mistakes.push(YamlError {
                 hint: error.hint.clone(),
                 ..told
@@ -77,27 +75,6 @@ fn missing_key(error: &YamlError) -> Option<&str> {
         .strip_suffix("` is missing")
 }
 
-/// The line of the map that has a key in this line; `before` is the line before the node's first one. A reader that
-/// misses a key names the map by one of the keys that it has: by the last one, as a rule.
-fn line_of_map(node: &Node, before: &mut usize, line: usize) -> Option<usize> {
-    *before += 1;
-    let own = *before;
-    match &node.value {
-        Value::Map(pairs) => pairs.iter().find_map(|(_, below)| {
-            *before += 1;
-            match *before == line {
-                true => Some(own),
-                false => line_of_map(below, before, line),
-            }
-        }),
-        Value::List(items) => {
-            let mut items = items.iter();
-            items.find_map(|below| line_of_map(below, before, line))
-        }
-        _ => None,
-    }
-}
-
 /// What is left of a document.
 struct Rest<'t> {
     root: Node,
@@ -107,15 +84,15 @@ struct Rest<'t> {
 }
 
 impl Rest<'_> {
-    /// The rest as a text, and the place of what each of its lines has.
-    fn written(&self) -> (String, Vec<Place>) {
+    /// The rest as a text, and what each of its lines has.
+    fn written(&self) -> (String, Vec<Line>) {
         let mut written = Written {
             source: self.text,
             text: String::new(),
-            places: Vec::new(),
+            lines: Vec::new(),
         };
         written.value(&self.root);
-        (written.text, written.places)
+        (written.text, written.lines)
     }
 
     /// Whether a key is missing in the map at this place because of what was left out of it.
@@ -124,9 +101,9 @@ impl Rest<'_> {
         of_map.any(|(_, key)| key == missing || nearest(key, [missing]).is_some())
     }
 
-    /// Leaves out the key or item that has this line of the written text; false for the whole document.
+    /// Leaves out the key or item that has this line of the written text, from 0; false for the whole document.
     fn leave_out(&mut self, line: usize) -> bool {
-        let mut above = line - 1;
+        let mut above = line;
         above > 0 && leave_out_of(&mut self.root, &mut above, &mut self.left_out)
     }
 }
@@ -180,12 +157,25 @@ struct Written<'t> {
     /// The text that the tree was read from.
     source: &'t str,
     text: String,
-    places: Vec<Place>,
+    lines: Vec<Line>,
+}
+
+/// What a line of such a text has: a key, or the beginning of a value.
+struct Line {
+    place: Place,
+    /// The line of the map that has this key; of a value, its own one. From 0.
+    map: usize,
 }
 
 impl Written<'_> {
+    /// Notes what the line that begins here has; the result is its number.
+    fn line(&mut self, place: Place, map: usize) -> usize {
+        self.lines.push(Line { place, map });
+        self.lines.len() - 1
+    }
+
     fn value(&mut self, node: &Node) {
-        self.places.push(node.place);
+        let own = self.line(node.place, self.lines.len());
         match &node.value {
             Value::List(items) => {
                 self.text.push('[');
@@ -199,7 +189,7 @@ impl Written<'_> {
                 self.text.push('{');
                 for (at, (key, below)) in pairs.iter().enumerate() {
                     self.text.push_str(if at == 0 { "\n" } else { "\n, " });
-                    self.places.push(key.place);
+                    self.line(key.place, own);
                     self.text.push_str(&in_flow(&key.name));
                     self.text.push_str(":\n ");
                     self.value(below);
