@@ -19,20 +19,20 @@ use platforms::Platforms;
 use reports::KnownDeviations;
 use scenarios::{ScenarioError, Unfit};
 
-pub use kind::FileKind;
+pub use kind::{FileKind, SETTINGS};
 pub use machines::{declared_role, unlike_declared};
 pub use mistake::Mistake;
 
 use crate::{
     alert_rules, descriptors, mix, needs,
     read_files::{
-        Library, Parts, ReadError, SuiteText, files_below, read_monitor, scenario_texts, text_in,
-        text_of, yaml_files,
+        Library, Parts, ReadError, STANDARD_INPUT, SuiteText, files_below, read_monitor,
+        scenario_texts, text_in, text_of, yaml_files,
     },
 };
 
-/// How the standard input is named on the command line.
-const STANDARD_INPUT: &str = "-";
+/// The standard input, as it is named on the command line.
+const DASH: &str = "-";
 
 /// The endings of the files that are checked in a folder.
 const ENDINGS: [&str; 3] = ["toml", "yaml", "yml"];
@@ -123,8 +123,8 @@ fn sources(paths: &[String]) -> Result<Vec<Source>, ReadError> {
         }
     };
     for path in paths {
-        if path == STANDARD_INPUT {
-            add("standard input".to_owned(), text_in()?, true);
+        if path == DASH {
+            add(STANDARD_INPUT.to_owned(), text_in()?, true);
             continue;
         }
         let path = Path::new(path);

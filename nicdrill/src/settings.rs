@@ -19,7 +19,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use harness::{check::Mistake, near, read_files::text_if_any};
+use harness::{
+    check::{self, Mistake},
+    near,
+    read_files::text_if_any,
+};
 use platforms::yaml::Place;
 use serde::Deserialize;
 use store::{StoreUrl, StoreUrlError};
@@ -31,7 +35,7 @@ pub(crate) use profile::with_profile;
 use profile::{Profiles, ProfilesSpec};
 
 /// The file's name.
-pub(crate) const FILE: &str = "nicdrill.toml";
+pub(crate) const FILE: &str = check::SETTINGS;
 
 /// Its keys.
 const KEYS: [&str; 6] = [
@@ -97,44 +101,44 @@ impl Settings {
     }
 
     fn of(text: &str) -> Result<Self, Stop> {
-        Self::read_every(text).map_err(|mut stops| stops.swap_remove(0))
+        Self::read_every(text).map_err(|mut slips| slips.swap_remove(0).stop())
     }
 
     /// The settings in this text; the error is every mistake in it, at least one.
-    fn read_every(text: &str) -> Result<Self, Vec<Stop>> {
+    fn read_every(text: &str) -> Result<Self, Vec<Slip>> {
         let wrong = |error: toml::de::Error| {
             let at = error.span().map_or(0, |span| span.start);
-            Stop::usage(format!("{}: {}", place(text, at), error.message()))
+            Slip::at(text, at, error.message())
         };
         let keys: BTreeMap<Spanned<String>, toml::Value> =
             toml::from_str(text).map_err(|error| vec![wrong(error)])?;
         let strange = keys.keys();
         let strange = strange.filter(|key| !KEYS.contains(&key.as_ref().as_str()));
-        let mut stops: Vec<Stop> = strange.map(|key| unknown(text, key, &KEYS)).collect();
+        let mut slips: Vec<Slip> = strange.map(|key| Slip::unknown(text, key, &KEYS)).collect();
         let spec: FileSpec = match toml::from_str(text) {
             Ok(spec) => spec,
             Err(error) => {
-                stops.push(wrong(error));
-                return Err(stops);
+                slips.push(wrong(error));
+                return Err(slips);
             }
         };
         let monitor = match spec.monitor {
             None => MonitorSetting::Missing,
             Some(name) => MonitorSetting::Named {
-                place: place(text, name.span().start),
+                place: format!("{FILE}:{}", place(text, name.span().start)),
                 name: name.into_inner(),
             },
         };
         let store = spec.store.and_then(|address| {
-            let at = place(text, address.span().start);
+            let at = address.span().start;
             let read = address.into_inner().parse();
-            let told = |error: StoreUrlError| Stop::usage(format!("{at}: {error}"));
-            read.map_err(|error| stops.push(told(error))).ok()
+            let told = |error: StoreUrlError| Slip::at(text, at, error.to_string());
+            read.map_err(|error| slips.push(told(error))).ok()
         });
         let profiles = Profiles::of(text, spec.profile);
-        let profiles = profiles.map_err(|of_profiles| stops.extend(of_profiles));
+        let profiles = profiles.map_err(|of_profiles| slips.extend(of_profiles));
         match profiles {
-            Ok(profiles) if stops.is_empty() => Ok(Self {
+            Ok(profiles) if slips.is_empty() => Ok(Self {
                 monitor,
                 platforms: spec.platforms,
                 scenarios: spec.scenarios,
@@ -142,42 +146,75 @@ impl Settings {
                 store,
                 profiles,
             }),
-            _ => Err(stops),
+            _ => Err(slips),
         }
     }
 }
 
 /// Every mistake in the text of such a file; `file` is the name that they carry.
 pub(crate) fn mistakes(file: &str, text: &str) -> Vec<Mistake> {
-    let stops = Settings::read_every(text).err().unwrap_or_default();
-    let told = stops.into_iter().map(|Stop { text, hint, .. }| {
-        let found = text.strip_prefix(FILE).unwrap_or(&text);
+    let slips = Settings::read_every(text).err().unwrap_or_default();
+    slips.into_iter().map(|slip| slip.mistake(file)).collect()
+}
+
+/// A mistake in the file.
+#[derive(Debug)]
+struct Slip {
+    place: Place,
+    what: String,
+    hint: Option<String>,
+}
+
+impl Slip {
+    /// A mistake at this byte of the text.
+    fn at(text: &str, at: usize, what: impl Into<String>) -> Self {
+        Self {
+            place: place(text, at),
+            what: what.into(),
+            hint: None,
+        }
+    }
+
+    /// A key that the file may not have.
+    fn unknown(text: &str, key: &Spanned<String>, allowed: &[&str]) -> Self {
+        let (at, key) = (key.span().start, key.as_ref());
+        let near = near::did_you_mean(&near::names(key, allowed));
+        let near = near.map_or_else(String::new, |near| format!("{near} "));
+        Self {
+            hint: Some(format!("{near}allowed: {}", allowed.join(", "))),
+            ..Self::at(text, at, format!("unknown key `{key}`"))
+        }
+    }
+
+    /// What ends a command that needs the settings.
+    fn stop(self) -> Stop {
+        Stop {
+            hint: self.hint,
+            ..Stop::usage(format!("{FILE}:{}: {}", self.place, self.what))
+        }
+    }
+
+    /// The mistake of a file with this name.
+    fn mistake(self, file: &str) -> Mistake {
+        let Self { place, what, hint } = self;
         let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"));
-        let mut numbers = found.split(':').skip(1).map(str::parse);
-        let place = match (numbers.next(), numbers.next()) {
-            (Some(Ok(line)), Some(Ok(column))) => Some(Place { line, column }),
-            _ => None,
-        };
-        Mistake::new(file, place, format_args!("{file}{found}{hint}"))
-    });
-    told.collect()
+        Mistake::new(
+            file,
+            Some(place),
+            format_args!("{file}:{place}: {what}{hint}"),
+        )
+    }
 }
 
-/// The error for a key that the file may not have.
-fn unknown(text: &str, key: &Spanned<String>, allowed: &[&str]) -> Stop {
-    let (at, key) = (key.span().start, key.as_ref());
-    let near = near::did_you_mean(&near::names(key, allowed));
-    let near = near.map_or_else(String::new, |near| format!("{near} "));
-    let found = format!("{}: unknown key `{key}`", place(text, at));
-    Stop::usage(found).hint(format!("{near}allowed: {}", allowed.join(", ")))
-}
-
-/// The place of a byte of the file, as `nicdrill.toml:1:11`.
-fn place(text: &str, at: usize) -> String {
+/// The place of a byte of a text.
+fn place(text: &str, at: usize) -> Place {
     let before = &text[..at];
-    let line = before.matches('\n').count() + 1;
-    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-    format!("{FILE}:{line}:{column}")
+    let number =
+        |count: usize| u32::try_from(count).map_or(u32::MAX, |count| count.saturating_add(1));
+    Place {
+        line: number(before.matches('\n').count()),
+        column: number(before.chars().rev().take_while(|c| *c != '\n').count()),
+    }
 }
 
 #[cfg(test)]

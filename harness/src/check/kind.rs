@@ -56,7 +56,7 @@ const TOML_KEYS: [(&str, FileKind); 5] = [
 ];
 
 /// The name of the file of settings.
-const SETTINGS: &str = "nicdrill.toml";
+pub const SETTINGS: &str = "nicdrill.toml";
 
 impl FileKind {
     /// The kind of a file with this text; `None` if no key of the outermost level says it, not even misspelt. Settings have

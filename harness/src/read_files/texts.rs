@@ -51,12 +51,15 @@ pub fn text_if_any(path: &Path) -> Result<Option<String>, ReadError> {
     }
 }
 
+/// The name of the standard input in errors.
+pub(crate) const STANDARD_INPUT: &str = "standard input";
+
 /// Reads a text from standard input, within the size limit.
 ///
 /// # Errors
 /// If it cannot be read, is too large, or is not text.
 pub fn text_in() -> Result<String, ReadError> {
-    let path = "standard input".to_owned();
+    let path = STANDARD_INPUT.to_owned();
     let mut bytes = Vec::new();
     let read = io::stdin().take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
     match read {

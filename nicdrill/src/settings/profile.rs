@@ -15,7 +15,7 @@ use clap::{Arg, ArgAction, Command, CommandFactory as _, parser::ValueSource};
 use harness::near;
 use toml::{Spanned, Value};
 
-use super::{FILE, Settings, place, unknown};
+use super::{FILE, Settings, Slip};
 use crate::{arguments::Arguments, command::Stop};
 
 /// Flags that are for a person at the terminal, or that another key sets.
@@ -33,17 +33,17 @@ impl Profiles {
     ///
     /// # Errors
     /// Each unknown key, and each value that its flag does not take, with its place.
-    pub(super) fn of(text: &str, spec: ProfilesSpec) -> Result<Self, Vec<Stop>> {
+    pub(super) fn of(text: &str, spec: ProfilesSpec) -> Result<Self, Vec<Slip>> {
         let command = Arguments::command();
         let flags = flags(&command);
         let names: Vec<&str> = flags.keys().map(String::as_str).collect();
-        let mut stops = Vec::new();
+        let mut slips = Vec::new();
         let mut profiles = BTreeMap::new();
         for (name, keys) in spec {
             let mut words = BTreeMap::new();
             for (key, value) in keys {
                 let Some(flag) = flags.get(key.as_ref()) else {
-                    stops.push(unknown(text, &key, &names));
+                    slips.push(Slip::unknown(text, &key, &names));
                     continue;
                 };
                 let read = word(flag, key.as_ref(), value.as_ref())
@@ -54,17 +54,14 @@ impl Profiles {
                 });
                 match taken {
                     Ok(word) => words.extend(word.map(|word| (key.into_inner(), word))),
-                    Err(what) => {
-                        let at = place(text, value.span().start);
-                        stops.push(Stop::usage(format!("{at}: {what}")));
-                    }
+                    Err(what) => slips.push(Slip::at(text, value.span().start, what)),
                 }
             }
             profiles.insert(name.into_inner(), words);
         }
-        match stops.is_empty() {
+        match slips.is_empty() {
             true => Ok(Self(profiles)),
-            false => Err(stops),
+            false => Err(slips),
         }
     }
 }

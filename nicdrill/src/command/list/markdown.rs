@@ -5,9 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use harness::read_files::SuiteScenario;
 use reports::counted;
 
-use super::super::select::Choice;
-
-const WRITES: &str = "writing to a string cannot fail";
+use super::{super::select::Choice, WRITES};
 
 /// A table for each family: its scenarios, each with its title, on how many platforms or in which world it is played, and
 /// the clauses that it covers.
