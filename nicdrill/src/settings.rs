@@ -151,9 +151,10 @@ impl Settings {
     }
 }
 
-/// Every mistake in the text of such a file; `file` is the name that they carry.
+/// Every mistake in the text of such a file, in its order; `file` is the name that they carry.
 pub(crate) fn mistakes(file: &str, text: &str) -> Vec<Mistake> {
-    let slips = Settings::read_every(text).err().unwrap_or_default();
+    let mut slips = Settings::read_every(text).err().unwrap_or_default();
+    slips.sort_by_key(|slip| slip.place);
     slips.into_iter().map(|slip| slip.mistake(file)).collect()
 }
 
