@@ -14,6 +14,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use checks::Variant;
+use libtest_mimic::{Arguments, Trial};
 use proto::platform_connector_server::{PlatformConnector, PlatformConnectorServer};
 use proto::{HealthEvent, HealthEvents};
 use tonic::{Request, Response, Status};
@@ -21,7 +22,6 @@ use tonic::{Request, Response, Status};
 /// Longer than anything here takes; a test that waits for it has failed.
 const LIMIT: Duration = Duration::from_secs(20);
 
-#[expect(clippy::print_stderr, reason = "this is the test harness")]
 fn main() -> ExitCode {
     let mut args: Vec<_> = std::env::args_os().collect();
     if args.get(1).is_some_and(|arg| arg == "--as-monitor") {
@@ -57,15 +57,15 @@ fn main() -> ExitCode {
         ("the_help_text_is_the_page_of_flags", operator::helps),
         ("gids_are_counted_and_may_hang", operator::counts_gids),
     ];
-    let filter = args.iter().skip(1).filter_map(|arg| arg.to_str());
-    let filter: Vec<&str> = filter.filter(|arg| !arg.starts_with('-')).collect();
-    for (name, case) in cases {
-        if filter.is_empty() || filter.iter().any(|part| name.contains(part)) {
-            eprintln!("test {name}");
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads = Some(1);
+    let trials = cases.into_iter().map(|(name, case)| {
+        Trial::test(name, move || {
             case();
-        }
-    }
-    ExitCode::SUCCESS
+            Ok(())
+        })
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }
 
 /// A node in a temporary folder.
