@@ -2,7 +2,7 @@
 //! wants it to.
 //!
 //! A thread wakes every [`BEAT`]. One that wakes much later than that, a monitor that a signal has stopped for a while,
-//! and a monitor that is ready to run and gets no CPU have lost time that the real-time limits of a drill do not know of. Start at
+//! and a monitor that is ready to run and hardly gets a CPU have lost time that the real-time limits of a drill do not know of. Start at
 //! [`Watchdog::begin`] and [`Watchdog::stall`].
 
 use std::{

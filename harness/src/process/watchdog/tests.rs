@@ -2,9 +2,10 @@
 
 use std::process::{Child, Command};
 
+use rstest::rstest;
 use rustix::process::{Signal, kill_process};
 
-use super::*;
+use super::{standing::Thread, *};
 
 /// A process that waits, and is killed when the test is over.
 struct Waiting(Child);
@@ -99,6 +100,38 @@ fn a_monitor_that_waits_by_itself_or_has_ended_has_not_stalled() {
     state.look(begun + 40 * BEAT);
     assert_eq!(state.stall, None);
     assert!(state.monitors.is_empty());
+}
+
+/// The only thread of a process, after so many milliseconds on a CPU and so many waiting for one.
+fn thread_after(ran_ms: u64, waited_ms: u64) -> Vec<Thread> {
+    vec![Thread {
+        id: "7".to_owned(),
+        state: 'S',
+        ran_ns: ran_ms * 1_000_000,
+        waited_ns: waited_ms * 1_000_000,
+    }]
+}
+
+#[rstest]
+#[case::many_short_waits(100, 1900, Some("the monitor waited for a CPU for 1.9 s of 2.0 s"))]
+#[case::a_sixth_of_a_cpu(334, 1666, None)]
+#[case::mostly_asleep(10, 90, None)]
+fn a_monitor_that_hardly_gets_a_cpu_has_stalled(
+    #[case] ran_ms: u64,
+    #[case] waited_ms: u64,
+    #[case] told: Option<&str>,
+) {
+    let mut standing = Standing::default();
+    let begun = Instant::now();
+    let mut look = |part: u32| {
+        let so_far = |whole: u64| 1000 + whole * u64::from(part) / 40;
+        let threads = thread_after(so_far(ran_ms), so_far(waited_ms));
+        standing.judge(threads, begun + BEAT * part).unwrap()
+    };
+    for part in 0..40 {
+        assert_eq!(look(part), None, "the span is not over");
+    }
+    assert_eq!(look(40).as_deref(), told);
 }
 
 #[test]
