@@ -112,7 +112,7 @@ fn about() -> impl Keys<Value = About> {
         maybe(
             "covers",
             List("a list of clause ids", CLAUSE),
-            "Ids of the clauses that it covers, such as `lsd/3.2/down-is-fatal`. An id with a prefix that nicdrill knows (`lsd/`, `lcd/`, `decision/`, `field/`, `cluster/`) must exist; other prefixes are free.",
+            "Ids of the clauses that it covers, such as `lsd/3.2/down-is-fatal`. An id with a prefix that nicdrill knows (`lsd/`, `lcd/`, `decision/`, `field/`, `cluster/`, `ldr/`, `lnet/`, `mpib/`) must exist; other prefixes are free.",
         ),
     )
 }
