@@ -10,6 +10,7 @@ use super::{
     params::Param,
     rule::FaultEffect,
     stats::MessageKind,
+    trace::{Loss, Traced},
     workload_event::{Cause, UlpEvent, UlpResult, What},
 };
 
@@ -33,7 +34,7 @@ impl Lnet {
                     return self.plan(now + more, Event::Admit(Box::new(message)));
                 }
                 FaultEffect::Drop | FaultEffect::Simulate(_) => {
-                    return self.discard(&message, &leg);
+                    return self.discard(&message, &leg, Loss::Rule);
                 }
             }
         }
@@ -56,8 +57,14 @@ impl Lnet {
         let unknown = matches!(message.purpose, Purpose::Answer(_))
             && here
             && !node.open.contains_key(&message.transaction);
-        if late || asymmetric || unknown || !(here || node.routing) {
-            return self.discard(&message, &leg);
+        let losses = [
+            (late, Loss::Late),
+            (asymmetric, Loss::Asymmetric),
+            (unknown, Loss::NoRequest),
+            (!(here || node.routing), Loss::NotForwarded),
+        ];
+        if let Some((_, why)) = losses.into_iter().find(|(lost, _)| *lost) {
+            return self.discard(&message, &leg, why);
         }
         if let Some(ni) = node.ni_mut(&leg.to) {
             ni.stats.received.count(message.kind);
@@ -173,7 +180,7 @@ impl Lnet {
         }
     }
 
-    fn discard(&mut self, message: &Message, leg: &Leg) {
+    fn discard(&mut self, message: &Message, leg: &Leg, why: Loss) {
         let (name, _) = &self.owners[&leg.to];
         let Some(node) = self.nodes.get_mut(name) else {
             return;
@@ -186,6 +193,8 @@ impl Lnet {
         if let Some(ni) = node.peer_ni_mut(&leg.by) {
             ni.stats.dropped.count(message.kind);
         }
+        let lost = message.id;
+        self.log.note(name, || Traced::Loss { message: lost, why });
         self.log.say(
             name,
             What::Dropped {

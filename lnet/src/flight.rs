@@ -16,6 +16,7 @@ use super::{
     rule::{FaultEffect, Passing},
     stats::MessageKind,
     status::MsgStatus,
+    trace::{EndsBy, Loss, Traced},
     wire::{Noticed, Trouble, Wire},
     workload_event::{Ending, UlpEvent, UlpResult, What},
 };
@@ -23,7 +24,7 @@ use super::{
 /// The result that an attempt will have, given the present path.
 enum Prospect {
     Lands(SimTime),
-    Fails(MsgStatus, SimTime),
+    Fails(MsgStatus, SimTime, EndsBy),
 }
 
 impl Lnet {
@@ -43,8 +44,13 @@ impl Lnet {
                 next_hop: None,
             };
             node.open.insert(message.transaction, open);
+            if let Some(until) = deadline {
+                let request = message.transaction;
+                self.log
+                    .note(&message.holder, || Traced::Tracked { request, until });
+            }
         }
-        let leg = match node.select(&message) {
+        let leg = match node.select(&message, &mut self.log) {
             Ok(leg) => leg,
             Err(no_path) => return self.conclude(message, no_path.status(), Ending::Failure),
         };
@@ -63,6 +69,9 @@ impl Lnet {
         if message.forwarded && dead {
             node.stats.drop_count += 1;
             node.stats.drop_length += message.payload();
+            let (lost, why) = (message.id, Loss::DeadHop);
+            self.log
+                .note(&message.holder, || Traced::Loss { message: lost, why });
             self.log.say(
                 &message.holder,
                 What::Dropped {
@@ -105,11 +114,18 @@ impl Lnet {
         message.used.push(leg.to.clone());
         message.leg = Some(leg);
         let id = message.id;
+        let (after, by, event) = match prospect {
+            Prospect::Lands(after) => (after, EndsBy::Arrival, Event::Land(id)),
+            Prospect::Fails(status, after, by) => (after, by, Event::Fail(id, status)),
+        };
+        self.foresee(&message.holder, id, by, now + after);
         self.flying.insert(id, message);
-        match prospect {
-            Prospect::Lands(after) => self.plan(now + after, Event::Land(id)),
-            Prospect::Fails(status, after) => self.plan(now + after, Event::Fail(id, status)),
-        }
+        self.plan(now + after, event);
+    }
+
+    fn foresee(&mut self, holder: &NodeName, message: MessageId, by: EndsBy, at: SimTime) {
+        self.log
+            .note(holder, || Traced::Prospect { message, by, at });
     }
 
     /// Checks rules first, then the ports, then the wire, then the node at the other end.
@@ -122,7 +138,7 @@ impl Lnet {
                     && rule.hits(&passing, now)
                     && let Some(status) = rule.status()
                 {
-                    return Prospect::Fails(status, SimTime::ZERO);
+                    return Prospect::Fails(status, SimTime::ZERO, EndsBy::Rule);
                 }
             }
         }
@@ -168,7 +184,8 @@ impl Lnet {
                         node.params.attempt_timeout(messages)
                     }
                 };
-                Prospect::Fails(trouble.status(leg.by.net().lnd()), after)
+                let status = trouble.status(leg.by.net().lnd());
+                Prospect::Fails(status, after, EndsBy::Driver(trouble))
             }
             (None, Wire::Delays(more)) => Prospect::Lands(self.timing.latency + more),
             (None, _) => Prospect::Lands(self.timing.latency),
@@ -200,6 +217,8 @@ impl Lnet {
                 Noticed::AfterRetries | Noticed::AfterLndTimeout => self.timing.rc_retry,
             };
             let at = self.log.now + after;
+            let holder = message.holder.clone();
+            self.foresee(&holder, id, EndsBy::Driver(trouble), at);
             return self.plan(at, Event::Fail(id, status));
         }
         let copy = message.clone();

@@ -12,6 +12,7 @@ use super::{
     node::Node,
     params::Param,
     status::{MsgStatus, Resend},
+    trace::{NoResend, Traced},
     workload_event::{Cause, Ending, Log, Side, What},
 };
 
@@ -32,6 +33,7 @@ impl Node {
             return Verdict::End(Ending::Failure);
         };
         if status != MsgStatus::Ok && message.is_past_deadline(log.now) {
+            self.refuse(message, NoResend::Deadline, log);
             return Verdict::End(Ending::Deadline);
         }
         self.stats.count(status);
@@ -53,12 +55,16 @@ impl Node {
         let peer = self.peer(&leg.to);
         let peer_has_one = leg.own || peer.is_none_or(|peer| peer.nis.len() <= 1);
         let peer_routes = peer.is_some_and(|peer| peer.router);
-        let resend = match status.resend() {
-            None => false,
-            Some(Resend::Local) => !(gates && one_ni),
-            Some(Resend::Remote) => !(gates && peer_has_one),
-        } && !message.is_recovery()
-            && message.resends() < self.params.get(Param::RetryCount);
+        let retry_count = self.params.get(Param::RetryCount);
+        let refused = match status.resend() {
+            None => Some(NoResend::Status(status)),
+            Some(Resend::Local) if gates && one_ni => Some(NoResend::OneLocalNi),
+            Some(Resend::Remote) if gates && peer_has_one => Some(NoResend::OnePeerNi),
+            Some(_) if message.is_recovery() => Some(NoResend::RecoveryPing),
+            Some(_) if message.resends() >= retry_count => Some(NoResend::RetriesUsed(retry_count)),
+            Some(_) => None,
+        };
+        let resend = refused.is_none();
         log.say(
             &self.name,
             What::Judged {
@@ -86,11 +92,18 @@ impl Node {
                 self.blame_peer(&leg.to, cause, log);
             }
         }
-        if resend {
-            Verdict::Resend
-        } else {
-            Verdict::End(Ending::Failure)
+        match refused {
+            None => Verdict::Resend,
+            Some(why) => {
+                self.refuse(message, why, log);
+                Verdict::End(Ending::Failure)
+            }
         }
+    }
+
+    fn refuse(&self, message: &Message, why: NoResend, log: &mut Log) {
+        let message = message.id;
+        log.note(&self.name, || Traced::NoResend { message, why });
     }
 
     fn succeed(&mut self, message: &Message, by: &Nid, log: &mut Log) {

@@ -9,6 +9,7 @@
 
 mod admin;
 mod arrival;
+mod choice;
 mod error;
 mod flight;
 mod health;
@@ -31,6 +32,8 @@ mod stats;
 mod status;
 mod storage;
 mod text;
+mod trace;
+mod trace_text;
 mod view;
 mod wire;
 mod workload;
@@ -52,6 +55,10 @@ pub use rule::{FaultEffect, FaultRule, Pace, Rule, RuleError};
 pub use stats::{KindCounts, MessageKind, NiStats, Statistics};
 pub use status::{MsgStatus, Resend, StatusError};
 pub use storage::{Patience, Storage, StorageReport, WRITE_BYTES};
+pub use trace::{
+    Candidate, Choice, Criterion, EndsBy, Loss, NoResend, PassedOver, TraceEntry, Traced,
+};
+pub use trace_text::{Traces, UnknownMessage};
 pub use view::{View, ViewError};
 pub use wire::{Notice, PortEvent, Timing, Trouble, Wire};
 pub use workload::{NiView, StorageWorkload};

@@ -13,6 +13,7 @@ use super::{
     nid::Nid,
     node::ROUTER_CHECK_INTERVAL_S,
     stats::MessageKind,
+    trace::Traced,
     workload_event::{Cause, UlpEvent, UlpResult, What},
 };
 
@@ -77,6 +78,11 @@ impl Lnet {
             };
             node.stats.response_timeout_count += 1;
             node.stats.rst_alloc -= 1;
+            self.log.note(name, || Traced::Overdue {
+                request: id,
+                since: open.deadline.unwrap_or(now),
+                next_hop: open.next_hop.clone(),
+            });
             if let (true, Some(hop)) = (node.behaviour().timeout_blames_next_hop, &open.next_hop) {
                 node.blame_peer(hop, Cause::ResponseTimeout, &mut self.log);
             }

@@ -17,6 +17,8 @@ pub struct StoragePlan {
     pub server: NodeName,
     /// The intervals and timeouts.
     pub patience: Patience,
+    /// Whether a trace is recorded ([`Lnet::trace`](crate::Lnet::trace)).
+    pub traced: bool,
 }
 
 /// A node on LNet.

@@ -13,8 +13,10 @@ use super::{
     nid::{NetName, Nid},
     node::Node,
     params::Param,
+    peer::PeerNi,
     status::MsgStatus,
-    workload_event::Errand,
+    trace::{Rank, Traced},
+    workload_event::{Errand, Log},
 };
 
 /// Why a message has no path; it is then not sent, blamed or resent.
@@ -38,8 +40,12 @@ impl NoPath {
 
 impl Node {
     /// Selects a path, and counts the selection.
-    pub(crate) fn select(&mut self, message: &Message) -> Result<Leg, NoPath> {
-        let leg = self.choose(message)?;
+    pub(crate) fn select(&mut self, message: &Message, log: &mut Log) -> Result<Leg, NoPath> {
+        let chosen = self.choose(message);
+        log.note(&self.name, || {
+            Traced::Choice(self.choice(message, chosen.as_ref()))
+        });
+        let leg = chosen?;
         if let Some(ni) = self.ni_mut(&leg.by) {
             ni.sequence += 1;
         }
@@ -69,11 +75,7 @@ impl Node {
             });
         }
         let peer = self.peer(destination).ok_or(NoPath::HostUnreachable)?;
-        // Answers, forwarded messages and recovery pings go to a fixed NID.
-        let free = message.heard.is_none()
-            && !message.forwarded
-            && !message.is_recovery()
-            && message.errand() != Errand::Answer;
+        let free = is_free(message);
         let any_rail = peer.multi_rail && free;
         match message.source_given.clone() {
             Some(source) => self.choose_from(&source, any_rail, message),
@@ -190,7 +192,7 @@ impl Node {
 
     /// A health value as selection counts it: without health evaluation, the HLD's selection takes every
     /// interface as healthy.
-    fn counted(&self, health: Health) -> Health {
+    pub(crate) fn counted(&self, health: Health) -> Health {
         let evaluates = self.params.sensitivity() > 0 || self.behaviour().retries_need_health;
         if evaluates { health } else { Health::MAX }
     }
@@ -247,19 +249,8 @@ impl Node {
         }
         let fresh = |at: &usize| !message.used.contains(self.nis[*at].nid());
         let avoid = behaviour.resend_avoids_used && sound.iter().any(fresh);
-        let range = self.params.get(Param::NumaRange);
         let candidates = sound.into_iter().filter(|at| !avoid || fresh(at));
-        let best = candidates.max_by_key(|&at| {
-            let ni = &self.nis[at];
-            (
-                self.counted(ni.health),
-                Reverse((ni.spec.priority, ni.spec.device_priority)),
-                Reverse(ni.spec.numa_distance.max(range)),
-                ni.tx_credits,
-                Reverse(ni.sequence),
-                Reverse(at),
-            )
-        });
+        let best = candidates.max_by_key(|&at| self.local_rank(at));
         let at = best.ok_or(NoPath::Unusable)?;
         Ok(self.nis[at].nid().clone())
     }
@@ -272,17 +263,49 @@ impl Node {
         let all: Vec<usize> = (0..peer.nis.len()).filter(on_net).collect();
         let avoid = self.behaviour().resend_avoids_used && all.iter().any(fresh);
         let candidates = all.into_iter().filter(|at| !avoid || fresh(at));
-        let best = candidates.max_by_key(|&at| {
-            let ni = &peer.nis[at];
-            (
-                self.counted(ni.health),
-                Reverse(ni.priority),
-                ni.tx_credits,
-                Reverse(ni.sequence),
-                Reverse(at),
-            )
-        });
+        let best = candidates.max_by_key(|&at| self.peer_rank(&peer.nis[at], at));
         let at = best.ok_or(NoPath::HostUnreachable)?;
         Ok(peer.nis[at].nid.clone())
     }
+
+    /// The values by which selection compares the local interface at `at`.
+    pub(crate) fn local_rank(&self, at: usize) -> Rank {
+        let ni = &self.nis[at];
+        let range = self.params.get(Param::NumaRange);
+        [
+            i64::from(self.counted(ni.health).value()),
+            -i64::from(ni.spec.priority),
+            -i64::from(ni.spec.device_priority),
+            -i64::from(ni.spec.numa_distance.max(range)),
+            ni.tx_credits,
+            -whole(ni.sequence),
+            -whole(at as u64),
+        ]
+    }
+
+    /// The values by which selection compares a peer's interface, its `at`th.
+    pub(crate) fn peer_rank(&self, ni: &PeerNi, at: usize) -> Rank {
+        [
+            i64::from(self.counted(ni.health).value()),
+            -i64::from(ni.priority),
+            0,
+            0,
+            ni.tx_credits,
+            -whole(ni.sequence),
+            -whole(at as u64),
+        ]
+    }
+}
+
+fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Whether it may go to any interface of a multi-rail peer: answers, forwarded messages and recovery
+/// pings go to a fixed NID.
+pub(crate) fn is_free(message: &Message) -> bool {
+    message.heard.is_none()
+        && !message.forwarded
+        && !message.is_recovery()
+        && message.errand() != Errand::Answer
 }

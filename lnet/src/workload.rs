@@ -59,6 +59,9 @@ impl StorageWorkload {
             routes: Vec::new(),
         });
         let mut lnet = Lnet::new(specs.collect(), Timing::default(), SEED)?;
+        if plan.traced {
+            lnet.record();
+        }
         let nis = plan.nodes.iter().flat_map(|node| &node.nis);
         let ports = nis
             .map(|ni| (ni.slot.clone(), (ni.port.clone(), ni.nid.clone())))

@@ -3,7 +3,14 @@
 use platforms::NodeName;
 use simfs::SimTime;
 
-use super::{health::Health, message::MessageId, nid::Nid, stats::MessageKind, status::MsgStatus};
+use super::{
+    health::Health,
+    message::MessageId,
+    nid::Nid,
+    stats::MessageKind,
+    status::MsgStatus,
+    trace::{TraceEntry, Traced},
+};
 
 /// An event on a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,14 +195,29 @@ pub enum UlpResult {
 pub(crate) struct Log {
     pub(crate) now: SimTime,
     pub(crate) reported: Vec<WorkloadEvent>,
+    /// `None` if no trace is recorded.
+    pub(crate) trace: Option<Vec<TraceEntry>>,
 }
 
 impl Log {
     pub(crate) fn say(&mut self, node: &NodeName, what: What) {
+        self.note(node, || Traced::Event(what.clone()));
         self.reported.push(WorkloadEvent {
             at: self.now,
             node: node.clone(),
             what,
         });
+    }
+
+    /// Adds an entry to the trace, if one is recorded.
+    pub(crate) fn note(&mut self, node: &NodeName, what: impl FnOnce() -> Traced) {
+        let at = self.now;
+        if let Some(trace) = &mut self.trace {
+            trace.push(TraceEntry {
+                at,
+                node: node.clone(),
+                what: what(),
+            });
+        }
     }
 }

@@ -370,6 +370,13 @@ pub(crate) struct LnetArguments {
     /// One view: net, peer, stats, global, local-recovery or peer-recovery [default: the first three]
     #[arg(long, value_name = "VIEW")]
     pub(crate) view: Option<String>,
+    /// Why a message fared as it did, instead of views: each try of its request and of the answers, the interfaces at
+    /// the choice, timers, blame
+    #[arg(long, value_name = "MESSAGE", conflicts_with_all = ["node", "view", "trace"])]
+    pub(crate) why: Option<u64>,
+    /// Every message, instead of views
+    #[arg(long, conflicts_with_all = ["node", "view"])]
+    pub(crate) trace: bool,
     /// A workload on LNet [default: every one]
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Option<String>,

@@ -101,6 +101,7 @@ fn plans() -> BTreeMap<String, Plan> {
         clients: vec!["vm1".into()],
         server: "vm2".into(),
         patience: Patience::default(),
+        traced: false,
     };
     BTreeMap::from([
         ("job".to_owned(), Plan::Job(job)),

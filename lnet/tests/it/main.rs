@@ -15,4 +15,5 @@ mod stage;
 mod storage;
 mod story;
 mod texts;
+mod traces;
 mod views;

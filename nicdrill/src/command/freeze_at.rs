@@ -9,7 +9,7 @@ use scenarios::Story;
 use super::{Stop, select::story_of_one};
 use crate::{
     arguments::{Color, LinkArguments, LnetArguments, OneDrill},
-    pages::{LnetAsked, link_page, lnet_page},
+    pages::{LnetAsked, link_page, lnet_page, trace_page},
     terminal::{Terminal, log},
 };
 
@@ -27,6 +27,11 @@ pub(crate) fn lnet_show(arguments: &LnetArguments) -> Result<ExitCode, Stop> {
         node: arguments.node.as_deref(),
         view: arguments.view.as_deref(),
     };
+    if arguments.why.is_some() || arguments.trace {
+        return show(&arguments.which, |story| {
+            trace_page(story, asked, arguments.why)
+        });
+    }
     show(&arguments.which, |story| lnet_page(story, asked))
 }
 

@@ -1,10 +1,11 @@
 //! LNet as a story's nodes see it at an instant, in the format of `lnetctl`.
 //!
-//! The world is played without a monitor ([`freeze_at`]). Start at [`lnet_page`].
+//! The world is played without a monitor ([`freeze_at`]). Start at [`lnet_page`]; [`trace_page`] has
+//! the messages.
 
-use lnet::{Lnet, View};
+use lnet::{Lnet, Traces, View};
 use platforms::NodeName;
-use scenarios::Story;
+use scenarios::{Plan, Story};
 use std::borrow::Cow;
 
 use director::{FreezeError, freeze_at};
@@ -31,6 +32,9 @@ pub(crate) enum LnetPageError {
         /// The known names.
         known: String,
     },
+    /// The message does not exist.
+    #[error(transparent)]
+    Message(#[from] lnet::UnknownMessage),
     /// The view does not exist.
     #[error(transparent)]
     View(#[from] lnet::ViewError),
@@ -110,6 +114,50 @@ pub(crate) fn lnet_page(
                 }
             }
         }
+    }
+    Ok((page, left_out))
+}
+
+/// One request with its tries and answers, or every message; and the lines of the story that were left
+/// out.
+///
+/// # Errors
+/// [`LnetPageError`], by cause.
+pub(crate) fn trace_page(
+    story: &Story,
+    asked: LnetAsked<'_>,
+    why: Option<u64>,
+) -> Result<(String, Vec<String>), LnetPageError> {
+    let mut story = story.clone();
+    for plan in story.workloads.values_mut() {
+        if let Plan::Storage(plan) = plan {
+            plan.traced = true;
+        }
+    }
+    let (director, left_out) = freeze_at(&story, asked.at)?;
+    let all = story.workloads.keys();
+    let nets: Vec<(&str, &Lnet)> = all
+        .filter_map(|name| Some((name.as_str(), director.workloads().lnet(name)?)))
+        .collect();
+    if nets.is_empty() {
+        return Err(LnetPageError::NoLnet(story.name.clone()));
+    }
+    let names: Vec<&str> = nets.iter().map(|(name, _)| *name).collect();
+    if let Some(asked) = asked.workload.filter(|asked| !names.contains(asked)) {
+        return Err(unknown("workload on LNet", asked, &names));
+    }
+    let mut page = String::new();
+    for (name, lnet) in nets {
+        if asked.workload.is_some_and(|asked| asked != name) {
+            continue;
+        }
+        let now = director.fabric().now();
+        page += &format!("# messages of workload {name}, up to {now}\n");
+        let traces = Traces(lnet.trace());
+        page += &match why {
+            Some(message) => traces.why(message)?,
+            None => traces.all(),
+        };
     }
     Ok((page, left_out))
 }

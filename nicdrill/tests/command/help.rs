@@ -170,6 +170,8 @@ fn every_exit_code_is_explained_in_the_words_of_the_document(#[case] words: &[&s
 #[case(&["lnet", "show", "lnet/second-interface-carries", "client", "--view", "net", "--at", "12s"], "    - net type: lo\n")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "client", "--view", "local-recovery", "--at", "12s"], "\nlocal NI recovery:")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "client", "--at", "500ms"], "workload storage, at 0.5s\n")]
+#[case(&["lnet", "show", "lnet/resends-hide-a-lossy-path", "--at", "20s", "--trace"], "remote_dropped, and it is resent\n")]
+#[case(&["lnet", "show", "lnet/second-interface-carries", "--why", "1"], "\n  first timer to run out: none\n  blamed: no interface\n")]
 #[case(&["link", "show", "link/cable-pulled@dgx-a100", "--at", "10500ms"], " at 10.5s\n")]
 #[case(&["lnet", "show", "lnet/second-interface-carries"], "# lnetctl stats show on server, workload storage, at 61s")]
 #[case(&["monitor", "--help"], "--state-polling-interval")]

@@ -148,6 +148,7 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
 #[case(&["link", "show", "link/cable-puled"], "did you mean `link/cable-pulled`")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "clinet"], "no node on LNet `clinet`")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--view", "nett"], "`nett` is not a view of LNet")]
+#[case(&["lnet", "show", "lnet/second-interface-carries", "--why", "999999"], "no message 999999 was sent\nhint: messages are numbered up to")]
 #[case(&["lnet", "show", "port/cable-pulled@h100-oci"], "has no workload on LNet")]
 #[case(&["record", "--platform", "h100-oic"], "did you mean `h100-oci`")]
 #[case(&["record", "--platform", "h100-oci", "--for", "1"], "invalid duration `1`")]

@@ -64,6 +64,7 @@ impl WorkloadResolver<'_> {
                 write_interval: spec.write_interval,
                 ..Patience::default()
             },
+            traced: false,
         })
     }
 

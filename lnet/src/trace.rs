@@ -1,0 +1,246 @@
+//! The trace of a network: each choice of a path with its candidates, each timer, each loss, beside
+//! the events. Recorded on request only ([`Lnet::record`]).
+//!
+//! `trace_text` formats it.
+
+use platforms::NodeName;
+use simfs::SimTime;
+
+use super::{
+    health::Health,
+    message::MessageId,
+    network::Lnet,
+    nid::Nid,
+    stats::MessageKind,
+    status::MsgStatus,
+    wire::Trouble,
+    workload_event::{Errand, What},
+};
+
+/// An entry of the trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceEntry {
+    /// When.
+    pub at: SimTime,
+    /// The node.
+    pub node: NodeName,
+    /// The entry.
+    pub what: Traced,
+}
+
+/// The kinds of entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Traced {
+    /// An event.
+    Event(What),
+    /// A path was selected, or there was none.
+    Choice(Choice),
+    /// An attempt is given to a driver and will end in this way.
+    Prospect {
+        /// The message.
+        message: MessageId,
+        /// What ends it.
+        by: EndsBy,
+        /// When.
+        at: SimTime,
+    },
+    /// A request's response is waited for.
+    Tracked {
+        /// The request.
+        request: MessageId,
+        /// When it is overdue: its send and `transaction_timeout`.
+        until: SimTime,
+    },
+    /// The monitor thread found a response overdue.
+    Overdue {
+        /// The request.
+        request: MessageId,
+        /// When it became overdue; the monitor thread looks at intervals only.
+        since: SimTime,
+        /// The interface of the next hop in the last attempt.
+        next_hop: Option<Nid>,
+    },
+    /// A failed message is not sent again.
+    NoResend {
+        /// The message.
+        message: MessageId,
+        /// Why.
+        why: NoResend,
+    },
+    /// A message was lost at its receiver or at a router.
+    Loss {
+        /// The message.
+        message: MessageId,
+        /// Why.
+        why: Loss,
+    },
+}
+
+/// What ends an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndsBy {
+    /// It arrives.
+    Arrival,
+    /// A rule of its node simulates a status.
+    Rule,
+    /// The driver fails.
+    Driver(Trouble),
+}
+
+/// Why a failed message is not sent again ("lnet/lnet/lib-msg.c", `lnet_health_check`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoResend {
+    /// Its deadline has passed.
+    Deadline,
+    /// LNet never resends after such a status.
+    Status(MsgStatus),
+    /// The node has one interface.
+    OneLocalNi,
+    /// The peer has one interface.
+    OnePeerNi,
+    /// A recovery ping is sent once.
+    RecoveryPing,
+    /// `retry_count` resends are used.
+    RetriesUsed(u32),
+}
+
+/// Why a message is lost on arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// A rule drops it.
+    Rule,
+    /// It arrives after its deadline.
+    Late,
+    /// `drop_asym_route`: no route leads back by the way that it came.
+    Asymmetric,
+    /// It answers no request that is still open.
+    NoRequest,
+    /// It is for another node, and this one does not forward.
+    NotForwarded,
+    /// A router's next hop is dead.
+    DeadHop,
+}
+
+/// A selection of a path, with the values at that moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The message.
+    pub message: MessageId,
+    /// The request that it is or answers.
+    pub request: MessageId,
+    /// Its kind.
+    pub kind: MessageKind,
+    /// Its purpose.
+    pub errand: Errand,
+    /// Its portal.
+    pub portal: u32,
+    /// Number of bytes that it carries or asks for.
+    pub length: u64,
+    /// The number of the attempt, from 1.
+    pub attempt: u32,
+    /// The destination at the selection.
+    pub destination: Nid,
+    /// The local interface and that of the next hop; a status if there is no path.
+    pub path: Result<(Nid, Nid), MsgStatus>,
+    /// The node's own interfaces.
+    pub local: Vec<Candidate>,
+    /// The interfaces of the next hop's node; none without a path, or if it is the node itself.
+    pub remote: Vec<Candidate>,
+}
+
+/// An interface at a selection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its NID.
+    pub nid: Nid,
+    /// Its health.
+    pub health: Health,
+    /// A local interface: its fatal flag. A peer's: whether the peer reported it down.
+    pub down: bool,
+    /// Available credits.
+    pub credits: i64,
+    /// Its selection priority; a lower value is preferred.
+    pub priority: u32,
+    /// How often it was selected before.
+    pub sequence: u64,
+    /// Why it was not selected; `None` if it was.
+    pub passed_over: Option<PassedOver>,
+}
+
+/// Why an interface was not selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassedOver {
+    /// There is no path at all.
+    NoPath,
+    /// The source is given.
+    SourceGiven,
+    /// A peer that is not multi-rail keeps seeing one local interface.
+    OneSource,
+    /// Answers, forwarded messages, recovery pings, and messages to a peer that is not multi-rail go
+    /// to a fixed NID.
+    Fixed,
+    /// It is on another net.
+    OtherNet,
+    /// Its fatal flag is set.
+    Fatal,
+    /// An earlier attempt used it (HLD).
+    Used,
+    /// The first comparison that it loses.
+    Loses(Criterion),
+}
+
+/// The comparisons of selection, in their order ("lnet/lnet/lib-move.c", `lnet_get_best_ni` and
+/// `lnet_select_peer_ni`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Criterion {
+    /// Higher health.
+    Health,
+    /// Lower priority.
+    Priority,
+    /// Lower priority of the device.
+    DevicePriority,
+    /// Shorter NUMA distance.
+    NumaDistance,
+    /// More credits.
+    Credits,
+    /// Less often selected.
+    Sequence,
+    /// Earlier in the configuration.
+    Order,
+}
+
+impl Criterion {
+    /// All, in order.
+    pub const ALL: [Self; 7] = [
+        Self::Health,
+        Self::Priority,
+        Self::DevicePriority,
+        Self::NumaDistance,
+        Self::Credits,
+        Self::Sequence,
+        Self::Order,
+    ];
+}
+
+/// The value of an interface at each [`Criterion`]; the greatest is selected.
+pub(crate) type Rank = [i64; Criterion::ALL.len()];
+
+/// The first comparison that `rank` loses against `chosen`.
+pub(crate) fn loses(rank: &Rank, chosen: &Rank) -> PassedOver {
+    let mut pairs = Criterion::ALL.into_iter().zip(rank.iter().zip(chosen));
+    let first = pairs.find(|(_, (own, best))| own < best);
+    PassedOver::Loses(first.map_or(Criterion::Order, |(criterion, _)| criterion))
+}
+
+impl Lnet {
+    /// Records a trace from now on.
+    pub fn record(&mut self) {
+        self.log.trace.get_or_insert_default();
+    }
+
+    /// The trace, in order; empty unless it is recorded.
+    #[must_use]
+    pub fn trace(&self) -> &[TraceEntry] {
+        self.log.trace.as_deref().unwrap_or_default()
+    }
+}

@@ -1,0 +1,474 @@
+//! The trace as text: one request with its answers ([`Traces::why`]), or every message
+//! ([`Traces::all`]).
+
+use std::fmt::Write as _;
+
+use super::{
+    message::MessageId,
+    trace::{Candidate, Choice, Criterion, EndsBy, Loss, NoResend, PassedOver, TraceEntry, Traced},
+    wire::{Noticed, Trouble},
+    workload_event::{Cause, Ending, Errand, Side, UlpEvent, UlpResult, What},
+};
+
+/// A message that the trace does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no message {asked} was sent\nhint: {hint}", hint = self.hint())]
+pub struct UnknownMessage {
+    /// The requested number.
+    pub asked: u64,
+    /// The last number of a message; 0 if there is none.
+    pub last: u64,
+}
+
+impl UnknownMessage {
+    /// The hint.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self.last {
+            0 => "nothing was sent up to this time".to_owned(),
+            last => format!("messages are numbered up to {last}; `--trace` lists them"),
+        }
+    }
+}
+
+/// The recorded trace of a network.
+#[derive(Clone, Copy, Debug)]
+pub struct Traces<'a>(pub &'a [TraceEntry]);
+
+impl Traces<'_> {
+    /// The request of a message, with all its answers: each try, its timer, its end, the health that
+    /// it cost, and what the layer above was told. First which timer ran out, which interface was
+    /// blamed, and why no other path was tried.
+    ///
+    /// # Errors
+    /// [`UnknownMessage`].
+    pub fn why(&self, message: u64) -> Result<String, UnknownMessage> {
+        let choices = || self.0.iter().filter_map(choice_of);
+        let request = choices()
+            .find(|choice| choice.message.0 == message)
+            .map(|choice| choice.request)
+            .ok_or_else(|| UnknownMessage {
+                asked: message,
+                last: choices().map(|choice| choice.message.0).max().unwrap_or(0),
+            })?;
+        let of_it: Vec<MessageId> = choices()
+            .filter(|choice| choice.request == request)
+            .map(|choice| choice.message)
+            .collect();
+        let entries = self.about(|about| match about {
+            About::Message(id) => of_it.contains(&id),
+            About::Request(id) => id == request,
+        });
+        let mut page = format!("request {request}\n");
+        page += &answer(&entries);
+        for entry in entries {
+            page += &lines(entry);
+        }
+        Ok(page)
+    }
+
+    /// Every message: its tries, losses and end, in order.
+    #[must_use]
+    pub fn all(&self) -> String {
+        let mut page = String::new();
+        for entry in self.about(|_| true) {
+            if let Some(line) = short(entry) {
+                page += &line;
+            }
+        }
+        page
+    }
+
+    /// The entries about certain messages; a change of health after an overdue response is about
+    /// that request.
+    fn about(&self, wanted: impl Fn(About) -> bool) -> Vec<&TraceEntry> {
+        let mut overdue = None;
+        let mut found = Vec::new();
+        for entry in self.0 {
+            if let Traced::Overdue { request, .. } = entry.what {
+                overdue = Some(request);
+            }
+            let about = match &entry.what {
+                Traced::Event(What::Health {
+                    cause: Cause::ResponseTimeout,
+                    ..
+                }) => overdue.map(About::Request),
+                what => subject(what),
+            };
+            if about.is_some_and(&wanted) {
+                found.push(entry);
+            }
+        }
+        found
+    }
+}
+
+/// What an entry is about.
+#[derive(Clone, Copy)]
+enum About {
+    Message(MessageId),
+    Request(MessageId),
+}
+
+fn subject(what: &Traced) -> Option<About> {
+    Some(match what {
+        Traced::Choice(Choice { message, .. })
+        | Traced::Prospect { message, .. }
+        | Traced::NoResend { message, .. }
+        | Traced::Loss { message, .. }
+        | Traced::Event(
+            What::Sent { message, .. }
+            | What::Judged { message, .. }
+            | What::Ended { message, .. }
+            | What::Health {
+                cause: Cause::Status(message, _),
+                ..
+            },
+        ) => About::Message(*message),
+        Traced::Tracked { request, .. }
+        | Traced::Overdue { request, .. }
+        | Traced::Event(What::Told { request, .. } | What::Arrived { request, .. }) => {
+            About::Request(*request)
+        }
+        Traced::Event(What::Health { .. } | What::Dropped { .. } | What::Console(_)) => {
+            return None;
+        }
+    })
+}
+
+fn choice_of(entry: &TraceEntry) -> Option<&Choice> {
+    match &entry.what {
+        Traced::Choice(choice) => Some(choice),
+        _ => None,
+    }
+}
+
+/// The first timer that ran out, the interfaces that lost health, and what forbade another path.
+fn answer(entries: &[&TraceEntry]) -> String {
+    let mut page = String::new();
+    let mut timer = "none".to_owned();
+    let mut prospects: Vec<(MessageId, Trouble)> = Vec::new();
+    for entry in entries {
+        match &entry.what {
+            Traced::Prospect { message, by, .. } => {
+                prospects.retain(|(id, _)| id != message);
+                if let EndsBy::Driver(trouble) = by {
+                    prospects.push((*message, *trouble));
+                }
+            }
+            Traced::Event(What::Judged { message, .. }) => {
+                let ended = prospects.iter().find(|(id, _)| id == message);
+                let Some((_, trouble)) = ended else { continue };
+                if let Some(name) = timer_of(*trouble) {
+                    timer = format!("{name}, at {}", entry.at);
+                    break;
+                }
+            }
+            Traced::Event(What::Ended {
+                ending: Ending::Deadline,
+                ..
+            }) => {
+                timer = format!("the message's deadline, at {}", entry.at);
+                break;
+            }
+            Traced::Overdue { since, .. } => {
+                timer = format!(
+                    "transaction_timeout of the response, at {since}; found by the monitor thread at {}",
+                    entry.at
+                );
+                break;
+            }
+            _ => {}
+        }
+    }
+    let _ = writeln!(page, "  first timer to run out: {timer}");
+    let mut blamed = false;
+    for entry in entries {
+        if let Traced::Event(What::Health { before, after, .. }) = &entry.what
+            && after < before
+            && let Some(text) = event(entry)
+        {
+            blamed = true;
+            let _ = writeln!(page, "  blamed: at {}, {text}", entry.at);
+        }
+    }
+    if !blamed {
+        page += "  blamed: no interface\n";
+    }
+    for entry in entries {
+        let text = match &entry.what {
+            Traced::NoResend { message, why } => {
+                format!("message {message}: {}", no_resend(*why))
+            }
+            Traced::Overdue { request, .. } => {
+                format!("request {request} was sent, and LNet never resends for want of a response")
+            }
+            _ => continue,
+        };
+        let _ = writeln!(page, "  no other path: {text}");
+    }
+    page
+}
+
+/// The lines of an entry, for one request.
+fn lines(entry: &TraceEntry) -> String {
+    let TraceEntry { at, node, what } = entry;
+    let text = match what {
+        Traced::Choice(choice) => return chosen(entry, choice),
+        Traced::Prospect { by, at: due, .. } => format!("{}, due at {due}", ends_by(*by)),
+        Traced::Tracked { until, .. } => {
+            format!("waits for the response until {until} (transaction_timeout)")
+        }
+        Traced::Overdue {
+            since, next_hop, ..
+        } => {
+            let hop = next_hop.as_ref();
+            let hop = hop.map_or_else(String::new, |hop| format!("; the next hop was {hop}"));
+            format!("the monitor thread finds the response overdue since {since}{hop}")
+        }
+        Traced::NoResend { message, why } => {
+            format!("message {message} is not resent: {}", no_resend(*why))
+        }
+        Traced::Loss { message, why } => format!("message {message} is lost: {}", loss(*why)),
+        Traced::Event(_) => match event(entry) {
+            Some(text) => text,
+            None => return String::new(),
+        },
+    };
+    format!("{at} {node}: {text}\n")
+}
+
+/// The line of an entry in a list of all messages; `None` if it has none.
+fn short(entry: &TraceEntry) -> Option<String> {
+    let TraceEntry { at, node, what } = entry;
+    let text = match what {
+        Traced::Choice(choice) => head(choice),
+        Traced::Event(
+            What::Judged { .. } | What::Ended { .. } | What::Health { .. } | What::Told { .. },
+        ) => event(entry)?,
+        Traced::Overdue { request, .. } => format!("the response to {request} is overdue"),
+        Traced::Loss { message, why } => format!("message {message} is lost: {}", loss(*why)),
+        _ => return None,
+    };
+    Some(format!("{at} {node}: {text}\n"))
+}
+
+fn head(choice: &Choice) -> String {
+    let path = match &choice.path {
+        Ok((by, to)) => format!("by {by} to {to}"),
+        Err(status) => format!("no path to {}: {status}", choice.destination),
+    };
+    format!(
+        "message {} (request {}, {}), {} of {} bytes, portal {}: try {} {path}",
+        choice.message,
+        choice.request,
+        errand(choice.errand),
+        choice.kind.name().to_uppercase(),
+        choice.length,
+        choice.portal,
+        choice.attempt,
+    )
+}
+
+fn chosen(entry: &TraceEntry, choice: &Choice) -> String {
+    let mut page = format!("\n{} {}: {}\n", entry.at, entry.node, head(choice));
+    let sides = [
+        ("source", "fatal", &choice.local),
+        ("destination", "reported down", &choice.remote),
+    ];
+    for (side, down, all) in sides {
+        for candidate in all {
+            page += &row(side, down, candidate);
+        }
+    }
+    page
+}
+
+fn row(side: &str, down: &str, candidate: &Candidate) -> String {
+    let Candidate {
+        nid,
+        health,
+        credits,
+        priority,
+        sequence,
+        ..
+    } = candidate;
+    let down = if candidate.down {
+        format!(", {down}")
+    } else {
+        String::new()
+    };
+    let verdict = match candidate.passed_over {
+        None => "chosen",
+        Some(why) => passed_over(why),
+    };
+    format!(
+        "  {side:<12}{nid:<18} health {health:>4}, credits {credits}, priority {priority}, \
+         selected {sequence} times{down}: {verdict}\n",
+        nid = nid.to_string(),
+        health = health.value(),
+    )
+}
+
+/// An event in words; `None` for one that the trace tells otherwise.
+fn event(entry: &TraceEntry) -> Option<String> {
+    let Traced::Event(what) = &entry.what else {
+        return None;
+    };
+    Some(match what {
+        What::Judged {
+            message,
+            status,
+            resend,
+        } => {
+            let then = if *resend { ", and it is resent" } else { "" };
+            format!("the try of message {message} ends: {status}{then}")
+        }
+        What::Ended {
+            message,
+            status,
+            resends,
+            ending,
+        } => {
+            let ending = match ending {
+                Ending::Success => "sent",
+                Ending::Failure => "failed",
+                Ending::Deadline => "past its deadline",
+            };
+            format!("message {message} is finalised: {ending}, {status}, {resends} resends")
+        }
+        What::Health {
+            ni,
+            side,
+            before,
+            after,
+            ..
+        } => {
+            let side = match side {
+                Side::Local => "its own NI",
+                Side::Peer => "the peer NI",
+            };
+            format!(
+                "{side} {ni} on {}: health {before} to {after}",
+                entry.node.as_str()
+            )
+        }
+        What::Told {
+            request,
+            event,
+            result,
+            last,
+        } => {
+            let event = match event {
+                UlpEvent::Send => "SEND",
+                UlpEvent::Ack => "ACK",
+                UlpEvent::Reply => "REPLY",
+                UlpEvent::Unlink => "UNLINK",
+            };
+            let result = match result {
+                UlpResult::Ok => "success".to_owned(),
+                UlpResult::Failed(status) => format!("failure ({status})"),
+                UlpResult::TimedOut => "timed out (-ETIMEDOUT)".to_owned(),
+                UlpResult::Shutdown => "LNet was unloaded".to_owned(),
+            };
+            let last = if *last { ", nothing follows" } else { "" };
+            format!("the layer above is told of {request}: {event}, {result}{last}")
+        }
+        What::Arrived {
+            request,
+            kind,
+            from,
+            ..
+        } => {
+            let kind = kind.name().to_uppercase();
+            format!("{kind} of request {request} arrives from {from}")
+        }
+        What::Sent { .. } | What::Dropped { .. } | What::Console(_) => return None,
+    })
+}
+
+fn errand(errand: Errand) -> &'static str {
+    match errand {
+        Errand::Ulp => "of the layer above",
+        Errand::RecoverLocal => "recovery ping of an own NI",
+        Errand::RecoverPeer => "recovery ping of a peer NI",
+        Errand::RouterPing => "router ping",
+        Errand::Push => "push",
+        Errand::Answer => "answer",
+        Errand::Forward => "forwarded",
+    }
+}
+
+fn timer_of(trouble: Trouble) -> Option<&'static str> {
+    match trouble.noticed() {
+        Noticed::AtOnce => None,
+        Noticed::AfterRetries => Some("the retries of the reliable connection"),
+        Noticed::AfterLndTimeout => Some("lnd_timeout"),
+    }
+}
+
+fn ends_by(by: EndsBy) -> String {
+    match by {
+        EndsBy::Arrival => "on the wire, arrival".to_owned(),
+        EndsBy::Rule => "a fault rule of this node ends the try".to_owned(),
+        EndsBy::Driver(trouble) => {
+            let timer = timer_of(trouble).unwrap_or("no timer, the driver knows at once");
+            let what = match trouble {
+                Trouble::CompletionFailed => "posted, its completion will fail",
+                Trouble::AwaitingResponse => "sent, the driver's answer will not come",
+                Trouble::StillSending => "still being sent at the timeout",
+                Trouble::StillQueued => "still queued at the timeout",
+                Trouble::ConnectTimedOut => "connecting takes too long",
+                Trouble::ConnectUnreachable => "connecting finds no host",
+                Trouble::ConnectRefused => "connecting is refused",
+                Trouble::ConnectFailed => "connecting fails",
+                Trouble::Nak => "the other side answers with an error",
+                Trouble::NoResources => "no descriptor to send it with",
+            };
+            format!("{what}; {timer}")
+        }
+    }
+}
+
+fn no_resend(why: NoResend) -> String {
+    match why {
+        NoResend::Deadline => "its deadline has passed".to_owned(),
+        NoResend::Status(status) => format!("LNet never resends after {status}"),
+        NoResend::OneLocalNi => "the node has no other NI".to_owned(),
+        NoResend::OnePeerNi => "the peer has no other NI".to_owned(),
+        NoResend::RecoveryPing => "a recovery ping is sent once".to_owned(),
+        NoResend::RetriesUsed(count) => format!("all of its retry_count {count} resends are used"),
+    }
+}
+
+fn loss(why: Loss) -> &'static str {
+    match why {
+        Loss::Rule => "a fault rule of this node drops it on arrival",
+        Loss::Late => "it arrives after its deadline",
+        Loss::Asymmetric => "drop_asym_route, no route leads back by this way",
+        Loss::NoRequest => "it answers no open request",
+        Loss::NotForwarded => "it is for another node, and this one does not forward",
+        Loss::DeadHop => "the router's next hop is dead",
+    }
+}
+
+fn passed_over(why: PassedOver) -> &'static str {
+    match why {
+        PassedOver::NoPath => "there is no path",
+        PassedOver::SourceGiven => "passed over, the source is given",
+        PassedOver::OneSource => "passed over, the peer keeps seeing one NI",
+        PassedOver::Fixed => "passed over, the message goes to a fixed NID",
+        PassedOver::OtherNet => "passed over, another net was chosen",
+        PassedOver::Fatal => "passed over, its fatal flag is set",
+        PassedOver::Used => "passed over, an earlier try used it",
+        PassedOver::Loses(criterion) => match criterion {
+            Criterion::Health => "passed over, lower health",
+            Criterion::Priority => "passed over, priority",
+            Criterion::DevicePriority => "passed over, priority of the device",
+            Criterion::NumaDistance => "passed over, NUMA distance",
+            Criterion::Credits => "passed over, fewer credits",
+            Criterion::Sequence => "passed over, selected more often",
+            Criterion::Order => "passed over, later in the configuration",
+        },
+    }
+}

@@ -1,0 +1,126 @@
+//! The trace of a request: which timer ran out, who was blamed, why no other path was tried.
+
+use lnet::{FaultEffect, Lnet, Notice, Pace, PortEvent, Profile, Request, Traces, Verb};
+use rstest::rstest;
+use simfs::SimTime;
+
+use crate::stage::{self, rule, simulate};
+
+/// The trace of a GET by A to B's first interface, under faults that `arrange` sets up, after 200 s.
+fn check(world: &str, profile: Profile, arrange: impl FnOnce(&mut Lnet)) -> String {
+    let mut lnet = stage::lnet(stage::specs(world, profile));
+    lnet.record();
+    arrange(&mut lnet);
+    let request = Request {
+        node: stage::name("A"),
+        verb: Verb::Get,
+        source: None,
+        destination: stage::nid("b1", "o2ib"),
+        length: 100,
+        portal: 8,
+    };
+    let id = lnet.send(request).unwrap();
+    lnet.advance(SimTime::from_secs(200));
+    let id: u64 = id.to_string().parse().unwrap();
+    Traces(lnet.trace()).why(id).unwrap()
+}
+
+#[test]
+fn a_lost_get_is_overdue_after_the_transaction_timeout_and_never_resent() {
+    let page = check("mr", Profile::V2_15, |lnet| {
+        let lost = rule(Pace::Every, FaultEffect::Drop);
+        lnet.add_rule(&stage::name("B"), lost).unwrap();
+    });
+    for part in [
+        "first timer to run out: transaction_timeout of the response, at 50s; found by the monitor thread at 50s\n",
+        "LNet never resends for want of a response\n",
+        "a fault rule of this node drops it on arrival\n",
+        "UNLINK, timed out (-ETIMEDOUT), nothing follows\n",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+/// The peer's port is dark: the first try connects until lnd_timeout, which LNet never resends after.
+#[rstest]
+#[case(Profile::V2_15, "lnd_timeout, at 16s")]
+#[case(Profile::V2_17, "lnd_timeout, at 49s")]
+fn a_connection_that_never_comes_runs_into_the_lnd_timeout(
+    #[case] profile: Profile,
+    #[case] timer: &str,
+) {
+    let page = check("sr", profile, |lnet| {
+        let (port, event) = (stage::port("B", "b1"), PortEvent::Error);
+        lnet.notify(Notice::Port { port, event }).unwrap();
+    });
+    assert!(
+        page.contains(&format!("first timer to run out: {timer}\n")),
+        "{page}"
+    );
+    assert!(
+        page.contains("LNet never resends after network_timeout\n"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_local_failure_costs_a_hundred_and_is_resent_by_the_other_interface() {
+    let page = check("mr", Profile::V2_17, |lnet| {
+        let once = simulate(Pace::OneIn(2), "local_dropped");
+        lnet.add_rule(&stage::name("A"), once).unwrap();
+    });
+    for part in [
+        "blamed: at 0s, its own NI a1@o2ib on A: health 1000 to 900\n",
+        "local_dropped, and it is resent\n",
+        "passed over, lower health\n",
+        ": try 2 by a2@o2ib to ",
+        "REPLY, success, nothing follows\n",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+#[test]
+fn after_retry_count_resends_the_message_fails() {
+    let page = check("mr", Profile::V2_17, |lnet| {
+        let all = simulate(Pace::Every, "local_dropped");
+        lnet.add_rule(&stage::name("A"), all).unwrap();
+    });
+    assert!(page.contains(": try 3 by "), "{page}");
+    assert!(!page.contains(": try 4 by "), "{page}");
+    assert!(
+        page.contains("all of its retry_count 2 resends are used\n"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_fatal_interface_is_passed_over_whatever_its_health() {
+    let page = check("mr", Profile::V2_17, |lnet| {
+        let (port, event) = (stage::port("A", "a1"), PortEvent::Error);
+        lnet.notify(Notice::Port { port, event }).unwrap();
+    });
+    assert!(
+        page.contains("fatal: passed over, its fatal flag is set\n"),
+        "{page}"
+    );
+    assert!(page.contains("first timer to run out: none\n"), "{page}");
+    assert!(page.contains("blamed: no interface\n"), "{page}");
+}
+
+#[test]
+fn a_message_that_was_not_sent_has_no_trace() {
+    let error = Traces(&[]).why(7).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no message 7 was sent\nhint: nothing was sent up to this time"
+    );
+}
+
+/// Without a request for it, nothing is recorded.
+#[test]
+fn a_network_records_on_request_only() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    lnet.advance(SimTime::from_secs(100));
+    assert_eq!(lnet.trace(), []);
+}
