@@ -1,10 +1,13 @@
-//! What a run was asked for, apart from where its results go and which shard of it is played: two runs with the same words
-//! give the same results, and shards with the same words are those of one run. Start at [`asked`].
+//! What a run was asked for, apart from where its results go, how they are told and which shard of it is played: two runs with
+//! the same words give the same results, and shards with the same words are those of one run. Start at [`asked`].
 
 use std::ffi::OsString;
 
-/// The arguments that say where results go, or which shard is played; each has a value.
-const ELSEWHERE: [&str; 3] = ["--out", "--report", "--shard"];
+/// The arguments that say where results go, how they are told, or which shard is played, and that have a value.
+const ELSEWHERE: [&str; 5] = ["--color", "--out", "--report", "--shard", "--slowest"];
+
+/// Those that say how results are told, and that have none.
+const TOLD: [&str; 5] = ["--not-judged", "--quiet", "--verbose", "-q", "-v"];
 
 /// These words of a command line without those.
 pub(super) fn asked<'w>(words: impl IntoIterator<Item = &'w OsString>) -> Vec<String> {
@@ -18,7 +21,7 @@ pub(super) fn asked<'w>(words: impl IntoIterator<Item = &'w OsString>) -> Vec<St
         };
         if ELSEWHERE.contains(&&*word) {
             words.next();
-        } else if !ELSEWHERE.into_iter().any(is_one) {
+        } else if !TOLD.contains(&&*word) && !ELSEWHERE.into_iter().any(is_one) {
             kept.push(word.into_owned());
         }
     }
@@ -30,8 +33,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_that_say_where_results_go_and_which_shard_it_is_are_left_out() {
-        let words = "run port --shard 1/2 --outage --out=a --jobs 2 --report junit=x --filter x";
+    fn the_words_that_say_where_results_go_how_they_are_told_and_which_shard_it_is_are_left_out() {
+        let words = "run port -q --shard 1/2 --outage --out=a --jobs 2 --report junit=x --slowest 3 --filter x";
         let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
         assert_eq!(
             asked(&words).join(" "),
