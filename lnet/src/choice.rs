@@ -4,7 +4,9 @@
 
 use super::{
     message::{Leg, Message},
+    ni::LocalNi,
     node::Node,
+    peer::PeerNi,
     select::{NoPath, is_free},
     trace::{Candidate, Choice, PassedOver, Rank, loses},
 };
@@ -60,7 +62,7 @@ impl Node {
                 Some(self.compared(message.used.contains(ni.nid()), &ranks))
             }
         };
-        let candidate = |(at, ni): (usize, &super::ni::LocalNi)| Candidate {
+        let candidate = |(at, ni): (usize, &LocalNi)| Candidate {
             nid: ni.nid().clone(),
             health: ni.health,
             down: ni.fatal,
@@ -94,7 +96,7 @@ impl Node {
                 Some(self.compared(message.used.contains(&ni.nid), &ranks))
             }
         };
-        let candidate = |(at, ni): (usize, &super::peer::PeerNi)| Candidate {
+        let candidate = |(at, ni): (usize, &PeerNi)| Candidate {
             nid: ni.nid.clone(),
             health: ni.health,
             down: ni.reported_down,

@@ -192,7 +192,7 @@ impl Node {
 
     /// A health value as selection counts it: without health evaluation, the HLD's selection takes every
     /// interface as healthy.
-    pub(crate) fn counted(&self, health: Health) -> Health {
+    fn counted(&self, health: Health) -> Health {
         let evaluates = self.params.sensitivity() > 0 || self.behaviour().retries_need_health;
         if evaluates { health } else { Health::MAX }
     }

@@ -25,20 +25,29 @@ fn check(world: &str, profile: Profile, arrange: impl FnOnce(&mut Lnet)) -> Stri
     Traces(lnet.trace()).why(id).unwrap()
 }
 
+/// Each part is on the page.
+#[track_caller]
+fn tells(page: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
 #[test]
 fn a_lost_get_is_overdue_after_the_transaction_timeout_and_never_resent() {
     let page = check("mr", Profile::V2_15, |lnet| {
         let lost = rule(Pace::Every, FaultEffect::Drop);
         lnet.add_rule(&stage::name("B"), lost).unwrap();
     });
-    for part in [
-        "first timer to run out: transaction_timeout of the response, at 50s; found by the monitor thread at 50s\n",
-        "LNet never resends for want of a response\n",
-        "a fault rule of this node drops it on arrival\n",
-        "UNLINK, timed out (-ETIMEDOUT), nothing follows\n",
-    ] {
-        assert!(page.contains(part), "{part}: {page}");
-    }
+    tells(
+        &page,
+        &[
+            "first timer to run out: transaction_timeout of the response, at 50s; found by the monitor thread at 50s\n",
+            "LNet never resends for want of a response\n",
+            "a fault rule of this node drops it on arrival\n",
+            "UNLINK, timed out (-ETIMEDOUT), nothing follows\n",
+        ],
+    );
 }
 
 /// The peer's port is dark: the first try connects until lnd_timeout, which LNet never resends after.
@@ -53,13 +62,12 @@ fn a_connection_that_never_comes_runs_into_the_lnd_timeout(
         let (port, event) = (stage::port("B", "b1"), PortEvent::Error);
         lnet.notify(Notice::Port { port, event }).unwrap();
     });
-    assert!(
-        page.contains(&format!("first timer to run out: {timer}\n")),
-        "{page}"
-    );
-    assert!(
-        page.contains("LNet never resends after network_timeout\n"),
-        "{page}"
+    tells(
+        &page,
+        &[
+            &format!("first timer to run out: {timer}\n"),
+            "LNet never resends after network_timeout\n",
+        ],
     );
 }
 
@@ -69,15 +77,16 @@ fn a_local_failure_costs_a_hundred_and_is_resent_by_the_other_interface() {
         let once = simulate(Pace::OneIn(2), "local_dropped");
         lnet.add_rule(&stage::name("A"), once).unwrap();
     });
-    for part in [
-        "blamed: at 0s, its own NI a1@o2ib on A: health 1000 to 900\n",
-        "local_dropped, and it is resent\n",
-        "passed over, lower health\n",
-        ": try 2 by a2@o2ib to ",
-        "REPLY, success, nothing follows\n",
-    ] {
-        assert!(page.contains(part), "{part}: {page}");
-    }
+    tells(
+        &page,
+        &[
+            "blamed: at 0s, its own NI a1@o2ib on A: health 1000 to 900\n",
+            "local_dropped, and it is resent\n",
+            "passed over, lower health\n",
+            ": try 2 by a2@o2ib to ",
+            "REPLY, success, nothing follows\n",
+        ],
+    );
 }
 
 #[test]
@@ -86,12 +95,11 @@ fn after_retry_count_resends_the_message_fails() {
         let all = simulate(Pace::Every, "local_dropped");
         lnet.add_rule(&stage::name("A"), all).unwrap();
     });
-    assert!(page.contains(": try 3 by "), "{page}");
-    assert!(!page.contains(": try 4 by "), "{page}");
-    assert!(
-        page.contains("all of its retry_count 2 resends are used\n"),
-        "{page}"
+    tells(
+        &page,
+        &[": try 3 by ", "all of its retry_count 2 resends are used\n"],
     );
+    assert!(!page.contains(": try 4 by "), "{page}");
 }
 
 #[test]
@@ -100,12 +108,14 @@ fn a_fatal_interface_is_passed_over_whatever_its_health() {
         let (port, event) = (stage::port("A", "a1"), PortEvent::Error);
         lnet.notify(Notice::Port { port, event }).unwrap();
     });
-    assert!(
-        page.contains("fatal: passed over, its fatal flag is set\n"),
-        "{page}"
+    tells(
+        &page,
+        &[
+            "fatal: passed over, its fatal flag is set\n",
+            "first timer to run out: none\n",
+            "blamed: no interface\n",
+        ],
     );
-    assert!(page.contains("first timer to run out: none\n"), "{page}");
-    assert!(page.contains("blamed: no interface\n"), "{page}");
 }
 
 #[test]

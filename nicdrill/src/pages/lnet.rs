@@ -8,7 +8,7 @@ use platforms::NodeName;
 use scenarios::{Plan, Story};
 use std::borrow::Cow;
 
-use director::{FreezeError, freeze_at};
+use director::{Director, FreezeError, freeze_at};
 
 /// The default views.
 const VIEWS: [View; 3] = [View::Net, View::Peer, View::Stats];
@@ -77,19 +77,7 @@ pub(crate) fn lnet_page(
         None => VIEWS.to_vec(),
     };
     let (director, left_out) = freeze_at(story, asked.at)?;
-    let all = story.workloads.keys();
-    let nets: Vec<(&str, &Lnet)> = all
-        .filter_map(|name| Some((name.as_str(), director.workloads().lnet(name)?)))
-        .collect();
-    if nets.is_empty() {
-        return Err(LnetPageError::NoLnet(story.name.clone()));
-    }
-    let names: Vec<&str> = nets.iter().map(|(name, _)| *name).collect();
-    if let Some(asked) = asked.workload.filter(|asked| !names.contains(asked)) {
-        return Err(unknown("workload on LNet", asked, &names));
-    }
-    let meant = |name: &str| asked.workload.is_none_or(|asked| asked == name);
-    let nets: Vec<(&str, &Lnet)> = nets.into_iter().filter(|(name, _)| meant(name)).collect();
+    let nets = nets(story, &director, asked.workload)?;
     let nodes: Vec<&NodeName> = nets
         .iter()
         .flat_map(|(_, lnet)| lnet.nodes().map(|node| node.name()))
@@ -135,22 +123,8 @@ pub(crate) fn trace_page(
         }
     }
     let (director, left_out) = freeze_at(&story, asked.at)?;
-    let all = story.workloads.keys();
-    let nets: Vec<(&str, &Lnet)> = all
-        .filter_map(|name| Some((name.as_str(), director.workloads().lnet(name)?)))
-        .collect();
-    if nets.is_empty() {
-        return Err(LnetPageError::NoLnet(story.name.clone()));
-    }
-    let names: Vec<&str> = nets.iter().map(|(name, _)| *name).collect();
-    if let Some(asked) = asked.workload.filter(|asked| !names.contains(asked)) {
-        return Err(unknown("workload on LNet", asked, &names));
-    }
     let mut page = String::new();
-    for (name, lnet) in nets {
-        if asked.workload.is_some_and(|asked| asked != name) {
-            continue;
-        }
+    for (name, lnet) in nets(&story, &director, asked.workload)? {
         let now = director.fabric().now();
         page += &format!("# messages of workload {name}, up to {now}\n");
         let traces = Traces(lnet.trace());
@@ -160,6 +134,27 @@ pub(crate) fn trace_page(
         };
     }
     Ok((page, left_out))
+}
+
+/// The networks of a played story, or that of one workload, by the workload's name.
+fn nets<'w>(
+    story: &'w Story,
+    director: &'w Director,
+    asked: Option<&str>,
+) -> Result<Vec<(&'w str, &'w Lnet)>, LnetPageError> {
+    let all = story.workloads.keys();
+    let mut nets: Vec<(&str, &Lnet)> = all
+        .filter_map(|name| Some((name.as_str(), director.workloads().lnet(name)?)))
+        .collect();
+    if nets.is_empty() {
+        return Err(LnetPageError::NoLnet(story.name.clone()));
+    }
+    let names: Vec<&str> = nets.iter().map(|(name, _)| *name).collect();
+    if let Some(asked) = asked.filter(|asked| !names.contains(asked)) {
+        return Err(unknown("workload on LNet", asked, &names));
+    }
+    nets.retain(|(name, _)| asked.is_none_or(|asked| asked == *name));
+    Ok(nets)
 }
 
 fn unknown(what: &'static str, asked: &str, known: &[&str]) -> LnetPageError {

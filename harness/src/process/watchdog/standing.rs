@@ -48,7 +48,6 @@ struct Ready {
 }
 
 /// A thread as the kernel shows it.
-#[derive(Clone)]
 pub(super) struct Thread {
     pub(super) id: String,
     pub(super) state: char,

@@ -1,0 +1,41 @@
+# shellcheck shell=bash
+# What `run` and `fit` share; both read it. Folders of monitors with a pace of their own are mostly waited for, so they are taken
+# beside each other and beside the others. `here` is the folder of the monitors, in which they begin; what is not as expected is in
+# `failed`.
+
+here=$PWD
+failed=()
+
+# verdict: ends with 1 if something was not as expected.
+verdict() {
+  if [ ${#failed[@]} -gt 0 ]; then
+    printf '\nnot as expected: %s\n' "${failed[*]}"
+    exit 1
+  fi
+}
+
+# each COMMAND FOLDER...: the command for each folder, and then the verdict; what it printed about monitors with a pace of their
+# own is printed at the end.
+each() {
+  local command=$1 folder number own_pace=() others=() beside=()
+  shift
+  for folder in "$@"; do
+    if grep -qs '^real_time:' "$here/$folder"/*.yaml; then own_pace+=("$folder"); else others+=("$folder"); fi
+  done
+  trap wait EXIT
+  for folder in "${own_pace[@]}"; do
+    mkdir -p "$here/$folder/build"
+    (
+      "$command" "$folder"
+      verdict
+    ) >"$here/$folder/build/beside.txt" 2>&1 &
+    beside+=($!)
+  done
+  for folder in "${others[@]}"; do "$command" "$folder"; done
+  for number in "${!beside[@]}"; do
+    folder=${own_pace[number]}
+    wait "${beside[number]}" || failed+=("$folder")
+    cat "$here/$folder/build/beside.txt"
+  done
+  verdict
+}
