@@ -7,11 +7,16 @@ use std::{env, process::ExitCode};
 
 use harness::process::Stage;
 use libtest_mimic::{Arguments, Trial};
+use nix::sched::{CloneFlags, unshare};
+use rustix::mount::{MountPropagationFlags, mount_change};
 
 /// Runs the tests selected on the command line.
 pub fn run(tests: &[(&'static str, fn())]) -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
+    if !arguments.list {
+        mount_apart();
+    }
     if !arguments.list
         && let Err(reason) = Stage::here()
     {
@@ -29,4 +34,13 @@ pub fn run(tests: &[(&'static str, fn())]) -> ExitCode {
         })
     });
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
+
+/// Takes a mount namespace of the program's own, so that the mounts of a test that is killed end with it. Only root may; for
+/// others a mount stays visible, and its creator unmounts it.
+fn mount_apart() {
+    if unshare(CloneFlags::CLONE_NEWNS).is_ok() {
+        let slave = MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM;
+        mount_change("/", slave).expect("root can keep its mounts to itself");
+    }
 }
