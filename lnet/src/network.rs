@@ -17,6 +17,7 @@ use super::{
     peer::Peer,
     stats::MessageKind,
     status::MsgStatus,
+    trace::TraceEntry,
     wire::{Notice, PortEvent, Timing, Wire},
     workload_event::{Log, What, WorkloadEvent},
 };
@@ -332,5 +333,16 @@ impl Lnet {
             }
         }
         peers
+    }
+
+    /// Records a trace from now on.
+    pub fn record(&mut self) {
+        self.log.trace.get_or_insert_default();
+    }
+
+    /// The trace, in order; empty unless it is recorded.
+    #[must_use]
+    pub fn trace(&self) -> &[TraceEntry] {
+        self.log.trace.as_deref().unwrap_or_default()
     }
 }

@@ -1,5 +1,5 @@
 //! The trace of a network: each choice of a path with its candidates, each timer, each loss, beside
-//! the events. Recorded on request only ([`Lnet::record`]).
+//! the events. Recorded on request only ([`crate::Lnet::record`]).
 //!
 //! `trace_text` formats it.
 
@@ -9,7 +9,6 @@ use simfs::SimTime;
 use super::{
     health::Health,
     message::MessageId,
-    network::Lnet,
     nid::Nid,
     stats::MessageKind,
     status::MsgStatus,
@@ -230,17 +229,4 @@ pub(crate) fn loses(rank: &Rank, chosen: &Rank) -> PassedOver {
     let mut pairs = Criterion::ALL.into_iter().zip(rank.iter().zip(chosen));
     let first = pairs.find(|(_, (own, best))| own < best);
     PassedOver::Loses(first.map_or(Criterion::Order, |(criterion, _)| criterion))
-}
-
-impl Lnet {
-    /// Records a trace from now on.
-    pub fn record(&mut self) {
-        self.log.trace.get_or_insert_default();
-    }
-
-    /// The trace, in order; empty unless it is recorded.
-    #[must_use]
-    pub fn trace(&self) -> &[TraceEntry] {
-        self.log.trace.as_deref().unwrap_or_default()
-    }
 }
