@@ -8,7 +8,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use fabric::Fabric;
 use lnet::{Lnet, LnetError, NiView, StorageWorkload};
-use mpib::{AgentError, JobWorkload};
+use mpib::{AgentError, Job, JobWorkload};
 use platforms::{NodeName, SlotRef};
 use scenarios::{Plan, WorkloadAction};
 use workloads::{Running, Workload, WorkloadStats};
@@ -159,6 +159,12 @@ impl RunningWorkloads {
     #[must_use]
     pub fn lnet(&self, name: &str) -> Option<&Lnet> {
         Some(self.storage.get(name)?.lnet())
+    }
+
+    /// The job of a workload over MPIB.
+    #[must_use]
+    pub fn job(&self, name: &str) -> Option<&Job> {
+        Some(self.jobs.get(name)?.job())
     }
 
     fn lnet_mut(

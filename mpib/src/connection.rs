@@ -160,6 +160,8 @@ pub(super) struct Connection {
     /// Number of them whose places in the send queue are free again: a completion frees its own and all
     /// before it.
     pub(super) clears_freed: u64,
+    /// Number of messages sent with each mask, by its bits.
+    pub(super) masks: [u64; 4],
 }
 
 impl Connection {
@@ -174,6 +176,7 @@ impl Connection {
             sends_open: 0,
             clears: 0,
             clears_freed: 0,
+            masks: [0; 4],
         }
     }
 

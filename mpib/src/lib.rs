@@ -25,6 +25,7 @@ mod hints;
 mod topology;
 
 mod connection;
+mod event;
 mod log;
 mod message;
 mod net;
@@ -36,6 +37,7 @@ mod trace;
 mod failure;
 mod job;
 mod plan;
+mod rescue;
 mod traffic;
 mod workload;
 
@@ -43,6 +45,7 @@ pub use agent::{Agent, AgentMessage, FlowId, SOCKET_MAGIC, Unregistered};
 pub use bytes::Bytes;
 pub use connection::{ConnectError, ConnectionId, Death, Side};
 pub use environment::{Environment, Parameters, Refusal};
+pub use event::{AsyncEvent, NetEvent, NetEventKind, QueuePairId};
 pub use failure::{Failure, FailureCause, Stall};
 pub use gid::Gid;
 pub use hints::{BadHints, HINT_SLOTS, HINTS_MAGIC, HintMemory, HintReader, HintSlot, HintWriter};
@@ -57,9 +60,10 @@ pub use net::{
 pub use path::{Path, ShareSource};
 pub use plan::{HostPlan, JobPlan, RailPlan};
 pub use profile::{Mode, Profile};
-pub use queue_pair::{ACK_TIMEOUT_EXPONENT, Retries, WC_RETRY_EXCEEDED, ack_timeout};
+pub use queue_pair::{ACK_TIMEOUT_EXPONENT, Retries, WC_FLUSHED, WC_RETRY_EXCEEDED, ack_timeout};
 pub use rail::{PerRail, Rail, RailMask};
 pub use rail_change::{RailChange, RailState};
+pub use rescue::Rescue;
 pub use result::NcclResult;
 pub use split::{Split, SupBandwidth};
 pub use topology::{Host, HostId, Nic, eight_vms};

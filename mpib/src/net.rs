@@ -13,6 +13,7 @@
 //! advance time.
 
 mod calls;
+mod record;
 mod setup;
 mod view;
 
@@ -21,6 +22,7 @@ use std::collections::BTreeMap;
 use simfs::SimTime;
 
 use super::connection::{Connection, ConnectionId, Death, Load, Side, Write};
+use super::event::{NetEvent, NetEventKind, QueuePairId};
 use super::message::RequestId;
 use super::queue_pair::Tried;
 use super::{
@@ -138,6 +140,7 @@ pub struct Net {
     logs: Vec<LogLine>,
     posts: Vec<Post>,
     hazards: Vec<Hazard>,
+    events: Vec<NetEvent>,
 }
 
 impl Net {
@@ -165,6 +168,7 @@ impl Net {
             logs: Vec::new(),
             posts: Vec::new(),
             hazards: Vec::new(),
+            events: Vec::new(),
         }
     }
 
@@ -203,7 +207,8 @@ impl Net {
         let RailChange {
             host, rail, state, ..
         } = change;
-        self.host_state_mut(host).rails[rail] = state;
+        let before = std::mem::replace(&mut self.host_state_mut(host).rails[rail], state);
+        self.record_change(host, rail, before, state);
         if state != RailState::Gone {
             return;
         }
@@ -284,7 +289,23 @@ impl Net {
         let pair = &mut self.connection_mut(id).end_mut(side).queue_pairs[usize::from(queue_pair)];
         if pair.is_free(is_up) {
             self.got_through(id, side, rail, write);
-        } else if pair.wait(write) {
+            return;
+        }
+        let behind = pair.waiting();
+        let is_first = pair.wait(write);
+        let posted = NetEventKind::Post {
+            queue_pair: QueuePairId {
+                connection: id,
+                side,
+                index: queue_pair,
+            },
+            purpose: kind,
+            bytes: write.bytes,
+            mask: immediate.map(super::Immediate::mask),
+            behind,
+        };
+        self.record(host, rail, posted);
+        if is_first {
             self.expect_timeout(Timeout {
                 connection: id,
                 side,
@@ -314,15 +335,36 @@ impl Net {
         let is_up = self.is_up(id, rail);
         let connection = self.connection_mut(id);
         let pair = &mut connection.end_mut(side).queue_pairs[usize::from(queue_pair)];
-        match pair.timed_out(is_up, retries) {
+        let (waiting, tried) = (pair.waiting(), pair.timed_out(is_up, retries));
+        let tries = pair.tries();
+        let queue_pair = QueuePairId {
+            connection: id,
+            side,
+            index: queue_pair,
+        };
+        match tried {
             Tried::Through(writes) => {
+                let acknowledged = NetEventKind::Acknowledged {
+                    queue_pair,
+                    writes: writes.len(),
+                };
+                self.record(host, rail, acknowledged);
                 for write in writes {
                     self.got_through(id, side, rail, write);
                 }
             }
-            Tried::Lost => self.expect_timeout(timeout),
+            Tried::Lost => {
+                self.record(host, rail, NetEventKind::Retry { queue_pair, tries });
+                self.expect_timeout(timeout);
+            }
             Tried::Dead => {
                 connection.dead = Some((now, Death::RetryExceeded { host, rail }));
+                let exceeded = NetEventKind::RetryExceeded {
+                    queue_pair,
+                    tries,
+                    flushed: waiting - 1,
+                };
+                self.record(host, rail, exceeded);
             }
         }
     }

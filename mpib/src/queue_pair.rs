@@ -21,6 +21,10 @@ pub const ACK_TIMEOUT_EXPONENT: u8 = 20;
 /// The completion status of a dead queue pair: `IBV_WC_RETRY_EXC_ERR`.
 pub const WC_RETRY_EXCEEDED: u8 = 12;
 
+/// The completion status of a write behind the one that killed its queue pair: `IBV_WC_WR_FLUSH_ERR`
+/// ("rdma-core, libibverbs/verbs.h", `enum ibv_wc_status`).
+pub const WC_FLUSHED: u8 = 5;
+
 /// The timeout of one try for an exponent: 4.096 µs × 2^exponent. Range of the exponent: 0 to 31.
 #[must_use]
 pub const fn ack_timeout(exponent: u8) -> SimTime {
@@ -84,6 +88,16 @@ impl<W> QueuePair<W> {
             waiting: VecDeque::new(),
             tries: 0,
         }
+    }
+
+    /// Number of writes that wait, with the first.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The number of tries of the first write that waits.
+    pub(super) const fn tries(&self) -> u8 {
+        self.tries
     }
 
     /// Whether a write posted now is delivered at once, given whether the rail is up.

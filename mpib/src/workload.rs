@@ -95,6 +95,12 @@ impl JobWorkload {
         }
     }
 
+    /// The job.
+    #[must_use]
+    pub const fn job(&self) -> &Job {
+        &self.job
+    }
+
     /// The bytes that each of its ports has sent and received so far.
     pub fn carried(&self) -> impl Iterator<Item = (&SlotRef, NicBytes)> {
         let ports = self.ports.iter();

@@ -79,6 +79,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: LnetCommand,
     },
+    /// Show a scenario's jobs over MPIB: rails and masks, or an outage on their queue pairs
+    Mpib {
+        #[command(subcommand)]
+        command: MpibCommand,
+    },
     /// Replay recorded health events through rules, conditions and quarantine
     Replay(ReplayArguments),
     /// Mount the fake tree of a platform, and apply faults by command
@@ -378,6 +383,29 @@ pub(crate) struct LnetArguments {
     #[arg(long, conflicts_with_all = ["node", "view"])]
     pub(crate) trace: bool,
     /// A workload on LNet [default: every one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Option<String>,
+    /// The time, such as `10s` [default: the story's end]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+    #[command(flatten)]
+    pub(crate) which: OneDrill,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MpibCommand {
+    /// Print, at one time, how each connection is classified, which rails carry it, the bytes on them,
+    /// hints and hazards
+    Show(MpibArguments),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct MpibArguments {
+    /// Print what happened instead: log lines, asynchronous events, and the lost posts of each queue pair with
+    /// their retries and completion status, in order
+    #[arg(long)]
+    pub(crate) timeline: bool,
+    /// A job over MPIB [default: every one]
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Option<String>,
     /// The time, such as `10s` [default: the story's end]

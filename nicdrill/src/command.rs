@@ -52,7 +52,7 @@ pub(crate) use compare::compare;
 pub(crate) use completions::completions;
 pub(crate) use do_command::do_command;
 pub(crate) use fit::fit;
-pub(crate) use freeze_at::{link_show, lnet_show};
+pub(crate) use freeze_at::{link_show, lnet_show, mpib_show};
 pub(crate) use help::help;
 pub(crate) use init::init;
 pub(crate) use list::list;

@@ -22,7 +22,9 @@ use checks::Variant;
 use clap::Parser as _;
 use reports::ExitCode;
 
-use arguments::{Arguments, Command, LinkCommand, LnetCommand, PlatformCommand, ReportCommand};
+use arguments::{
+    Arguments, Command, LinkCommand, LnetCommand, MpibCommand, PlatformCommand, ReportCommand,
+};
 use command::Stop;
 
 /// A run makes and drops thousands of small worlds, on every core at once, and starts hundreds of
@@ -81,6 +83,9 @@ fn command(command: Command, words: &[OsString]) -> Result<process::ExitCode, St
         Command::Lnet {
             command: LnetCommand::Show(arguments),
         } => command::lnet_show(&arguments),
+        Command::Mpib {
+            command: MpibCommand::Show(arguments),
+        } => command::mpib_show(&arguments),
         Command::Replay(arguments) => command::replay(&arguments),
         Command::Mount(arguments) => command::mount(&arguments),
         Command::Monitor(_) => unreachable!("`monitor` is taken before the command line is read"),

@@ -1,4 +1,4 @@
-//! The pages that the command prints: one drill, links, LNet, platforms, help.
+//! The pages that the command prints: one drill, links, LNet, MPIB, platforms, help.
 //!
 //! Each takes data and returns text; none opens a file or a terminal.
 
@@ -7,6 +7,7 @@ mod drill;
 pub(crate) mod help_pages;
 mod link;
 mod lnet;
+mod mpib;
 pub(crate) mod platform_check;
 pub(crate) mod platform_pages;
 mod suite_check;
@@ -14,4 +15,5 @@ mod suite_check;
 pub(crate) use drill::drill_page;
 pub(crate) use link::link_page;
 pub(crate) use lnet::{LnetAsked, lnet_page, trace_page};
+pub(crate) use mpib::{MpibAsked, mpib_page};
 pub(crate) use suite_check::suite_check_page;

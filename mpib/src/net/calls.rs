@@ -103,6 +103,7 @@ impl Net {
         let (request, mask) = (self.request(id, Side::Send), split.mask());
         let connection = self.connection_mut(id);
         connection.sends_open += 1;
+        connection.masks[usize::from(mask.bits())] += 1;
         connection.sent(head, index);
         let slot = u8::try_from(head % 256).expect("a remainder of 256 fits");
         let load = Load::Data {

@@ -2,15 +2,59 @@
 
 use simfs::SimTime;
 
-use super::{Hazard, Net, Transport};
+use super::{Hazard, Net, Settings, Transport};
+use crate::HintSlot;
 use crate::connection::{ConnectionId, Death, Side};
-use crate::{Agent, Host, HostId, LogLine, NicBytes, Path, Post, Rail};
+use crate::{Agent, Host, HostId, LogLine, NetEvent, NicBytes, Path, Post, Rail};
 
 impl Net {
     /// The transport that moves the data.
     #[must_use]
     pub const fn transport(&self) -> Transport {
         self.transport
+    }
+
+    /// The settings.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What outages did to the queue pairs, and the devices' asynchronous events, in order.
+    #[must_use]
+    pub fn events(&self) -> &[NetEvent] {
+        &self.events
+    }
+
+    /// Both ends' hosts: the sender's first.
+    ///
+    /// # Panics
+    ///
+    /// If the connection does not belong to this net.
+    #[must_use]
+    pub fn ends(&self, connection: ConnectionId) -> [HostId; 2] {
+        let connection = self.connection(connection);
+        [connection.send.host, connection.receive.host]
+    }
+
+    /// The hint slot of an end, from 0; `None` on NCCL's own transport.
+    ///
+    /// # Panics
+    ///
+    /// If the connection does not belong to this net.
+    #[must_use]
+    pub fn slot(&self, connection: ConnectionId, side: Side) -> Option<HintSlot> {
+        self.connection(connection).end(side).slot
+    }
+
+    /// How many messages were sent on a connection with each mask, by its bits (0 to 3).
+    ///
+    /// # Panics
+    ///
+    /// If the connection does not belong to this net.
+    #[must_use]
+    pub fn masks(&self, connection: ConnectionId) -> [u64; 4] {
+        self.connection(connection).masks
     }
 
     /// Every line that the plugins logged, in order.

@@ -13,5 +13,6 @@ mod islands;
 mod job;
 mod laws;
 mod outage;
+mod rescue;
 mod split;
 mod story_laws;

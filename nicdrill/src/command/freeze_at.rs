@@ -1,4 +1,4 @@
-//! `nicdrill link show` and `nicdrill lnet show`: a story's world at an instant, in the output
+//! `nicdrill link show`, `nicdrill lnet show` and `nicdrill mpib show`: a story's world at an instant, in the output
 //! formats of the fabric's tools and of `lnetctl`.
 
 use std::fmt;
@@ -8,8 +8,8 @@ use scenarios::Story;
 
 use super::{Stop, select::story_of_one};
 use crate::{
-    arguments::{Color, LinkArguments, LnetArguments, OneDrill},
-    pages::{LnetAsked, link_page, lnet_page, trace_page},
+    arguments::{Color, LinkArguments, LnetArguments, MpibArguments, OneDrill},
+    pages::{LnetAsked, MpibAsked, link_page, lnet_page, mpib_page, trace_page},
     terminal::{Terminal, log},
 };
 
@@ -33,6 +33,16 @@ pub(crate) fn lnet_show(arguments: &LnetArguments) -> Result<ExitCode, Stop> {
         });
     }
     show(&arguments.which, |story| lnet_page(story, asked))
+}
+
+/// Plays a story's world up to an instant and prints its jobs over MPIB.
+pub(crate) fn mpib_show(arguments: &MpibArguments) -> Result<ExitCode, Stop> {
+    let asked = MpibAsked {
+        at: arguments.at.as_deref(),
+        workload: arguments.workload.as_deref(),
+        timeline: arguments.timeline,
+    };
+    show(&arguments.which, |story| mpib_page(story, asked))
 }
 
 /// Prints the page of the selected story, and which steps were left out.

@@ -94,6 +94,7 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
         "man",
         "monitor",
         "mount",
+        "mpib",
         "platform",
         "proto",
         "record",
@@ -174,6 +175,9 @@ fn every_exit_code_is_explained_in_the_words_of_the_document(#[case] words: &[&s
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--why", "1"], "\n  first timer to run out: none\n  blamed: no interface\n")]
 #[case(&["link", "show", "link/cable-pulled@dgx-a100", "--at", "10500ms"], " at 10.5s\n")]
 #[case(&["lnet", "show", "lnet/second-interface-carries"], "# lnetctl stats show on server, workload storage, at 61s")]
+#[case(&["mpib", "show", "joint/job-dies-half-a-minute-later", "--timeline"], "\n10s vm1 SUP mlx5_1: event IBV_EVENT_PORT_ERR (10); MPIB reads none\n10s vm2 SUP QP 2 to vm1: post clear-to-send, 64 bytes; try 1 of 8\n14.294967296s ")]
+#[case(&["mpib", "show", "mpib/no-agent-no-isolation"], "vm1: init returned ncclSystemError: no hints at `/tmp/mpib/hints`\n")]
+#[case(&["mpib", "show", "mpib/prefixes-that-disagree"], "hazard: vm1 to vm5: posted on SUP, which has no route between islands\n")]
 #[case(&["monitor", "--help"], "--state-polling-interval")]
 fn a_page_is_printed(#[case] words: &[&str], #[case] part: &str) {
     let ran = Scratch::new().run(words);

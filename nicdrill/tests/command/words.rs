@@ -150,6 +150,8 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--view", "nett"], "`nett` is not a view of LNet")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--why", "999999"], "no message 999999 was sent\nhint: messages are numbered up to")]
 #[case(&["lnet", "show", "port/cable-pulled@h100-oci"], "has no workload on LNet")]
+#[case(&["mpib", "show", "mpib/mesh-of-eight", "--workload", "jbo"], "no job over MPIB `jbo`")]
+#[case(&["mpib", "show", "port/cable-pulled@h100-oci"], "has no job over MPIB")]
 #[case(&["record", "--platform", "h100-oic"], "did you mean `h100-oci`")]
 #[case(&["record", "--platform", "h100-oci", "--for", "1"], "invalid duration `1`")]
 #[case(&["platform", "capture", "--root", ".", "--read-limit", "0s"], "invalid duration `0s`")]

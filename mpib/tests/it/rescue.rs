@@ -1,0 +1,151 @@
+//! What an outage does to the queue pairs, in order, and the mask that would have saved the job.
+
+use mpib::{
+    AsyncEvent, Job, Net, NetEventKind, Profile, Rail, RailChange, RailState, Rescue, Settings,
+    SupBandwidth, Traffic, eight_vms, ring,
+};
+use rstest::rstest;
+use simfs::SimTime;
+use workloads::WorkloadOutcome;
+
+use crate::rig::vm;
+
+const TRY_NS: u64 = 4_294_967_296;
+const CUT_MS: u64 = 10_030;
+/// The first post after the cut.
+const LOST_MS: u64 = 10_100;
+
+/// Writes vm1's hint for vm2; returns whether there is such a pair.
+fn hint(job: &mut Job, share: SupBandwidth) -> bool {
+    let address = |job: &Job, host| job.net().host(vm(host)).nics.sout.gid.ipv4_bits();
+    let (source, destination) = (address(job, 1), address(job, 2));
+    let agent = job.net_mut().agent_mut(vm(1));
+    agent.write(source, destination, share)
+}
+
+/// vm1 and vm2 send to each other, vm1 by `share`; its `rail` is out from 10.03 s for `outage_ms`, and
+/// at `change_ms` its agent writes the other share.
+fn check(
+    share: SupBandwidth,
+    rail: Rail,
+    outage_ms: u64,
+    change_ms: Option<(u64, SupBandwidth)>,
+) -> Job {
+    let edges: Vec<_> = ring(&[vm(1), vm(2)]).into_iter().take(1).collect();
+    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let mut job = Job::start(net, &edges, Traffic::steady());
+    assert!(hint(&mut job, share), "vm1 and vm2 are connected");
+    let mut changes = vec![
+        (CUT_MS, Some(RailState::Down)),
+        (CUT_MS + outage_ms, Some(RailState::Up)),
+    ];
+    changes.extend(change_ms.map(|(at, _)| (at, None)));
+    changes.sort_by_key(|(at, _)| *at);
+    for (at, state) in changes {
+        let at = SimTime::from_ms(at);
+        match (state, change_ms) {
+            (Some(state), _) => job.notify(RailChange {
+                at,
+                host: vm(1),
+                rail,
+                state,
+            }),
+            (None, Some((_, share))) => {
+                job.advance(at);
+                assert!(hint(&mut job, share), "the agent lives");
+            }
+            (None, None) => unreachable!("no hint without a share"),
+        }
+    }
+    job.advance(SimTime::from_secs(120));
+    job
+}
+
+fn events(job: &Job) -> Vec<(u64, NetEventKind)> {
+    let events = job.net().events().iter();
+    events.map(|event| (event.at.as_ns(), event.kind)).collect()
+}
+
+#[test]
+fn a_rail_that_dies_gives_an_event_a_post_seven_retries_and_status_12() {
+    let job = check(SupBandwidth::NONE, Rail::Sout, 90_000, None);
+    let events = events(&job);
+    let lost_ns = LOST_MS * 1_000_000;
+    assert_eq!(
+        events[0],
+        (
+            CUT_MS * 1_000_000,
+            NetEventKind::Async(AsyncEvent::PortError)
+        )
+    );
+    let NetEventKind::Post {
+        queue_pair,
+        mask: Some(mask),
+        behind: 0,
+        ..
+    } = events[1].1
+    else {
+        panic!("no post of data: {events:?}");
+    };
+    assert_eq!((events[1].0, mask.bits()), (lost_ns, 1));
+    for tries in 2..=8 {
+        let at = lost_ns + TRY_NS * u64::from(tries - 1);
+        assert_eq!(
+            events[usize::from(tries)],
+            (at, NetEventKind::Retry { queue_pair, tries })
+        );
+    }
+    let exceeded = NetEventKind::RetryExceeded {
+        queue_pair,
+        tries: 8,
+        flushed: 0,
+    };
+    assert_eq!(events[9], (lost_ns + 8 * TRY_NS, exceeded));
+    assert_eq!(
+        events[10],
+        (
+            (CUT_MS + 90_000) * 1_000_000,
+            NetEventKind::Async(AsyncEvent::PortActive)
+        )
+    );
+    assert_eq!(events.len(), 11);
+}
+
+#[test]
+fn a_rail_that_returns_in_time_ends_with_an_acknowledgement() {
+    let job = check(SupBandwidth::NONE, Rail::Sout, 10_000, None);
+    let last = events(&job).pop().expect("there are events");
+    assert_eq!(last.0, LOST_MS * 1_000_000 + 3 * TRY_NS);
+    let NetEventKind::Acknowledged { writes: 1, .. } = last.1 else {
+        panic!("{last:?}");
+    };
+    assert_eq!(
+        (job.outcome(), job.rescue()),
+        (WorkloadOutcome::Degraded, None)
+    );
+}
+
+/// What the model says of the other mask is what happens with it.
+#[rstest]
+#[case::before_the_post(LOST_MS - 1, WorkloadOutcome::Survived)]
+#[case::after_the_post(LOST_MS + 1, WorkloadOutcome::Failed)]
+fn a_hint_for_the_other_rail_saves_until_the_lost_post(
+    #[case] change_ms: u64,
+    #[case] outcome: WorkloadOutcome,
+) {
+    let without = check(SupBandwidth::NONE, Rail::Sout, 90_000, None);
+    let until = SimTime::from_ms(LOST_MS);
+    assert_eq!(without.rescue(), Some(Rescue::Before(until)));
+    let change = Some((change_ms, SupBandwidth::MAX));
+    let with = check(SupBandwidth::NONE, Rail::Sout, 90_000, change);
+    assert_eq!(with.outcome(), outcome);
+}
+
+#[test]
+fn no_hint_saves_a_connection_whose_clear_to_send_is_on_the_dead_rail() {
+    let without = check(SupBandwidth::MAX, Rail::Sup, 90_000, None);
+    assert_eq!(without.rescue(), Some(Rescue::ClearToSend(Rail::Sup)));
+    let change = Some((CUT_MS - 1_000, SupBandwidth::NONE));
+    let with = check(SupBandwidth::MAX, Rail::Sup, 90_000, change);
+    assert_eq!(with.outcome(), WorkloadOutcome::Failed);
+}

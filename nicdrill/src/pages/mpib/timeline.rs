@@ -1,0 +1,204 @@
+//! The course of an outage on a job's queue pairs, and how the job fared. Start at [`timeline`].
+
+use std::fmt::Write as _;
+
+use mpib::{
+    ConnectError, Death, FailureCause, Job, Net, NetEvent, NetEventKind, PostKind, QueuePairId,
+    Rescue, Side, Transport, WC_FLUSHED, WC_RETRY_EXCEEDED, ack_timeout,
+};
+use simfs::SimTime;
+
+use super::edge_name;
+
+/// Log lines, asynchronous events, lost posts, retries and completions in order, then the verdict.
+/// Writes that were acknowledged at once are left out.
+pub(super) fn timeline(job: &Job) -> String {
+    let net = job.net();
+    let end = job.failure().map_or(SimTime::MAX, |failure| failure.at);
+    let mut lines: Vec<(SimTime, String)> = Vec::new();
+    for line in net.logs() {
+        let name = &net.host(line.host).name;
+        lines.push((line.at, format!("{name}: log: {}", line.text)));
+    }
+    for event in net.events().iter().filter(|event| event.at <= end) {
+        lines.push((event.at, event_text(job, event)));
+    }
+    lines.sort_by_key(|(at, _)| *at);
+    let mut page = try_text(net);
+    for (at, text) in lines {
+        let _ = writeln!(page, "{at} {text}");
+    }
+    page + &verdict(job)
+}
+
+/// How the job fared; if it died of an outage, whether another mask would have saved it.
+pub(super) fn verdict(job: &Job) -> String {
+    let net = job.net();
+    let Some(failure) = job.failure() else {
+        let waits: Vec<Option<SimTime>> = job
+            .stalls()
+            .map(|stall| Some(stall.to?.since(stall.from)))
+            .collect();
+        let open = waits.iter().filter(|wait| wait.is_none()).count();
+        let longest = waits.iter().flatten().max();
+        return match (longest, open) {
+            (None, 0) => "job survives: no message had to wait\n".to_owned(),
+            (Some(longest), 0) => format!(
+                "job survives: {} messages had to wait, the longest for {longest}\n",
+                waits.len()
+            ),
+            _ => format!("job waits: {open} messages are not delivered yet\n"),
+        };
+    };
+    let on = failure
+        .edge
+        .map_or_else(String::new, |edge| format!(" on {}", edge_name(net, edge)));
+    let result = failure.cause.result().map_or_else(
+        || "calls never return".to_owned(),
+        |result| result.to_string(),
+    );
+    let mut page = format!(
+        "job fails at {}{on}, on every rank: {result} ({})\n",
+        failure.at,
+        cause_text(net, failure.cause)
+    );
+    match job.rescue() {
+        Some(Rescue::Before(at)) => {
+            let _ = writeln!(
+                page,
+                "another mask: a hint that gives all to the other rail, written before {at}, would have saved it"
+            );
+        }
+        Some(Rescue::ClearToSend(rail)) => {
+            let _ = writeln!(
+                page,
+                "another mask: none would have saved it, clear-to-send uses {rail} whatever the mask"
+            );
+        }
+        Some(Rescue::Fixed(rail)) => {
+            let _ = writeln!(
+                page,
+                "another mask: none would have saved it, {rail} was fixed when the connection was made"
+            );
+        }
+        None => {}
+    }
+    page
+}
+
+/// How long a write is tried.
+fn try_text(net: &Net) -> String {
+    let settings = net.settings();
+    let (timeout, tries) = (settings.ack_timeout, settings.retries.tries());
+    let exponent = (0..=31).find(|exponent| ack_timeout(*exponent) == timeout);
+    let formula = exponent.map_or_else(String::new, |exponent| {
+        format!(" (4.096 us * 2^{exponent})")
+    });
+    format!("# {tries} tries of {timeout}{formula}\n")
+}
+
+fn event_text(job: &Job, event: &NetEvent) -> String {
+    let net = job.net();
+    let host = net.host(event.host);
+    let on = |queue_pair: QueuePairId| {
+        let [sender, receiver] = net.ends(queue_pair.connection);
+        let peer = match queue_pair.side {
+            Side::Send => receiver,
+            Side::Receive => sender,
+        };
+        let index = queue_pair.index;
+        format!(
+            "{} {} QP {index} to {}:",
+            host.name,
+            event.rail,
+            net.host(peer).name
+        )
+    };
+    let tries = net.settings().retries.tries();
+    match event.kind {
+        NetEventKind::Async(raised) => {
+            let device = host.nics[event.rail].device.as_str();
+            let read = match job.transport() {
+                Transport::Mpib => "; MPIB reads none",
+                Transport::Internal => "",
+            };
+            let number = raised.number();
+            format!(
+                "{} {} {device}: event {raised} ({number}){read}",
+                host.name, event.rail
+            )
+        }
+        NetEventKind::Post {
+            queue_pair,
+            purpose,
+            bytes,
+            mask,
+            behind,
+        } => {
+            let purpose = match purpose {
+                PostKind::Data => "data",
+                PostKind::ClearToSend => "clear-to-send",
+            };
+            let mask = mask.map_or_else(String::new, |mask| format!(", mask {:#x}", mask.bits()));
+            let place = if behind == 0 {
+                format!("try 1 of {tries}")
+            } else {
+                format!("waits behind {behind}")
+            };
+            let on = on(queue_pair);
+            format!("{on} post {purpose}, {bytes} bytes{mask}; {place}")
+        }
+        NetEventKind::Retry {
+            queue_pair,
+            tries: now,
+        } => format!("{} timeout; try {now} of {tries}", on(queue_pair)),
+        NetEventKind::Acknowledged { queue_pair, writes } => format!(
+            "{} acknowledged: WC 0 IBV_WC_SUCCESS for {writes}",
+            on(queue_pair)
+        ),
+        NetEventKind::RetryExceeded {
+            queue_pair,
+            tries,
+            flushed,
+        } => {
+            let behind = if flushed == 0 {
+                String::new()
+            } else {
+                format!("; WC {WC_FLUSHED} IBV_WC_WR_FLUSH_ERR for {flushed} behind it")
+            };
+            format!(
+                "{} timeout; WC {WC_RETRY_EXCEEDED} IBV_WC_RETRY_EXC_ERR after {tries} tries{behind}",
+                on(queue_pair)
+            )
+        }
+    }
+}
+
+fn cause_text(net: &Net, cause: FailureCause) -> String {
+    let name = |host| net.host(host).name.as_str();
+    match cause {
+        FailureCause::Connect(ConnectError::NotLoaded { host }) => {
+            format!("the plugin of {} is not loaded", name(host))
+        }
+        FailureCause::Connect(ConnectError::RailNotUp { host, rail }) => {
+            format!("{rail} of {} is not up", name(host))
+        }
+        FailureCause::Connect(ConnectError::Unregistered { host, reason }) => {
+            format!("{} got no hint slot: {reason}", name(host))
+        }
+        FailureCause::Network(Death::RetryExceeded { host, rail }) => {
+            format!(
+                "transport retry counter exceeded on {rail} of {}",
+                name(host)
+            )
+        }
+        FailureCause::Network(Death::QueueFull { host, rail }) => {
+            format!("send queue full on {rail} of {}", name(host))
+        }
+        FailureCause::Network(Death::DeviceGone { host, rail }) => {
+            format!("{rail} of {} is gone", name(host))
+        }
+        FailureCause::RankLost(host) => format!("{} lost its rank", name(host)),
+        FailureCause::Hung => "hung, without an error".to_owned(),
+    }
+}

@@ -1,0 +1,49 @@
+//! `docs/mpib.md` is true: its commands print what it shows, and its step saves the job when it says.
+
+use rstest::rstest;
+
+use crate::{
+    page::{check, shown},
+    scratch::Scratch,
+};
+
+const PAGE: &str = include_str!("../../../docs/mpib.md");
+
+/// The blocks of YAML on the page: the story, and a step for it.
+fn blocks() -> [&'static str; 2] {
+    let mut blocks = PAGE.split("```yaml\n").skip(1);
+    [(); 2].map(|()| {
+        let block = blocks.next().expect("two blocks");
+        block.split_once("```").expect("a block is closed").0
+    })
+}
+
+#[test]
+fn the_page_shows_what_its_commands_print() {
+    let scratch = Scratch::new();
+    scratch.file("rail.yaml", blocks()[0]);
+    let commands = shown(PAGE);
+    assert_eq!(commands.len(), 2);
+    for (command, lines) in commands {
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        let ran = scratch.run(&words);
+        assert_eq!(ran.code, 0, "{ran}");
+        check(command, &lines, &ran.out);
+    }
+    let ran = scratch.run(&["run", "rail.yaml", "--arm", "memory"]);
+    assert_eq!(ran.code, 0, "{ran}");
+}
+
+#[rstest]
+#[case("10080ms", "job survives: no message had to wait\n")]
+#[case("10120ms", "job fails at 44.459738368s on vm1 to vm2")]
+fn the_step_of_the_page_saves_the_job_until_the_lost_post(#[case] at: &str, #[case] fares: &str) {
+    let [story, step] = blocks();
+    let step = step.replace("10080ms", at);
+    let (before, after) = story.split_once("until: ").expect("the story ends");
+    let scratch = Scratch::new();
+    scratch.file("rail.yaml", &format!("{before}{step}until: {after}"));
+    let ran = scratch.run(&["mpib", "show", "./rail.yaml"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains(fares), "{ran}");
+}
