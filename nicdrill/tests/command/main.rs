@@ -27,6 +27,7 @@ mod made_up_vendor;
 mod manners;
 mod meant;
 mod merged;
+mod omni_path_page;
 mod output_page;
 mod page;
 mod postgres;
