@@ -58,10 +58,33 @@ impl Kmsg {
     }
 }
 
-fn records(node: &Node) -> impl Iterator<Item = String> {
+impl Fabric {
+    /// The kernel log of a node's present boot, as `dmesg` prints it: each line after the boot clock's
+    /// seconds in brackets (`print_time` of `kernel/printk/printk.c`). Empty for an unknown node.
+    #[must_use]
+    pub fn dmesg(&self, node: &NodeName) -> String {
+        let Ok(node) = self.node(node) else {
+            return String::new();
+        };
+        stamped(node)
+            .map(|(us, text)| {
+                let (seconds, rest) = (us / 1_000_000, us % 1_000_000);
+                format!("[{seconds:5}.{rest:06}] {text}\n")
+            })
+            .collect()
+    }
+}
+
+/// The lines with their boot clock's time in microseconds.
+fn stamped(node: &Node) -> impl Iterator<Item = (u64, &str)> {
     let (booted, boot_ns) = node.booted;
-    node.log.iter().enumerate().map(move |(number, line)| {
+    node.log.iter().map(move |line| {
         let us = (boot_ns + line.at.since(booted).as_ns()) / 1000;
-        format!("6,{number},{us},-;{}\n", line.text)
+        (us, line.text.as_str())
     })
+}
+
+fn records(node: &Node) -> impl Iterator<Item = String> {
+    let lines = stamped(node).enumerate();
+    lines.map(|(number, (us, text))| format!("6,{number},{us},-;{text}\n"))
 }

@@ -353,6 +353,23 @@ pub(crate) struct LinkArguments {
     /// A port, as `mlx5_0` or `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0` [default: every port of which either end shows a reason or has a log entry]
     #[arg(value_name = "PORT", index = 2)]
     pub(crate) port: Option<String>,
+    /// Instead: which links are not active, were down, are slow or count errors; both ends' reasons, their age, and who took it down
+    #[arg(long, group = "link_view", conflicts_with = "port")]
+    pub(crate) summary: bool,
+    /// Instead: every port of a switch, such as `leaf-3`
+    #[arg(
+        long,
+        value_name = "SWITCH",
+        group = "link_view",
+        conflicts_with = "port"
+    )]
+    pub(crate) switch: Option<String>,
+    /// Instead: what the fabric manager wrote to the system's log about hosts that came and went, of PORT's link or of all
+    #[arg(long, group = "link_view")]
+    pub(crate) fm_log: bool,
+    /// Instead: the kernel log, of PORT's node or of every node
+    #[arg(long, group = "link_view")]
+    pub(crate) dmesg: bool,
     /// The time, such as `10s` [default: the story's end]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,

@@ -13,7 +13,7 @@ pub(crate) mod platform_pages;
 mod suite_check;
 
 pub(crate) use drill::drill_page;
-pub(crate) use link::link_page;
+pub(crate) use link::{LinkView, link_page};
 pub(crate) use lnet::{LnetAsked, lnet_page, trace_page};
 pub(crate) use mpib::{MpibAsked, mpib_page};
 pub(crate) use suite_check::suite_check_page;

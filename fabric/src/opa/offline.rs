@@ -28,6 +28,9 @@ const ROWS: [(u8, &str); 12] = [
     (15, "Transient"),
 ];
 
+/// `Transient`: the port waits for its partner.
+const TRANSIENT: u8 = 15;
+
 /// The bits of a LinkDownReason that are kept (`HFI1_ODR_MASK`).
 const MASK: u8 = 0x0f;
 
@@ -50,6 +53,12 @@ impl OfflineDisabledReason {
     #[must_use]
     pub fn of(reason: LinkDownReason) -> Option<Self> {
         Self::by_code(reason.code() & MASK)
+    }
+
+    /// Whether it keeps the port down; a port whose reason is `Transient` only waits for its partner.
+    #[must_use]
+    pub fn holds(self) -> bool {
+        !matches!(self.0, 0 | TRANSIENT)
     }
 
     /// Its number, 0 to 15.

@@ -9,14 +9,21 @@ use scenarios::Story;
 use super::{Stop, select::story_of_one};
 use crate::{
     arguments::{Color, LinkArguments, LnetArguments, MpibArguments, OneDrill},
-    pages::{LnetAsked, MpibAsked, link_page, lnet_page, mpib_page, trace_page},
+    pages::{LinkView, LnetAsked, MpibAsked, link_page, lnet_page, mpib_page, trace_page},
     terminal::{Terminal, log},
 };
 
 /// Plays a story's world up to an instant and prints its links.
 pub(crate) fn link_show(arguments: &LinkArguments) -> Result<ExitCode, Stop> {
     let (at, port) = (arguments.at.as_deref(), arguments.port.as_deref());
-    show(&arguments.which, |story| link_page(story, at, port))
+    let view = match arguments.switch.as_deref() {
+        Some(switch) => LinkView::Switch(switch),
+        None if arguments.summary => LinkView::Summary,
+        None if arguments.fm_log => LinkView::FmLog(port),
+        None if arguments.dmesg => LinkView::Dmesg(port),
+        None => LinkView::Ends(port),
+    };
+    show(&arguments.which, |story| link_page(story, at, view))
 }
 
 /// Plays a story's world up to an instant and prints its LNet.

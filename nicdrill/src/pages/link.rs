@@ -1,7 +1,14 @@
 //! Both ends of a story's links at an instant, in the output formats of fabric tools.
 //!
 //! The world is played without a monitor, so steps at a moment of a poll are left out. The node's own end is printed as
-//! by `opaportinfo` on the node, and both ends as by `opasaquery -o portinfo -vvv`. Start at [`link_page`].
+//! by `opaportinfo` on the node, and both ends as by `opasaquery -o portinfo -vvv`. Start at [`link_page`];
+//! its other views are in the files below.
+
+mod cell_table;
+mod degraded;
+mod port_rows;
+mod switch_table;
+mod written_lines;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -40,6 +47,16 @@ pub(crate) enum LinkPageError {
         /// The known ports.
         known: String,
     },
+    /// There is no switch of this name.
+    #[error("no switch `{asked}` in {world}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    NoSuchSwitch {
+        /// The requested name.
+        asked: String,
+        /// The world.
+        world: String,
+        /// The known switches; empty if none has a name.
+        known: String,
+    },
 }
 
 impl LinkPageError {
@@ -47,30 +64,65 @@ impl LinkPageError {
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::NoSuchPort { known, .. } => format!("the ports are {known}").into(),
+            Self::NoSuchSwitch { known, .. } if known.is_empty() => {
+                "only the file of a world of several nodes names switches".into()
+            }
+            Self::NoSuchSwitch { known, .. } => format!("the switches are {known}").into(),
             _ => return None,
         })
     }
 }
 
+/// What a page shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LinkView<'a> {
+    /// Both ends of a port's link, or of every port with a reason or a log entry at either end.
+    Ends(Option<&'a str>),
+    /// The degraded links.
+    Summary,
+    /// The ports of this switch.
+    Switch(&'a str),
+    /// What the fabric manager wrote, of one port's link or of all.
+    FmLog(Option<&'a str>),
+    /// What the kernels wrote, of one port's node or of all.
+    Dmesg(Option<&'a str>),
+}
+
 /// The page, and the lines of the story that were left out.
 ///
-/// `at` is limited to the story's end, which is its default. `port` is `mlx5_0` or
-/// `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0`; without it, the page has every port with a reason or a log
-/// entry at either end.
+/// `at` is limited to the story's end, which is its default. A port is `mlx5_0` or `mlx5_0/2`, in a world of
+/// several nodes `vm1/mlx5_0`.
 ///
 /// # Errors
 /// [`LinkPageError`], by cause.
 pub(crate) fn link_page(
     story: &Story,
     at: Option<&str>,
-    port: Option<&str>,
+    view: LinkView<'_>,
 ) -> Result<(String, Vec<String>), LinkPageError> {
     let (director, left_out) = freeze_at(story, at)?;
     let fabric = director.fabric();
-    let slots = match port {
-        Some(asked) => vec![named(story, fabric, asked)?],
-        None => affected(story, fabric),
+    let of = |port: Option<&str>| port.map(|asked| named(story, fabric, asked)).transpose();
+    let page = match view {
+        LinkView::Ends(port) => ends_page(story, fabric, of(port)?),
+        LinkView::Summary => degraded::summary(story, fabric),
+        LinkView::Switch(asked) => {
+            let page = switch_table::switch_page(story, fabric, asked);
+            page.map_err(|known| LinkPageError::NoSuchSwitch {
+                asked: asked.to_owned(),
+                world: story.world.clone(),
+                known,
+            })?
+        }
+        LinkView::FmLog(port) => written_lines::fm_log(story, fabric, of(port)?.as_ref()),
+        LinkView::Dmesg(port) => written_lines::dmesg(story, fabric, of(port)?.as_ref()),
     };
+    Ok((page, left_out))
+}
+
+/// Both ends, as the tools print them.
+fn ends_page(story: &Story, fabric: &Fabric, slot: Option<SlotRef>) -> String {
+    let slots = slot.map_or_else(|| affected(story, fabric), |slot| vec![slot]);
     let mut page = format!("{} at {}\n", story.name, fabric.now());
     if slots.is_empty() {
         page += "\nevery link is up, and neither end of any remembers a thing\n";
@@ -100,7 +152,7 @@ pub(crate) fn link_page(
             page += &end_text(fabric, &slot, side);
         }
     }
-    Ok((page, left_out))
+    page
 }
 
 /// The output of the tools that can be asked about an end.

@@ -49,6 +49,7 @@ fn the_readme_fits_a_few_screens() {
 #[case("CONTRIBUTING.md")]
 #[case("docs/ci.md")]
 #[case("docs/output.md")]
+#[case("docs/omni-path.md")]
 #[case("docs/compare.md")]
 #[case("contrib/kubernetes/README.md")]
 #[case("contrib/slurm/README.md")]

@@ -28,6 +28,7 @@ mod manners;
 mod meant;
 mod merged;
 mod mpib_page;
+mod omni_path_page;
 mod output_page;
 mod page;
 mod postgres;

@@ -1,0 +1,243 @@
+//! `nicdrill link show --summary`: which links are degraded, at which end, and since when.
+//!
+//! Four parts: links that are not active, links that were down and are back, links that are slower than
+//! at rest, links whose host port counts errors. Reasons are read at both ends, as `opaportinfo` does on
+//! the host and `opasmaquery` of the switch. Start at [`summary`].
+
+use fabric::{
+    Cause, Fabric, Shown, Side,
+    opa::{LogEntry, Logical, OfflineDisabledReason, START_S},
+};
+use platforms::{CounterValue, Machine, Port, SlotRef};
+use scenarios::Story;
+use simfs::SimTime;
+
+use super::{
+    cell_table::{aligned, row},
+    port_rows::{END_TITLES, NamedLink, end_cells, links_of},
+};
+
+/// The counters of errors of a port (IBTA volume 1, 16.1.3.5), by the names of their files.
+const ERRORS: [&str; 12] = [
+    "symbol_error",
+    "link_error_recovery",
+    "link_downed",
+    "port_rcv_errors",
+    "port_rcv_remote_physical_errors",
+    "port_rcv_switch_relay_errors",
+    "port_xmit_discards",
+    "port_xmit_constraint_errors",
+    "port_rcv_constraint_errors",
+    "local_link_integrity_errors",
+    "excessive_buffer_overrun_errors",
+    "VL15_dropped",
+];
+
+/// The page.
+pub(super) fn summary(story: &Story, fabric: &Fabric) -> String {
+    let links = links_of(story, fabric);
+    let manager = if fabric.is_managed() {
+        "a subnet manager runs"
+    } else {
+        "no subnet manager answers"
+    };
+    let mut page = format!(
+        "{} at {}: {}, {manager}\n",
+        story.name,
+        fabric.now(),
+        counted(links.len(), "link")
+    );
+    page += &section("not active", &not_active(fabric, &links));
+    page += &section("active again", &active_again(fabric, &links));
+    page += &section("slow", &slow(fabric, &links));
+    page += &section("counting errors", &counting(fabric, &links));
+    page
+}
+
+/// How many links a part is about, and its text.
+struct Part {
+    count: usize,
+    text: String,
+}
+
+fn section(name: &str, part: &Part) -> String {
+    format!(
+        "\n== {name}: {}\n{}",
+        counted(part.count, "link"),
+        part.text
+    )
+}
+
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        0 => format!("no {what}"),
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
+fn is_active(fabric: &Fabric, slot: &SlotRef) -> bool {
+    let last = fabric.walk(slot).last();
+    last.is_some_and(|step| step.logical[0] >= Logical::Active)
+}
+
+/// Both ends of each link that is not active, the age of its reasons, and who took it down.
+fn not_active(fabric: &Fabric, links: &[NamedLink]) -> Part {
+    let titles = [&["port"], &END_TITLES[..], &["age"]].concat();
+    let mut rows: Vec<Vec<String>> = vec![titles.into_iter().map(ToOwned::to_owned).collect()];
+    let mut causes = Vec::new();
+    for link in links.iter().filter(|link| !is_active(fabric, &link.slot)) {
+        let since = fabric.down_since(&link.slot);
+        let age = since.map(|at| fabric.now().since(at).to_string());
+        for (side, name) in [(Side::Here, &link.here), (Side::There, &link.there)] {
+            let mut row = vec![name.clone()];
+            row.extend(end_cells(fabric, &link.slot, side));
+            row.resize(END_TITLES.len() + 1, String::new());
+            row.extend(age.clone());
+            rows.push(row);
+        }
+        causes.push(fabric.cause(&link.slot));
+    }
+    with_causes(&rows, &causes)
+}
+
+/// A table with titles and two lines for each link, each pair of lines followed by its cause.
+fn with_causes(rows: &[Vec<String>], causes: &[Cause]) -> Part {
+    let mut text = String::new();
+    if !causes.is_empty() {
+        let table = aligned(rows);
+        let mut lines = table.split_inclusive('\n');
+        text.extend(lines.next());
+        for cause in causes {
+            text.extend(lines.by_ref().take(2));
+            text += &format!("-> {cause}\n");
+        }
+    }
+    Part {
+        count: causes.len(),
+        text,
+    }
+}
+
+/// The last entry of the subnet manager's log of each active link that has one, and who took it down
+/// then.
+fn active_again(fabric: &Fabric, links: &[NamedLink]) -> Part {
+    let mut rows = vec![row([
+        "port",
+        "entries",
+        "LinkDownErrorLog",
+        "NeighborLinkDownErrorLog",
+        "age",
+    ])];
+    let mut causes = Vec::new();
+    for link in links.iter().filter(|link| is_active(fabric, &link.slot)) {
+        let log = |side| fabric.end(&link.slot, side).map(|end| end.log);
+        let logs = Side::BOTH.map(log).map(Option::unwrap_or_default);
+        let [here, there] = logs.map(|log| last(log.entries()));
+        if here.or(there).is_none() {
+            continue;
+        }
+        // The switch port is read first: an older entry of the host's port is of an earlier time.
+        let here = here.filter(|entry| there.is_none_or(|there| entry.at_s >= there.at_s));
+        causes.push(Cause::of([here, there].map(|entry| {
+            Some(Shown {
+                pair: entry.map(|entry| entry.pair).unwrap_or_default(),
+                offline: OfflineDisabledReason::NONE,
+            })
+        })));
+        for (name, entry, log) in [(&link.here, here, logs[0]), (&link.there, there, logs[1])] {
+            let text = |of: fn(LogEntry) -> String| entry.map_or_else(|| "None".to_owned(), of);
+            rows.push(vec![
+                name.clone(),
+                log.len().to_string(),
+                text(|entry| entry.pair.local.to_string()),
+                text(|entry| entry.pair.neighbour.to_string()),
+                entry.map_or_else(String::new, |entry| age(fabric, entry)),
+            ]);
+        }
+    }
+    with_causes(&rows, &causes)
+}
+
+fn last(entries: &[LogEntry]) -> Option<LogEntry> {
+    let entries = entries.iter().filter(|entry| !entry.is_empty());
+    entries.copied().max_by_key(|entry| entry.at_s)
+}
+
+/// The time since the sweep in which an entry was written.
+fn age(fabric: &Fabric, entry: LogEntry) -> String {
+    let at = SimTime::from_secs(entry.at_s.saturating_sub(START_S));
+    fabric.now().since(at).to_string()
+}
+
+/// The links whose rate is lower than at rest.
+fn slow(fabric: &Fabric, links: &[NamedLink]) -> Part {
+    let mut rows = vec![row(["port", "partner", "rate", "at rest"])];
+    for link in links {
+        let Some((now, rest)) = port_now_and_at_rest(fabric, &link.slot) else {
+            continue;
+        };
+        if now.rate.gbps() < rest.rate.gbps() {
+            rows.push(vec![
+                link.here.clone(),
+                link.there.clone(),
+                now.rate.to_string(),
+                rest.rate.to_string(),
+            ]);
+        }
+    }
+    listed(&rows)
+}
+
+/// The links whose host port counted errors since the start.
+fn counting(fabric: &Fabric, links: &[NamedLink]) -> Part {
+    let mut rows = vec![row(["port", "partner", "counters"])];
+    for link in links {
+        let Some((now, rest)) = port_now_and_at_rest(fabric, &link.slot) else {
+            continue;
+        };
+        let grown: Vec<String> = ERRORS
+            .iter()
+            .filter_map(|name| {
+                let (now, rest) = (count(&now, name)?, count(&rest, name).unwrap_or(0));
+                (now > rest).then(|| format!("{name} {now}"))
+            })
+            .collect();
+        if !grown.is_empty() {
+            rows.push(vec![
+                link.here.clone(),
+                link.there.clone(),
+                grown.join(", "),
+            ]);
+        }
+    }
+    listed(&rows)
+}
+
+/// A table whose first row has the titles.
+fn listed(rows: &[Vec<String>]) -> Part {
+    Part {
+        count: rows.len() - 1,
+        text: match rows {
+            [] | [_] => String::new(),
+            _ => aligned(rows),
+        },
+    }
+}
+
+fn count(port: &Port, name: &str) -> Option<u64> {
+    match port.counters.get(name)? {
+        CounterValue::Count(count) => Some(*count),
+        CounterValue::Text(_) | CounterValue::Fails(_) => None,
+    }
+}
+
+/// A port as its node's kernel shows it, and as it is at rest; `None` while it is not there.
+fn port_now_and_at_rest(fabric: &Fabric, slot: &SlotRef) -> Option<(Port, Port)> {
+    let of = |machine: &Machine| {
+        let rdma = machine.functions.get(&slot.pci)?.rdma.as_ref()?;
+        rdma.ports.get(&slot.port).map(|port| Port::clone(port))
+    };
+    let rest = fabric.platform(&slot.node)?.machine(&slot.node);
+    Some((of(fabric.machine(&slot.node)?)?, of(&rest)?))
+}

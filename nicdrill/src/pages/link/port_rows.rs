@@ -1,0 +1,89 @@
+//! Links by the names of their ends, and what one end shows as cells of a table.
+//!
+//! Start at [`links_of`] and [`end_cells`].
+
+use fabric::{Fabric, FunctionRef, Side, opa::state_text};
+use platforms::SlotRef;
+use scenarios::Story;
+
+/// The titles of [`end_cells`].
+pub(super) const END_TITLES: [&str; 5] = [
+    "state",
+    "physical",
+    "LinkDownReason",
+    "NeighborLinkDownReason",
+    "OfflineDisabledReason",
+];
+
+/// A link, by the names of its ends.
+pub(super) struct NamedLink {
+    /// The node's own port.
+    pub(super) slot: SlotRef,
+    /// That port, as `hfi1_2/1`; in a world of several nodes `node-2 hfi1_2/1`.
+    pub(super) here: String,
+    /// Its partner, as `leaf-3 port 2`.
+    pub(super) there: String,
+}
+
+/// The links of a story's world that have a cable when nothing is broken, in the order of nodes and
+/// functions. A virtual function's port has no link of its own.
+pub(super) fn links_of(story: &Story, fabric: &Fabric) -> Vec<NamedLink> {
+    let slots = story.nodes.iter().flat_map(|(node, _)| {
+        let platform = fabric.platform(node);
+        let ports = platform.map_or_else(Vec::new, platforms::Platform::ports);
+        let cabled = ports.into_iter().filter(|port| port.cabled && !port.is_vf);
+        cabled.map(move |port| SlotRef {
+            node: node.clone(),
+            pci: port.pci,
+            port: port.port,
+        })
+    });
+    let many = story.nodes.len() > 1;
+    slots
+        .map(|slot| NamedLink {
+            here: host_port(fabric, &slot, many),
+            there: switch_port(fabric, &slot),
+            slot,
+        })
+        .collect()
+}
+
+/// A node's own port, as `hfi1_2/1`; of `many` nodes, after its node's name.
+pub(super) fn host_port(fabric: &Fabric, slot: &SlotRef, many: bool) -> String {
+    let function = FunctionRef {
+        node: slot.node.clone(),
+        pci: slot.pci,
+    };
+    let device = fabric.name_of(&function);
+    let device = device.map_or_else(|| slot.pci.to_string(), ToString::to_string);
+    let port = format!("{device}/{}", slot.port);
+    if many {
+        format!("{} {port}", slot.node)
+    } else {
+        port
+    }
+}
+
+fn switch_port(fabric: &Fabric, slot: &SlotRef) -> String {
+    let Some(port) = fabric.switch_port(slot) else {
+        return "its partner".to_owned();
+    };
+    match &port.switch {
+        Some(name) => format!("{name} port {}", port.number),
+        None => format!("switch {:#06x} port {}", port.lid, port.number),
+    }
+}
+
+/// What an end shows now, by the texts of the fabric's tools; `unavailable` if it cannot be queried.
+pub(super) fn end_cells(fabric: &Fabric, slot: &SlotRef, side: Side) -> Vec<String> {
+    match fabric.port_info(slot, side) {
+        Some(info) => vec![
+            state_text(&info),
+            info.physical.to_string(),
+            info.pair.local.to_string(),
+            info.pair.neighbour.to_string(),
+            info.offline.to_string(),
+        ],
+        None => vec!["unavailable".to_owned()],
+    }
+}

@@ -1,0 +1,60 @@
+//! `nicdrill link show --switch`: every port of one switch, and the host's port at its other end.
+//!
+//! Start at [`switch_page`].
+
+use std::collections::BTreeSet;
+
+use fabric::{Fabric, Side, opa::state_text};
+use scenarios::Story;
+
+use super::{
+    cell_table::aligned,
+    port_rows::{END_TITLES, NamedLink, end_cells, links_of},
+};
+
+/// The page; otherwise the names of the world's switches.
+pub(super) fn switch_page(story: &Story, fabric: &Fabric, asked: &str) -> Result<String, String> {
+    let links = links_of(story, fabric);
+    let switch = |link: &NamedLink| fabric.switch_port(&link.slot)?.switch.clone();
+    let mut known: Vec<(u8, NamedLink)> = Vec::new();
+    let mut names = BTreeSet::new();
+    for link in links {
+        let Some(name) = switch(&link) else { continue };
+        if name == asked
+            && let Some(port) = fabric.switch_port(&link.slot)
+        {
+            known.push((port.number, link));
+        } else {
+            names.insert(format!("`{name}`"));
+        }
+    }
+    if known.is_empty() {
+        return Err(Vec::from_iter(names).join(", "));
+    }
+    known.sort_by_key(|(number, _)| *number);
+    let titles = [
+        &["port"],
+        &END_TITLES[..],
+        &["log", "host port", "its state"],
+    ]
+    .concat();
+    let mut rows: Vec<Vec<String>> = vec![titles.into_iter().map(ToOwned::to_owned).collect()];
+    for (number, link) in known {
+        let mut row = vec![number.to_string()];
+        row.extend(end_cells(fabric, &link.slot, Side::There));
+        row.resize(END_TITLES.len() + 1, String::new());
+        let there = fabric.end(&link.slot, Side::There);
+        let entries = there.map_or(0, |end| end.log.len());
+        let here = fabric.port_info(&link.slot, Side::Here);
+        row.push(entries.to_string());
+        row.push(link.here);
+        row.push(here.map_or_else(|| "unavailable".to_owned(), |info| state_text(&info)));
+        rows.push(row);
+    }
+    let now = fabric.now();
+    Ok(format!(
+        "{} at {now}: {asked}\n\n{}",
+        story.name,
+        aligned(&rows)
+    ))
+}
