@@ -19,6 +19,7 @@ use scenarios::{Expectation, Story, What};
 mod alarms;
 mod altered;
 mod assign;
+mod before;
 mod causes;
 mod clock;
 mod cluster_facts;
@@ -221,6 +222,9 @@ impl<'a> Judging<'a> {
             },
             node: node.filter(|_| several).map(ToString::to_string),
             tick,
+            before: tick.map_or_else(Vec::new, |tick| {
+                before::lines(self.story, self.recording, node, tick)
+            }),
             ..Finding::of(kind)
         }
     }

@@ -1,6 +1,7 @@
 //! Findings as a report has them: of which kind, about which line, in which poll, with which reads. The
 //! recordings are stated, of three ticks with a poll each.
 mod attempts;
+mod before;
 mod broken;
 mod causes;
 mod facts;

@@ -16,7 +16,7 @@ pub enum ExitCode {
     /// 4: nothing was selected; or the monitor promises nothing, or nothing about what was drilled, and broke no law; or
     /// no drill has a fault that a site's needs are about.
     NothingJudged,
-    /// 100: a monitor judged wrongly.
+    /// 100: the monitor did not do what a drill expects.
     JudgedWrongly,
     /// 101: a monitor crashed or hung.
     CrashedOrHung,
@@ -81,7 +81,7 @@ impl ExitCode {
                  broke no law, or no drill has a fault that `--needs` is about"
             }
             Self::InternalFault => "a fault of nicdrill's own",
-            Self::JudgedWrongly => "a monitor judged wrongly",
+            Self::JudgedWrongly => "the monitor did not do what a drill expects",
             Self::CrashedOrHung => "a monitor crashed or hung",
             Self::StageNotSet => {
                 "the stage could not be set, or every drill of what was asked for was skipped \

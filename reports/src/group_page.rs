@@ -17,11 +17,11 @@ const PAGE_LINES: usize = 96;
 /// The largest number of lines of a block.
 const BLOCK_LINES_MAX: usize = 20;
 
-/// The largest number of blocks: each has room for nine lines.
-const BLOCKS_MAX: usize = 10;
+/// The largest number of blocks: each has room for twelve lines, so that one can tell what was done before.
+const BLOCKS_MAX: usize = 8;
 
 /// The number of blocks if there are more causes, which are then told in a line each.
-const BLOCKS_FEWER: usize = 8;
+const BLOCKS_FEWER: usize = 6;
 
 /// The largest number of causes that are told in a line. Chosen: what the lines leave that the blocks take less.
 const FURTHER_MAX: usize = 22;
@@ -166,13 +166,14 @@ fn causes(group: &Group) -> Vec<String> {
 }
 
 /// The lines of a finding, at most this many. If there is no room for all, its reads are left out, then what
-/// is not the first of several, and then the scenario's line.
+/// is not the first of several, then the scenario's line, and then what was done before.
 pub(crate) fn details(finding: &Finding, room: usize, style: Style) -> Vec<String> {
     let without_reads = Finding {
         reads: Vec::new(),
         ..finding.clone()
     };
     let first_of_each = Finding {
+        before: finding.before.iter().rev().take(1).cloned().collect(),
         expected: finding.expected.iter().take(1).cloned().collect(),
         came: finding.came.iter().take(1).cloned().collect(),
         ..without_reads.clone()
@@ -181,8 +182,18 @@ pub(crate) fn details(finding: &Finding, room: usize, style: Style) -> Vec<Strin
         line: None,
         ..first_of_each.clone()
     };
+    let without_before = Finding {
+        before: Vec::new(),
+        ..without_line.clone()
+    };
     let mut lines = Vec::new();
-    for shorter in [finding, &without_reads, &first_of_each, &without_line] {
+    for shorter in [
+        finding,
+        &without_reads,
+        &first_of_each,
+        &without_line,
+        &without_before,
+    ] {
         lines = failure_lines(shorter, style);
         if lines.len() <= room {
             break;

@@ -296,6 +296,9 @@ pub struct Finding {
     pub line: Option<StoryLine>,
     /// The tick (poll) in which it occurred; `None` if there is none.
     pub tick: Option<u64>,
+    /// What was done last before it, and the last call before it that was not accepted, one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
     /// What was expected, one line each.
     pub expected: Vec<String>,
     /// What came, one line each, the nearest first; empty if nothing came.
@@ -323,6 +326,7 @@ impl Finding {
             node: None,
             line: None,
             tick: None,
+            before: Vec::new(),
             expected: Vec::new(),
             came: vec![came.into()],
             reads: Vec::new(),

@@ -368,6 +368,7 @@ fn failure_block(finding: &Finding, place: Option<&str>, style: Style) -> String
             writeln!(block, "      | {text}").expect(WRITES);
         }
     }
+    rows(&mut block, "before", &finding.before);
     rows(&mut block, "expected", &finding.expected);
     if finding.came.is_empty() {
         rows(&mut block, "came", &["nothing".to_owned()]);

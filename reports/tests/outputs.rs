@@ -65,6 +65,7 @@ fn missing() -> Finding {
             text: "- { fatal: victim, within: 1 poll }".to_owned(),
         }),
         tick: Some(11),
+        before: Vec::new(),
         expected: vec![
             "fatal of `mlx5_3` port 1 by InfiniBandStateCheck, once, in polls 10 to 11".to_owned(),
         ],

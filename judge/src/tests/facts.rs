@@ -19,6 +19,7 @@ fn a_fact_that_does_not_hold_is_told_with_its_line() {
             text: line.text.clone(),
         }),
         tick: Some(1),
+        before: vec![],
         expected: vec!["7 polls".to_owned()],
         came: vec!["2 polls".to_owned()],
         reads: vec![],

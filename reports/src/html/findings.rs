@@ -15,28 +15,29 @@ pub(super) fn findings(run: &RunReport) -> Markup {
         @if !red.is_empty() {
             section {
                 h2 { "What is wrong: " (counted(red.len() as u64, "cause")) }
-                p.hint { "Begin at the first: it is in the most drills. Open its first drill, see what came, and repeat it." }
-                ol.groups { @for group in &red { (block(group)) } }
+                p.hint { "Begin at the first: it is in the most drills. One mistake of a monitor often leads to several causes: mend it, and run again." }
+                ol.groups { @for (place, group) in red.iter().enumerate() { (block(group, place == 0)) } }
             }
         }
         @if !excused.is_empty() {
             section {
                 details {
                     summary { h2 { "Known, which does not count: " (counted(excused.len() as u64, "cause")) } }
-                    ol.groups { @for group in &excused { (block(group)) } }
+                    ol.groups { @for group in &excused { (block(group, false)) } }
                 }
             }
         }
     }
 }
 
-fn block(group: &Group) -> Markup {
+/// A cause; the one that is open shows its first drill at once.
+fn block(group: &Group, is_open: bool) -> Markup {
     let first = &group.first;
     let drills = counted(group.drills.len() as u64, "drill");
     let platforms = counted(group.platforms as u64, "platform");
     html! {
         li {
-            details {
+            details open[is_open] {
                 summary {
                     span.headline { (group.headline) }
                     " "
