@@ -4,7 +4,8 @@ use maud::{Markup, html};
 
 use super::{anchor, command};
 use crate::{
-    Group, RunReport, Style, group_page::fitting, terminal::counted, terminal::failure_lines,
+    Finding, Group, RunReport, Style, group_page::fitting, terminal::counted,
+    terminal::failure_lines,
 };
 
 pub(super) fn findings(run: &RunReport) -> Markup {
@@ -33,6 +34,11 @@ pub(super) fn findings(run: &RunReport) -> Markup {
 /// A cause; the one that is open shows its first drill at once.
 fn block(group: &Group, is_open: bool) -> Markup {
     let first = &group.first;
+    // The reads are told with the drill: here they would push the other causes off the screen.
+    let finding = Finding {
+        reads: Vec::new(),
+        ..first.finding.clone()
+    };
     let drills = counted(group.drills.len() as u64, "drill");
     let platforms = counted(group.platforms as u64, "platform");
     html! {
@@ -43,7 +49,7 @@ fn block(group: &Group, is_open: bool) -> Markup {
                     " "
                     span.extent { (drills) " on " (platforms) }
                 }
-                pre tabindex="0" { (failure_lines(&first.finding, Style::default()).join("\n")) }
+                pre tabindex="0" { (failure_lines(&finding, Style::default()).join("\n")) }
                 p { "In the scenario: " code { (first.place) } }
                 p { "Repeat it: " (command(&first.repeat)) }
                 p { "In full: " (command(&first.show)) }
