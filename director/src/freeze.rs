@@ -54,3 +54,20 @@ pub fn freeze_at<'s>(
     let left_out = left_out.collect();
     Ok((director, left_out))
 }
+
+/// Plays a story's world to its end, and hands it to `look` at each tick, as a poll of this tick finds it.
+///
+/// # Errors
+/// [`FreezeError`], by cause.
+pub fn watch<'s>(
+    story: &'s Story,
+    mut look: impl FnMut(&Director<'s>),
+) -> Result<Director<'s>, FreezeError> {
+    let mut director = Director::new(story, &mut Trees::default())?;
+    for _ in 0..=story.ticks.last_until(story.until) {
+        director.tick()?;
+        look(&director);
+        director.end_tick(|_| true);
+    }
+    Ok(director)
+}

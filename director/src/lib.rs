@@ -44,7 +44,7 @@ pub use connector::{ConnectorScript, Reaction, Socket, UNAVAILABLE, code_word};
 pub use disk::state_file;
 pub use error::StageError;
 pub use files::{STATE_FILE, WRITABLE, rule as rule_of};
-pub use freeze::{FreezeError, freeze_at};
+pub use freeze::{FreezeError, freeze_at, watch};
 pub use instances::{InstanceAct, InstancePlan, MonitorId};
 pub use moments::{CallDo, MomentDo};
 pub use query::{MetricsQuery, metrics_query};

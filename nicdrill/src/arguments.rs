@@ -84,6 +84,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: MpibCommand,
     },
+    /// Play the story of a fault, such as F13, and tell what each view of it shows
+    Explain(ExplainArguments),
     /// Replay recorded health events through rules, conditions and quarantine
     Replay(ReplayArguments),
     /// Mount the fake tree of a platform, and apply faults by command
@@ -375,6 +377,19 @@ pub(crate) struct LinkArguments {
     pub(crate) at: Option<String>,
     #[command(flatten)]
     pub(crate) which: OneDrill,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// The fault, such as `F13`, or the name of a scenario [default: list the faults, each with its story]
+    #[arg(value_name = "FAULT")]
+    pub(crate) fault: Option<String>,
+    /// Scenario files or folders instead of the built-in suite
+    #[arg(long, value_name = "PATH")]
+    pub(crate) scenarios: Vec<String>,
+    /// Further platform files or folders
+    #[arg(long, value_name = "PATH")]
+    pub(crate) platforms: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]

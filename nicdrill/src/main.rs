@@ -86,6 +86,7 @@ fn command(command: Command, words: &[OsString]) -> Result<process::ExitCode, St
         Command::Mpib {
             command: MpibCommand::Show(arguments),
         } => command::mpib_show(&arguments),
+        Command::Explain(arguments) => command::explain(&arguments),
         Command::Replay(arguments) => command::replay(&arguments),
         Command::Mount(arguments) => command::mount(&arguments),
         Command::Monitor(_) => unreachable!("`monitor` is taken before the command line is read"),

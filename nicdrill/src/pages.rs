@@ -1,9 +1,10 @@
-//! The pages that the command prints: one drill, links, LNet, MPIB, platforms, help.
+//! The pages that the command prints: one drill, one fault in all views, links, LNet, MPIB, platforms, help.
 //!
 //! Each takes data and returns text; none opens a file or a terminal.
 
 mod document;
 mod drill;
+mod explain;
 pub(crate) mod help_pages;
 mod link;
 mod lnet;
@@ -13,6 +14,7 @@ pub(crate) mod platform_pages;
 mod suite_check;
 
 pub(crate) use drill::drill_page;
+pub(crate) use explain::explain_page;
 pub(crate) use link::{LinkView, link_page};
 pub(crate) use lnet::{LnetAsked, lnet_page, trace_page};
 pub(crate) use mpib::{MpibAsked, mpib_page};

@@ -10,6 +10,9 @@ mod port_rows;
 mod switch_table;
 mod written_lines;
 
+pub(super) use degraded::grown_errors;
+pub(super) use port_rows::{END_TITLES, NamedLink, end_cells, host_port, links_of};
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 

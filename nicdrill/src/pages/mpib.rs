@@ -3,7 +3,7 @@
 //!
 //! The world is played without a monitor ([`freeze_at`]). Start at [`mpib_page`].
 
-mod timeline;
+pub(super) mod timeline;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

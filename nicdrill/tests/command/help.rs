@@ -85,6 +85,7 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
         "compare",
         "completions",
         "do",
+        "explain",
         "fit",
         "help",
         "init",

@@ -9,6 +9,7 @@ mod checked;
 mod compare;
 mod configured;
 mod confine;
+mod explain_page;
 mod first_monitor;
 mod fit;
 mod front_door;

@@ -193,16 +193,9 @@ fn slow(fabric: &Fabric, links: &[NamedLink]) -> Part {
 fn counting(fabric: &Fabric, links: &[NamedLink]) -> Part {
     let mut rows = vec![row(["port", "partner", "counters"])];
     for link in links {
-        let Some((now, rest)) = port_now_and_at_rest(fabric, &link.slot) else {
+        let Some(grown) = grown_errors(fabric, &link.slot) else {
             continue;
         };
-        let grown: Vec<String> = ERRORS
-            .iter()
-            .filter_map(|name| {
-                let (now, rest) = (count(&now, name)?, count(&rest, name).unwrap_or(0));
-                (now > rest).then(|| format!("{name} {now}"))
-            })
-            .collect();
         if !grown.is_empty() {
             rows.push(vec![
                 link.here.clone(),
@@ -212,6 +205,16 @@ fn counting(fabric: &Fabric, links: &[NamedLink]) -> Part {
         }
     }
     listed(&rows)
+}
+
+/// The counters of errors of a host's port that are higher than at rest, with their values; `None` while it is not there.
+pub(in crate::pages) fn grown_errors(fabric: &Fabric, slot: &SlotRef) -> Option<Vec<String>> {
+    let (now, rest) = port_now_and_at_rest(fabric, slot)?;
+    let grown = ERRORS.iter().filter_map(|name| {
+        let (now, rest) = (count(&now, name)?, count(&rest, name).unwrap_or(0));
+        (now > rest).then(|| format!("{name} {now}"))
+    });
+    Some(grown.collect())
 }
 
 /// A table whose first row has the titles.

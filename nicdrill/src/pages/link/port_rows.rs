@@ -7,7 +7,7 @@ use platforms::SlotRef;
 use scenarios::Story;
 
 /// The titles of [`end_cells`].
-pub(super) const END_TITLES: [&str; 5] = [
+pub(in crate::pages) const END_TITLES: [&str; 5] = [
     "state",
     "physical",
     "LinkDownReason",
@@ -16,18 +16,18 @@ pub(super) const END_TITLES: [&str; 5] = [
 ];
 
 /// A link, by the names of its ends.
-pub(super) struct NamedLink {
+pub(in crate::pages) struct NamedLink {
     /// The node's own port.
-    pub(super) slot: SlotRef,
+    pub(in crate::pages) slot: SlotRef,
     /// That port, as `hfi1_2/1`; in a world of several nodes `node-2 hfi1_2/1`.
-    pub(super) here: String,
+    pub(in crate::pages) here: String,
     /// Its partner, as `leaf-3 port 2`.
-    pub(super) there: String,
+    pub(in crate::pages) there: String,
 }
 
 /// The links of a story's world that have a cable when nothing is broken, in the order of nodes and
 /// functions. A virtual function's port has no link of its own.
-pub(super) fn links_of(story: &Story, fabric: &Fabric) -> Vec<NamedLink> {
+pub(in crate::pages) fn links_of(story: &Story, fabric: &Fabric) -> Vec<NamedLink> {
     let slots = story.nodes.iter().flat_map(|(node, _)| {
         let platform = fabric.platform(node);
         let ports = platform.map_or_else(Vec::new, platforms::Platform::ports);
@@ -49,7 +49,7 @@ pub(super) fn links_of(story: &Story, fabric: &Fabric) -> Vec<NamedLink> {
 }
 
 /// A node's own port, as `hfi1_2/1`; of `many` nodes, after its node's name.
-pub(super) fn host_port(fabric: &Fabric, slot: &SlotRef, many: bool) -> String {
+pub(in crate::pages) fn host_port(fabric: &Fabric, slot: &SlotRef, many: bool) -> String {
     let function = FunctionRef {
         node: slot.node.clone(),
         pci: slot.pci,
@@ -75,7 +75,7 @@ fn switch_port(fabric: &Fabric, slot: &SlotRef) -> String {
 }
 
 /// What an end shows now, by the texts of the fabric's tools; `unavailable` if it cannot be queried.
-pub(super) fn end_cells(fabric: &Fabric, slot: &SlotRef, side: Side) -> Vec<String> {
+pub(in crate::pages) fn end_cells(fabric: &Fabric, slot: &SlotRef, side: Side) -> Vec<String> {
     match fabric.port_info(slot, side) {
         Some(info) => vec![
             state_text(&info),

@@ -32,7 +32,7 @@ pub(super) fn timeline(job: &Job) -> String {
 }
 
 /// How the job fared; if it died of an outage, whether another mask would have saved it.
-pub(super) fn verdict(job: &Job) -> String {
+pub(in crate::pages) fn verdict(job: &Job) -> String {
     let net = job.net();
     let Some(failure) = job.failure() else {
         let waits: Vec<Option<SimTime>> = job
@@ -95,6 +95,30 @@ fn try_text(net: &Net) -> String {
         format!(" (4.096 us * 2^{exponent})")
     });
     format!("# {tries} tries of {timeout}{formula}\n")
+}
+
+/// What is seen of an outage without its retries: asynchronous events, lost queue pairs, and what was logged after the
+/// start, in order.
+pub(in crate::pages) fn signs(job: &Job) -> Vec<(SimTime, String)> {
+    let net = job.net();
+    let end = job.failure().map_or(SimTime::MAX, |failure| failure.at);
+    let logs = net.logs().iter().filter(|line| line.at > SimTime::ZERO);
+    let logs = logs.map(|line| {
+        let name = &net.host(line.host).name;
+        (line.at, format!("{name}: log: {}", line.text))
+    });
+    let is_sign = |kind: &NetEventKind| {
+        matches!(
+            kind,
+            NetEventKind::Async(_) | NetEventKind::RetryExceeded { .. }
+        )
+    };
+    let events = net.events().iter();
+    let events = events.filter(|event| event.at <= end && is_sign(&event.kind));
+    let events = events.map(|event| (event.at, event_text(job, event)));
+    let mut signs: Vec<(SimTime, String)> = logs.chain(events).collect();
+    signs.sort_by_key(|(at, _)| *at);
+    signs
 }
 
 fn event_text(job: &Job, event: &NetEvent) -> String {
