@@ -1,6 +1,6 @@
 //! A single line of `do:`, resolved for a machine at rest instead of within a story.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use platforms::yaml::{self, Node};
 use platforms::{NodeName, Platform};
@@ -50,6 +50,7 @@ pub fn read_actions(
         source,
         resolved: &resolved,
         workloads: &[],
+        plans: &BTreeMap::new(),
         polls: &polls,
     }
     .actions(&line, &[])

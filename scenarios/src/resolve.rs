@@ -41,6 +41,7 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
         source,
         resolved,
         workloads: &frame.workloads,
+        plans: &workloads,
         polls: &polls,
     };
     let mut given = Vec::new();

@@ -5,6 +5,7 @@
 //! `fabric`, as a [`fabric::Action`]. Start at [`verbs`] and [`parse`].
 
 mod device;
+mod fault_rule;
 mod file;
 mod host;
 mod link;

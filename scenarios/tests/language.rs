@@ -464,6 +464,10 @@ fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&st
 #[case::half_the_power("{ partner_power: victim, to: §half }", &["unknown word `half`", "`lost`"])]
 #[case::a_neighbour_that_is_back_at_once("{ neighbour_reboots: victim, takes: §0s }", &["must be above zero"])]
 #[case::a_reboot_half_announced("{ reboot: { takes: 5s, announced: §1 } }", &["expected `true` or `false`"])]
+#[case::nid("{ lnet_fault: storage, node: client, drop: true, to: §nobody }", &["invalid NID `nobody`", "`*@o2ib`"])]
+#[case::net_as_interface("{ lnet_fault: storage, node: client, drop: true, ni: §\"*@o2ib\" }", &["invalid NID `*@o2ib`"])]
+#[case::kind_of_message("{ lnet_fault: storage, node: client, drop: true, message: §put }", &["unknown kind of message `put`", "`PUT`"])]
+#[case::random_alone("{ lnet_fault: storage, node: client, drop: true, §random: true }", &["`random` without `every`"])]
 fn a_wrong_action_is_refused_at_its_place(#[case] action: &str, #[case] says: &[&str]) {
     check_refused(&around(action, "nothing"), says);
 }
@@ -514,6 +518,22 @@ fn a_wrong_action_is_refused_at_its_place(#[case] action: &str, #[case] says: &[
 #[case::a_port_out_of_range("{ cleared: { name: mlx5_3, port: §300 } }", &["out of range"])]
 fn a_wrong_expectation_is_refused_at_its_place(#[case] expectation: &str, #[case] says: &[&str]) {
     check_refused(&around("{ cut: victim }", expectation), says);
+}
+
+/// Whether a NID exists is known once the workload's interfaces are.
+#[rstest]
+#[case::from("from: 10.1.9.1@o2ib", "unknown NID of `storage` `10.1.9.1@o2ib`")]
+#[case::to("to: \"*@tcp\"", "unknown NID of `storage` `*@tcp`")]
+#[case::ni("ni: 10.9.1.1@o2ib", "unknown NID of `storage` `10.9.1.1@o2ib`")]
+fn a_rule_about_a_nid_that_nobody_has_is_refused(#[case] key: &str, #[case] says: &str) {
+    let action = format!("{{ lnet_fault: storage, node: client, drop: true, {key} }}");
+    let scenario = read("lnet/try.yaml", &around(&action, "nothing")).expect("it can be read");
+    let Err(Unfit::Wrong(error)) = resolved(&scenario) else {
+        panic!("it was resolved: {action}");
+    };
+    let error = error.to_string();
+    assert!(error.contains(says), "{error}");
+    assert!(error.contains("`10.1.1.1@o2ib`"), "{error}");
 }
 
 #[test]

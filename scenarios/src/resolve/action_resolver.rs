@@ -2,26 +2,26 @@
 
 mod counter;
 mod host_actions;
+mod loads;
 
 use std::collections::BTreeMap;
 
 use fabric::{Action, DeviceAction, FunctionRef, NodeAction, PortAction, PortsAction};
-use mpib::AgentAction;
 use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 
 use crate::error::Unfit;
 use crate::polls::Polls;
 use crate::reader::Source;
-use crate::resolve::{known_node, known_workload};
+use crate::resolve::known_node;
 use crate::resolved_world::{ResolvedNode, ResolvedWorld, Subject};
 use crate::step::{FileMomentSpec, MomentSpec};
 use crate::story::{
-    CallMoment, FileMoment, FileRef, Moment, RuleAction, StepAction, WorkloadAction,
+    CallMoment, FileMoment, FileRef, Moment, Plan, RuleAction, StepAction, WorkloadAction,
 };
 use crate::subject::{FileSpec, Named, Subjects};
 use crate::values::NamesSpec;
-use crate::verbs::spec::{ActionSpec, AgentSpec, VerbLine, VerbSpec};
+use crate::verbs::spec::{ActionSpec, VerbLine, VerbSpec};
 use crate::workload::WorkloadSpec;
 
 /// Context for resolving a line of `do:`.
@@ -30,6 +30,8 @@ pub(crate) struct ActionResolver<'a> {
     pub(crate) source: Source<'a>,
     pub(crate) resolved: &'a ResolvedWorld,
     pub(crate) workloads: &'a [WorkloadSpec],
+    /// The workloads in this world, by name.
+    pub(crate) plans: &'a BTreeMap<String, Plan>,
     pub(crate) polls: &'a Polls,
 }
 
@@ -130,8 +132,13 @@ impl LineResolver<'_> {
                     PortsAction::SwitchPower { on: *on }.on(slots.collect()),
                 ])
             }
-            VerbSpec::LnetFault { workload, rule } => {
+            VerbSpec::LnetFault {
+                workload,
+                rule,
+                places,
+            } => {
                 self.known_workload(workload)?;
+                self.known_nids(workload, rule, *places)?;
                 self.each_node(|node| {
                     StepAction::Load(WorkloadAction::Rule {
                         workload: workload.clone(),
@@ -272,32 +279,6 @@ impl LineResolver<'_> {
                 reinitialise: *reinitialise,
                 keeps_logs: *keeps_logs,
             }],
-        })
-    }
-
-    fn known_workload(&self, name: &str) -> Result<(), Unfit> {
-        Ok(known_workload(
-            &self.source,
-            self.workloads,
-            name,
-            self.line.place,
-        )?)
-    }
-
-    fn agent(&self, spec: &AgentSpec) -> Result<AgentAction, Unfit> {
-        let node = |(name, place): &(String, Place)| {
-            known_node(&self.source, self.resolved, name, *place)?;
-            Ok::<_, Unfit>(NodeName::from(name.as_str()))
-        };
-        Ok(match spec {
-            AgentSpec::Hint { pair, share } => AgentAction::Hint {
-                to: node(pair)?,
-                share: *share,
-            },
-            AgentSpec::Dies => AgentAction::Dies,
-            AgentSpec::DiesWhileWriting { pair } => {
-                AgentAction::DiesWhileWriting { to: node(pair)? }
-            }
         })
     }
 

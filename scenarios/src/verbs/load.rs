@@ -2,56 +2,32 @@
 //!
 //! Whether a workload of the given name exists is checked when the story is resolved in a world.
 
-use std::collections::BTreeSet;
-
-use lnet::{FaultEffect, FaultRule, MsgStatus, NidPattern, Pace};
 use mpib::SupBandwidth;
 use platforms::yaml::{Node, Value};
 use serde_json::json;
 
+use super::fault_rule::{fault_keys, fault_rule};
 use super::spec::{AgentSpec, VerbSpec};
 use crate::context::Context;
 use crate::keys::{maybe, need};
-use crate::kind::{
-    Many, Only, Parsed, Placed, Plain, Text, Words, any_of, count, plain, string_form,
-};
-use crate::map::{Alternative, OneOf, alt};
-use crate::row::{Line, Row, word};
-use crate::values::{NODE_NAME, SPAN, positive};
+use crate::kind::{Parsed, Placed, Plain, Text, Words, any_of, plain};
+use crate::row::{Row, word};
+use crate::values::NODE_NAME;
 
 /// Verbs about workloads.
 pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
     &word(
         "lnet_fault",
         Text("a workload `lnet`"),
-        "Adds a fault rule of LNet on a node (`lnetctl fault`): exactly one of `simulate`, `drop`, `delay`.",
+        "Adds a fault rule of LNet on a node (`lnetctl fault`): exactly one of `simulate`, `drop`, `delay`, for the messages that all its selectors fit.",
         "{ lnet_fault: storage, node: client, simulate: remote_dropped, one_in: 2 }",
-        (
-            OneOf(FAULTS),
-            maybe(
-                "one_in",
-                count(1),
-                "Applies to one of this many messages; to every message by default.",
-            ),
-            maybe(
-                "every",
-                WHOLE_SECONDS,
-                "Instead of `one_in`: applies to the first message of each such interval.",
-            ),
-        ),
-        |line, workload, (effect, one_in, every)| {
-            let rule = FaultRule {
-                source: NidPattern::Any,
-                destination: NidPattern::Any,
-                kinds: BTreeSet::new(),
-                portal: None,
-                via: None,
-                pace: pace(line, one_in, every)?,
-                effect,
-            };
+        fault_keys(),
+        |line, workload, keys| {
+            let (rule, places) = fault_rule(line, keys)?;
             Ok(VerbSpec::LnetFault {
                 workload,
                 rule: Box::new(rule),
+                places,
             })
         },
     ),
@@ -106,70 +82,6 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
         },
     ),
 ];
-
-const FAULTS: &[&dyn Alternative<FaultEffect>] = &[
-    &alt(
-        "simulate",
-        Many("message statuses", MESSAGE_STATUS),
-        "Sent messages end with this status, such as `local_dropped`; of several, a random one.",
-        |statuses| FaultEffect::Simulate(statuses.into_iter().collect()),
-    ),
-    &alt(
-        "drop",
-        Only {
-            value: true,
-            otherwise: "`drop: false` is not a fault",
-            hint: None,
-        },
-        "Received messages are lost.",
-        |()| FaultEffect::Drop,
-    ),
-    &alt(
-        "delay",
-        SPAN,
-        "Received messages are delayed by this much.",
-        FaultEffect::Delay,
-    ),
-];
-
-fn statuses() -> impl Iterator<Item = MsgStatus> {
-    let all = MsgStatus::ALL.into_iter();
-    all.filter(|status| *status != MsgStatus::Ok)
-}
-
-const MESSAGE_STATUS: Plain<MsgStatus> = plain(
-    "a message status",
-    || json!({ "enum": statuses().map(MsgStatus::name).collect::<Vec<_>>() }),
-    |context, node| {
-        let words: Vec<(&str, MsgStatus)> =
-            statuses().map(|status| (status.name(), status)).collect();
-        context.source.choice(node, "message status", &words)
-    },
-);
-
-/// A duration in whole seconds, LNet's unit.
-const WHOLE_SECONDS: Plain<u32> = plain("a time in whole seconds", string_form, |context, node| {
-    let ns = positive(&context.source, node)?.as_ns();
-    if ns % 1_000_000_000 == 0 {
-        Ok(u32::try_from(ns / 1_000_000_000).unwrap_or(u32::MAX))
-    } else {
-        Err(context
-            .source
-            .wrong(node.place, "LNet counts in whole seconds"))
-    }
-});
-
-fn pace(line: &Line<'_, '_>, one_in: Option<u32>, every: Option<u32>) -> Parsed<Pace> {
-    match (one_in, every) {
-        (None, None) => Ok(Pace::Every),
-        (Some(number), None) => Ok(Pace::OneIn(number)),
-        (None, Some(secs)) => Ok(Pace::EverySecs(secs)),
-        (Some(_), Some(_)) => Err(line.source().wrong(
-            line.fields.place_of("every"),
-            "`one_in` and `every` in one line",
-        )),
-    }
-}
 
 const SHARE: Plain<SupBandwidth> = plain(
     "a number or `all`",

@@ -33,6 +33,14 @@ pub(crate) struct VerbLine {
 /// An action on ports, devices, the nodes of the line, or the fabric.
 pub(crate) type ActionSpec = Action<Subjects, Subjects, Subjects, ()>;
 
+/// Where a fault rule of LNet names NIDs, if it does.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RulePlaces {
+    pub(crate) from: Option<Place>,
+    pub(crate) to: Option<Place>,
+    pub(crate) ni: Option<Place>,
+}
+
 /// What a line does.
 #[derive(Clone, Debug)]
 pub(crate) enum VerbSpec {
@@ -44,6 +52,7 @@ pub(crate) enum VerbSpec {
     LnetFault {
         workload: String,
         rule: Box<FaultRule>,
+        places: RulePlaces,
     },
     /// Removes such rules.
     NoLnetFault { workload: String },
