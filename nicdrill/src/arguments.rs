@@ -414,6 +414,9 @@ pub(crate) struct LnetArguments {
     /// Every message, instead of views
     #[arg(long, conflicts_with_all = ["node", "view"])]
     pub(crate) trace: bool,
+    /// Interfaces, recovery queues and counters over a span of time, such as `0s..120s`, instead of views: a row where something changed
+    #[arg(long, value_name = "FROM..TO", conflicts_with_all = ["view", "why", "trace", "at"])]
+    pub(crate) over: Option<String>,
     /// A workload on LNet [default: every one]
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Option<String>,

@@ -9,7 +9,9 @@ use scenarios::Story;
 use super::{Stop, select::story_of_one};
 use crate::{
     arguments::{Color, LinkArguments, LnetArguments, MpibArguments, OneDrill},
-    pages::{LinkView, LnetAsked, MpibAsked, link_page, lnet_page, mpib_page, trace_page},
+    pages::{
+        LinkView, LnetAsked, MpibAsked, link_page, lnet_page, mpib_page, over_page, trace_page,
+    },
     terminal::{Terminal, log},
 };
 
@@ -38,6 +40,9 @@ pub(crate) fn lnet_show(arguments: &LnetArguments) -> Result<ExitCode, Stop> {
         return show(&arguments.which, |story| {
             trace_page(story, asked, arguments.why)
         });
+    }
+    if let Some(span) = &arguments.over {
+        return show(&arguments.which, |story| over_page(story, asked, span));
     }
     show(&arguments.which, |story| lnet_page(story, asked))
 }

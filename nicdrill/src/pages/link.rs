@@ -10,6 +10,7 @@ mod port_rows;
 mod switch_table;
 mod written_lines;
 
+pub(super) use cell_table::aligned;
 pub(super) use degraded::grown_errors;
 pub(super) use port_rows::{END_TITLES, NamedLink, end_cells, host_port, links_of};
 

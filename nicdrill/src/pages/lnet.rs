@@ -1,7 +1,9 @@
 //! LNet as a story's nodes see it at an instant, in the format of `lnetctl`.
 //!
 //! The world is played without a monitor ([`freeze_at`]). Start at [`lnet_page`]; [`trace_page`] has
-//! the messages.
+//! the messages, [`over_page`] a span of time.
+
+mod over;
 
 use lnet::{Lnet, Traces, View};
 use platforms::NodeName;
@@ -9,6 +11,8 @@ use scenarios::{Plan, Story};
 use std::borrow::Cow;
 
 use director::{Director, FreezeError, freeze_at};
+
+pub(crate) use over::over_page;
 
 /// The default views.
 const VIEWS: [View; 3] = [View::Net, View::Peer, View::Stats];
@@ -35,6 +39,9 @@ pub(crate) enum LnetPageError {
     /// The message does not exist.
     #[error(transparent)]
     Message(#[from] lnet::UnknownMessage),
+    /// The span is no span.
+    #[error("invalid span `{0}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    NoSpan(String),
     /// The view does not exist.
     #[error(transparent)]
     View(#[from] lnet::ViewError),
@@ -46,6 +53,7 @@ impl LnetPageError {
         Some(match self {
             Self::NoLnet(..) => "`workloads: { storage: { lnet: … } }`".into(),
             Self::Unknown { known, .. } => format!("there are {known}").into(),
+            Self::NoSpan(..) => "write two times, the earlier first, as in `0s..120s`".into(),
             _ => return None,
         })
     }

@@ -2,7 +2,10 @@
 
 use rstest::rstest;
 
-use crate::scratch::Scratch;
+use crate::{
+    page::{check, shown},
+    scratch::Scratch,
+};
 
 const PAGE: &str = include_str!("../../../docs/one-fault.md");
 
@@ -92,13 +95,12 @@ fn a_view_shows_the_signs_of_its_fault(
 
 #[test]
 fn the_page_on_one_fault_shows_what_its_command_prints() {
-    let (_, block) = PAGE
-        .split_once("```console\n$ ")
-        .expect("it shows a command");
-    let (block, _) = block.split_once("\n```").expect("the block is closed");
-    let (command, shown) = block.split_once('\n').expect("a command and its output");
-    let ran = Scratch::new().shell(&command.replacen("nicdrill", "\"$NICDRILL\"", 1));
-    assert_eq!(ran.out.trim_end(), shown);
+    let commands = shown(PAGE);
+    assert_eq!(commands.len(), 1);
+    for (command, lines) in commands {
+        let ran = Scratch::new().shell(&command.replacen("nicdrill", "\"$NICDRILL\"", 1));
+        check(command, &lines, &ran.out);
+    }
 }
 
 #[rstest]

@@ -2,7 +2,7 @@
 
 /// The rows as lines; each cell but a row's last is padded to the widest of its column, and two spaces
 /// part the columns.
-pub(super) fn aligned(rows: &[Vec<String>]) -> String {
+pub(in crate::pages) fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
