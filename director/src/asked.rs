@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::SlotRef;
+use platforms::{NodeName, SlotRef};
 use scenarios::{Story, What};
 
 use super::Interface;
@@ -14,6 +14,8 @@ pub(super) struct Asked {
     pub(super) links: BTreeSet<SlotRef>,
     /// LNet interfaces whose state is expected.
     pub(super) interfaces: BTreeSet<Interface>,
+    /// Nodes whose counters of LNet are expected, each after its workload.
+    pub(super) lnet_stats: BTreeSet<(String, NodeName)>,
 }
 
 impl Asked {
@@ -26,6 +28,10 @@ impl Asked {
                 }
                 What::Lnet(is) => {
                     asked.interfaces.insert(Interface::of(is));
+                }
+                What::LnetStat(is) => {
+                    let of = (is.workload.clone(), is.node.clone());
+                    asked.lnet_stats.insert(of);
                 }
                 _ => {}
             }

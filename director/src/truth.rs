@@ -9,7 +9,7 @@ use std::{
 };
 
 use fabric::EndTruth;
-use lnet::NiView;
+use lnet::{NiView, Statistics};
 use platforms::{
     DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role, Shared,
     SlotRef,
@@ -38,6 +38,8 @@ pub struct TickTruth {
     pub workloads: BTreeMap<String, WorkloadStats>,
     /// The LNet interfaces that the story's expectations are about.
     pub interfaces: BTreeMap<Interface, NiView>,
+    /// The counters of LNet that the story's expectations are about, by workload and node.
+    pub lnet_stats: BTreeMap<(String, NodeName), Statistics>,
 }
 
 impl TickTruth {

@@ -280,7 +280,7 @@ fn kind_of(what: &What) -> CauseKind {
         What::Metric { .. } => CauseKind::Metric,
         What::Healthz { .. } => CauseKind::Healthz,
         What::Link { .. } => CauseKind::Link,
-        What::Lnet(_) => CauseKind::Lnet,
+        What::Lnet(_) | What::LnetStat(_) => CauseKind::Lnet,
         What::Workload(_) => CauseKind::Workload,
         What::Verdict { .. } => CauseKind::Verdict,
         What::Condition(_) => CauseKind::Condition,

@@ -7,7 +7,7 @@
 
 use lnet::NiView;
 use platforms::NodeName;
-use scenarios::{LnetIs, Story, Verdict, Window, WorkloadIs};
+use scenarios::{LnetIs, LnetStatIs, Story, Verdict, Window, WorkloadIs};
 use simfs::SimTime;
 use workloads::{WorkloadOutcome, WorkloadStats};
 
@@ -142,6 +142,37 @@ pub(super) fn workload(is: &WorkloadIs, window: Window, truth: &Truth) -> Outcom
                 || "nothing of this name ran".to_owned(),
                 |found| rendered(&is.workload, &found),
             )]
+        },
+    )
+}
+
+/// Checks an expectation of a counter of LNet: it holds if it does in one tick of the window.
+pub(super) fn lnet_stat(is: &LnetStatIs, window: Window, truth: &Truth) -> Outcome {
+    let of = (is.workload.clone(), is.node.clone());
+    let ticks = (0_u64..).zip(&truth.ticks);
+    let meant = ticks.filter(|(tick, _)| (window.from..=window.to).contains(tick));
+    let seen: Vec<(u64, u64)> = meant
+        .filter_map(|(tick, all)| {
+            let rows = all.lnet_stats.get(&of)?.rows();
+            let row = rows.into_iter().find(|(name, _)| *name == is.counter)?;
+            Some((tick, row.1))
+        })
+        .collect();
+    check(
+        seen.iter().any(|(_, value)| is.is.contains(value)),
+        || format!("{} of {} is {}", is.counter, is.node, bounds(&is.is)),
+        || {
+            let mut lines = Vec::new();
+            let mut before = None;
+            for (tick, value) in &seen {
+                if before.replace(value) != Some(value) {
+                    lines.push(format!("poll {tick}: {} {value}", is.counter));
+                }
+            }
+            if lines.is_empty() {
+                lines.push("the node is not on LNet, or LNet is not loaded".to_owned());
+            }
+            lines
         },
     )
 }

@@ -379,7 +379,7 @@ impl Cause {
             Kind::Metric => "has another value of a metric".to_owned(),
             Kind::Healthz => "answers `/healthz` with another status".to_owned(),
             Kind::Link => "the ends of a link remember something else".to_owned(),
-            Kind::Lnet => "an LNet interface is in another state".to_owned(),
+            Kind::Lnet => "LNet is in another state".to_owned(),
             Kind::Workload => "a workload has another outcome".to_owned(),
             Kind::Verdict => "is right or wrong about a workload, unlike the scenario".to_owned(),
             Kind::Condition => "leads to another node condition".to_owned(),

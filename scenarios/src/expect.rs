@@ -104,6 +104,12 @@ pub(crate) enum ExpectationSpec {
         there: EndIs,
     },
     Lnet(LnetSpec),
+    /// A counter of LNet: the workload, the counter and its value.
+    LnetStat {
+        workload: String,
+        counter: &'static str,
+        is: RangeInclusive<u64>,
+    },
     Workload(WorkloadIs),
     Verdict {
         of: Vec<(String, Place, Verdict)>,

@@ -59,7 +59,7 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
     let mut expectations = ExpectationResolver::new(
         source,
         resolved,
-        &frame.workloads,
+        (&frame.workloads, &workloads),
         frame.cluster.rules,
         &polls,
     );

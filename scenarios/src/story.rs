@@ -29,7 +29,7 @@ pub use expectation::{
 };
 pub use moment::{CallMoment, FileMoment, FileOp, FileRef, Moment};
 pub use plan::{Plan, WorkloadAction};
-pub use workload_facts::{LnetIs, Verdict, WorkloadIs};
+pub use workload_facts::{LnetIs, LnetStatIs, Verdict, WorkloadIs};
 
 /// A place in a scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

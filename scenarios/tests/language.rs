@@ -516,8 +516,26 @@ fn a_wrong_action_is_refused_at_its_place(#[case] action: &str, #[case] says: &[
 #[case::counted_below_nothing("{ rule: NICPortDrop, counted: §\"< 0\" }", &["below every number"])]
 #[case::loud_rules("{ rules: §loud }", &["unknown word after `rules` `loud`", "`silent`"])]
 #[case::a_port_out_of_range("{ cleared: { name: mlx5_3, port: §300 } }", &["out of range"])]
+#[case::counter_of_lnet("{ lnet_stat: storage, node: client, counter: §resends, is: 0 }", &["unknown counter of LNet `resends`", "`resend_count`"])]
 fn a_wrong_expectation_is_refused_at_its_place(#[case] expectation: &str, #[case] says: &[&str]) {
     check_refused(&around("{ cut: victim }", expectation), says);
+}
+
+#[rstest]
+#[case::unnamed("", "the counter of which node?")]
+#[case::elsewhere("node: [ client, server ], ", "the counter of which node?")]
+fn a_counter_of_lnet_is_of_one_node(#[case] node: &str, #[case] says: &str) {
+    let line = format!("{{ lnet_stat: storage, {node}counter: errors, is: 0 }}");
+    let scenario =
+        read("lnet/try.yaml", &around("{ cut: victim }", &line)).expect("it can be read");
+    let Err(Unfit::Wrong(error)) = resolved(&scenario) else {
+        panic!("it was resolved: {line}");
+    };
+    assert!(error.to_string().contains(says), "{error}");
+    assert!(
+        error.to_string().contains("one of `client`, `server`"),
+        "{error}"
+    );
 }
 
 /// Whether a NID exists is known once the workload's interfaces are.

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use fabric::opa::{OfflineDisabledReason, Pair};
 use platforms::SlotRef;
-use scenarios::{EndIs, LnetIs, PairIs, Verdict, What, WorkloadIs};
+use scenarios::{EndIs, LnetIs, LnetStatIs, PairIs, Verdict, What, WorkloadIs};
 use simfs::SimTime;
 use workloads::{Cause, WorkloadOutcome};
 
@@ -95,6 +95,12 @@ pub(super) fn lnet(subject: &Subject<'_>, is: &LnetIs) -> Vec<(&'static str, Cha
         part("another health", with(is, |of| of.health = health));
     }
     changes
+}
+
+pub(super) fn lnet_stat(subject: &Subject<'_>, is: &LnetStatIs) -> Vec<(&'static str, Change)> {
+    // No drill counts so far.
+    let other = with(is, |of| of.is = u64::MAX..=u64::MAX);
+    vec![("another value", subject.line(What::LnetStat(other)))]
 }
 
 pub(super) fn workload(subject: &Subject<'_>, is: &WorkloadIs) -> Vec<(&'static str, Change)> {

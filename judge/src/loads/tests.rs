@@ -190,6 +190,35 @@ fn an_interface_that_is_not_as_expected_is_told_by_its_changes() {
     );
 }
 
+/// A counter of LNet is 0, 2 and 2 in three ticks, and the node is away in the fourth.
+#[rstest]
+#[case::at_once(2..=2, window(0, 1), None)]
+#[case::later(0..=0, window(1, 3), Some(&["poll 1: resend_count 2"][..]))]
+#[case::never(3..=9, window(0, 2), Some(&["poll 0: resend_count 0", "poll 1: resend_count 2"][..]))]
+#[case::away(0..=9, window(3, 3), Some(&["the node is not on LNet, or LNet is not loaded"][..]))]
+fn a_counter_of_lnet_is_as_expected_in_one_tick(
+    #[case] is: RangeInclusive<u64>,
+    #[case] window: Window,
+    #[case] came: Option<&[&str]>,
+) {
+    let mut truth = truth(&[FAILED; 4]);
+    for (tick, resend_count) in truth.ticks.iter_mut().zip([0, 2, 2]) {
+        let mut statistics = lnet::Statistics::default();
+        statistics.resend_count = resend_count;
+        let of = ("storage".to_owned(), node_a());
+        tick.lnet_stats.insert(of, statistics);
+    }
+    let is = LnetStatIs {
+        workload: "storage".to_owned(),
+        node: node_a(),
+        counter: "resend_count",
+        is,
+    };
+    let told = rendered(lnet_stat(&is, window, &truth)).map(|(_, came)| came);
+    let came = came.map(|lines| lines.iter().map(ToString::to_string).collect::<Vec<_>>());
+    assert_eq!(told, came);
+}
+
 fn found(verdict: Verdict, lead_ns: Option<i64>) -> Option<WorkloadVerdict> {
     Some(WorkloadVerdict { verdict, lead_ns })
 }

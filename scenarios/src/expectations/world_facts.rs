@@ -10,7 +10,7 @@ use super::qualifier::BETWEEN;
 use crate::bound::RANGE;
 use crate::context::Context;
 use crate::expect::{ExpectationSpec, LnetSpec};
-use crate::keys::{maybe, together};
+use crate::keys::{maybe, need, together};
 use crate::kind::{Checked, Kind, List, Parsed, Plain, Text, Two, Words, any_of, plain};
 use crate::map::{Alternative, MapOf, OneOf, OrMap, alt};
 use crate::row::{Row, word};
@@ -87,6 +87,27 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
                 fatal,
                 health,
             }))
+        },
+    ),
+    &word(
+        "lnet_stat",
+        Text("a workload `lnet`"),
+        "A counter of `lnetctl stats show` on `node`, in one of the window's polls.",
+        "{ lnet_stat: storage, node: client, counter: resend_count, is: \">= 1\" }",
+        (
+            need(
+                "counter",
+                LNET_COUNTER,
+                "The counter, such as `resend_count` or `response_timeout_count`.",
+            ),
+            need("is", RANGE, "Its value."),
+        ),
+        |_, workload, (counter, is)| {
+            Ok(ExpectationSpec::LnetStat {
+                workload,
+                counter,
+                is,
+            })
         },
     ),
     &word(
@@ -353,5 +374,21 @@ const LEAD: Checked<Two<SignedTime>, (i64, i64)> = Checked(
         Err(context
             .source
             .wrong(node.place, "the second time is before the first"))
+    },
+);
+
+fn lnet_counters() -> impl Iterator<Item = &'static str> {
+    lnet::Statistics::default()
+        .rows()
+        .into_iter()
+        .map(|row| row.0)
+}
+
+const LNET_COUNTER: Plain<&'static str> = plain(
+    "a counter of `lnetctl stats show`",
+    || json!({ "enum": lnet_counters().collect::<Vec<_>>() }),
+    |context, node| {
+        let words: Vec<(&str, &'static str)> = lnet_counters().map(|name| (name, name)).collect();
+        context.source.choice(node, "counter of LNet", &words)
     },
 );

@@ -6,6 +6,8 @@ mod events;
 mod lnet;
 mod subjects;
 
+use std::collections::BTreeMap;
+
 use platforms::yaml::Place;
 use platforms::{LinkLayer, NodeName};
 
@@ -17,7 +19,7 @@ use crate::reader::Source;
 use crate::resolve::{known_node, known_workload};
 use crate::resolved_world::ResolvedWorld;
 use crate::step::{StepSpec, When};
-use crate::story::{Expectation, FileRef, StateFileIs, What};
+use crate::story::{Expectation, FileRef, LnetStatIs, Plan, StateFileIs, What};
 use crate::values::POLLS_MAX;
 use crate::workload::WorkloadSpec;
 
@@ -27,6 +29,8 @@ pub(crate) struct ExpectationResolver<'a> {
     source: Source<'a>,
     resolved: &'a ResolvedWorld,
     workloads: &'a [WorkloadSpec],
+    /// The workloads in this world, by name.
+    plans: &'a BTreeMap<String, Plan>,
     rules: RuleProfile,
     polls: &'a Polls,
     done: Vec<Expectation>,
@@ -53,7 +57,7 @@ impl<'a> ExpectationResolver<'a> {
     pub(crate) fn new(
         source: Source<'a>,
         resolved: &'a ResolvedWorld,
-        workloads: &'a [WorkloadSpec],
+        (workloads, plans): (&'a [WorkloadSpec], &'a BTreeMap<String, Plan>),
         rules: RuleProfile,
         polls: &'a Polls,
     ) -> Self {
@@ -61,6 +65,7 @@ impl<'a> ExpectationResolver<'a> {
             source,
             resolved,
             workloads,
+            plans,
             rules,
             polls,
             done: Vec::new(),
@@ -271,6 +276,19 @@ impl<'a> ExpectationResolver<'a> {
             ExpectationSpec::Lnet(spec) => {
                 let what = What::Lnet(self.lnet(spec, line, &around)?);
                 self.push_of(line, &around, what, None)
+            }
+            ExpectationSpec::LnetStat {
+                workload,
+                counter,
+                is,
+            } => {
+                let what = LnetStatIs {
+                    workload: workload.clone(),
+                    node: self.node_on_lnet(workload, line, &around)?,
+                    counter,
+                    is: is.clone(),
+                };
+                self.push_of(line, &around, What::LnetStat(what), None)
             }
             ExpectationSpec::Workload(is) => {
                 known_workload(&self.source, self.workloads, &is.workload, line.place)?;

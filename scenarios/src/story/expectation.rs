@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fabric::opa::{OfflineDisabledReason, Pair};
 use platforms::{NodeName, SlotRef};
 
-use super::{About, EventPattern, FileRef, LnetIs, Place, Times, Verdict, WorkloadIs};
+use super::{About, EventPattern, FileRef, LnetIs, LnetStatIs, Place, Times, Verdict, WorkloadIs};
 use crate::cluster::{ConditionIs, RuleIs, Stands};
 
 /// An inclusive window of ticks (polls), counted from 0.
@@ -138,6 +138,8 @@ pub enum What {
     },
     /// The state of an LNet interface at one of the window's ticks.
     Lnet(LnetIs),
+    /// A counter of LNet on a node at one of the window's ticks.
+    LnetStat(LnetStatIs),
     /// The outcome of a workload at the end of the window's last tick.
     Workload(WorkloadIs),
     /// Whether the monitor's report about a workload was right.
@@ -170,7 +172,11 @@ impl What {
     pub fn is_of_the_world(&self) -> bool {
         matches!(
             self,
-            Self::Link { .. } | Self::Lnet(_) | Self::Workload(_) | Self::Verdict { .. }
+            Self::Link { .. }
+                | Self::Lnet(_)
+                | Self::LnetStat(_)
+                | Self::Workload(_)
+                | Self::Verdict { .. }
         )
     }
 

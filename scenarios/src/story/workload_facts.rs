@@ -23,6 +23,19 @@ pub struct LnetIs {
     pub health: Option<RangeInclusive<u64>>,
 }
 
+/// Expected value of a counter of `lnetctl stats show` on a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LnetStatIs {
+    /// The workload.
+    pub workload: String,
+    /// The node.
+    pub node: NodeName,
+    /// The counter, as [`lnet::Statistics::rows`] names it.
+    pub counter: &'static str,
+    /// Its value.
+    pub is: RangeInclusive<u64>,
+}
+
 /// Expected state of a workload; `None` is not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkloadIs {

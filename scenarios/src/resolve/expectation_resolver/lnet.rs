@@ -6,9 +6,39 @@ use super::{Around, ExpectationResolver};
 use crate::error::Unfit;
 use crate::expect::{ExpectLine, LnetSpec};
 use crate::resolve::known_workload;
-use crate::story::LnetIs;
+use crate::story::{LnetIs, Plan};
 
 impl ExpectationResolver<'_> {
+    /// The one node that a line names, if it is on the LNet of the workload.
+    pub(super) fn node_on_lnet(
+        &self,
+        workload: &str,
+        line: &ExpectLine,
+        around: &Around<'_>,
+    ) -> Result<NodeName, Unfit> {
+        known_workload(&self.source, self.workloads, workload, line.place)?;
+        let Some(Plan::Storage(plan)) = self.plans.get(workload) else {
+            let what = format!("`{workload}` is no workload `lnet`");
+            return Err(self.source.wrong(line.place, what).into());
+        };
+        let known = plan.nodes.iter().map(|node| node.name.as_str());
+        match around.named {
+            [(name, _)] if known.clone().any(|known| known == name) => {
+                Ok(NodeName::from(name.as_str()))
+            }
+            [(name, place)] => {
+                let what = format!("node of `{workload}`");
+                Err(self.source.unknown(*place, &what, name, known).into())
+            }
+            _ => {
+                let known: Vec<&str> = known.collect();
+                let hint = format!("write `node: …`, one of `{}`", known.join("`, `"));
+                let wrong = self.source.wrong(line.place, "the counter of which node?");
+                Err(wrong.hint(hint).into())
+            }
+        }
+    }
+
     /// The interface, in the view of the node that is named, or of its own node.
     pub(super) fn lnet(
         &self,
