@@ -18,6 +18,7 @@ mod binds;
 mod confinement;
 mod connector;
 mod conversation;
+mod empty_input;
 mod host_root;
 pub(crate) mod host_shell;
 mod http;

@@ -25,6 +25,7 @@ use scenarios::Signal;
 use tokio::{net::unix::pipe::Receiver, runtime::Runtime, task::JoinHandle};
 
 use super::{
+    empty_input::empty_input,
     inbox::{EventSender, RuntimeEvent},
     mount_space::{MountSpace, MountView},
     output::Output,
@@ -102,7 +103,7 @@ impl MonitorProcess {
         command
             .args(arguments)
             .envs(order.env.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
+            .stdin(empty_input()?)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);

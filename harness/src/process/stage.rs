@@ -19,10 +19,10 @@ use std::{
         process::ExitStatusExt,
     },
     path::{Path, PathBuf},
-    process::{self, Child, Command, Stdio},
+    process::{self, Child, Command},
 };
 
-use super::stage_folder::StageFolder;
+use super::{empty_input::empty_input, stage_folder::StageFolder};
 use crate::Interruption;
 use nix::sched::{CloneFlags, unshare};
 use rustix::{
@@ -264,7 +264,7 @@ fn isolate() -> Result<(), NoStage> {
 /// Lets another process enter a user namespace. One that has entered it and cannot go on could not start a thread any more.
 fn try_user_namespace() -> Result<(), NoStage> {
     let mut trial = Command::new(env::current_exe()?);
-    let tried = trial.env(MARK, TRIAL).stdin(Stdio::null()).output()?;
+    let tried = trial.env(MARK, TRIAL).stdin(empty_input()?).output()?;
     if tried.status.success() {
         return Ok(());
     }
