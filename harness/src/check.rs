@@ -17,7 +17,7 @@ use cluster::rules::{read_cabling, read_every};
 use observe::Span;
 use platforms::Platforms;
 use reports::KnownDeviations;
-use scenarios::{ScenarioError, Unfit};
+use scenarios::{Mentions, ScenarioError, Unfit};
 
 pub use kind::{FileKind, SETTINGS};
 pub use machines::{declared_role, unlike_declared};
@@ -179,7 +179,26 @@ fn library(
             .into_iter()
             .filter(|text| !is_among(files, Path::new(&text.file))),
     );
-    let (parts, wrong) = Parts::of(texts);
+    let unread = texts.iter().filter(|text| !text.is_world);
+    let unread: Vec<(String, String)> = unread
+        .filter(|text| scenarios::read(&text.file, &text.text).is_err())
+        .map(|text| (text.file.clone(), text.text.clone()))
+        .collect();
+    let (parts, mut wrong) = Parts::of(texts);
+    let known: Vec<&str> = platforms.iter().map(|(name, _)| name).collect();
+    for (file, text) in &unread {
+        let mentions = Mentions::of(file, text);
+        let names = [
+            parts.clauses.check_mentions(&mentions),
+            mentions.check_platforms(&known),
+        ];
+        wrong.extend(
+            names
+                .into_iter()
+                .filter_map(Result::err)
+                .map(ReadError::from),
+        );
+    }
     let (library, unfitting) = Library::of(parts, (platforms, Vec::new()));
     let mut mistakes = Vec::new();
     for error in wrong.into_iter().chain(unfitting) {

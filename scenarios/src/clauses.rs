@@ -7,11 +7,13 @@
 
 use std::collections::BTreeSet;
 
-use platforms::yaml::{self, YamlError, nearest};
+use platforms::yaml::{self, Place, YamlError, nearest};
 use serde::Deserialize;
 
 use crate::error::ScenarioError;
+use crate::mentions::Mentions;
 use crate::mistakes::Mistakes;
+use crate::reader::Source;
 use crate::scenario::Scenario;
 
 /// One statement of a source document.
@@ -137,7 +139,7 @@ impl Clauses {
         let mut seen = BTreeSet::new();
         for (file, text) in texts {
             let read: ClauseFile = yaml::read(file, text)?;
-            let wrong = |what: String| YamlError::at(file, text, yaml::Place::default(), what);
+            let wrong = |what: String| YamlError::at(file, text, Place::default(), what);
             if files.iter().any(|other| other.prefix == read.prefix) {
                 return Err(wrong(format!("another file owns prefix `{}`", read.prefix)));
             }
@@ -195,7 +197,10 @@ impl Clauses {
         let section = id.rsplit_once('/').map_or("", |(section, _)| section);
         let beside =
             ids().filter(|known| known.rsplit_once('/').is_some_and(|(s, _)| s == section));
-        nearest(id, ids())
+        let document = id.split_once('/').map_or("", |(prefix, _)| prefix);
+        let same = ids().filter(|known| known.split_once('/').is_some_and(|(p, _)| p == document));
+        nearest(id, same)
+            .or_else(|| nearest(id, ids()))
             .or_else(|| shares_most_words(id, beside))
             .or_else(|| shares_most_words(id, ids()))
     }
@@ -225,14 +230,31 @@ impl Clauses {
     /// Each unknown id, with its place and the nearest known id.
     pub fn check(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
         let places = scenario.covers.iter().zip(&scenario.cover_places);
-        let unknown = places.filter(|(id, _)| self.owns(id) && self.get(id).is_none());
+        self.check_ids(&scenario.source(), places)
+    }
+
+    /// As [`Clauses::check`], of a text that is no scenario yet.
+    ///
+    /// # Errors
+    /// Each unknown id, with its place and the nearest known id.
+    pub fn check_mentions(&self, mentions: &Mentions<'_>) -> Result<(), ScenarioError> {
+        let places = mentions.covers.iter().map(|(id, place)| (id, place));
+        self.check_ids(&mentions.source, places)
+    }
+
+    fn check_ids<'i>(
+        &self,
+        source: &Source<'_>,
+        ids: impl Iterator<Item = (&'i String, &'i Place)>,
+    ) -> Result<(), ScenarioError> {
+        let unknown = ids.filter(|(id, _)| self.owns(id) && self.get(id).is_none());
         Mistakes::in_all(unknown.map(|(id, place)| {
             let near = self.nearest(id).map_or_else(
                 || "the clauses are in `suite/clauses/`".to_owned(),
                 |near| format!("did you mean `{near}`?"),
             );
             let what = format!("there is no clause `{id}`");
-            Err::<(), _>(scenario.source().wrong(*place, what).hint(near))
+            Err::<(), _>(source.wrong(*place, what).hint(near))
         }))
         .map(|_| ())
     }

@@ -1,16 +1,18 @@
 //! `platforms:`, which states the platforms that a scenario applies to.
 
-use platforms::yaml::{Place, Value};
+use platforms::yaml::{self, Place, Value};
 use platforms::{DeviceName, LinkLayer, Machine, Role, Routes};
 use serde_json::json;
 
 use crate::bound::{BOUND, Bound};
 use crate::context::Context;
+use crate::error::ScenarioError;
 use crate::handle::DEVICE_NAMES;
 use crate::keys::{Keys, MapForm, maybe, together};
 use crate::kind::{Kind, Many, Parsed, Placed, Plain, Text, Words, any_of, plain, string_form};
 use crate::map::MapOf;
-use crate::reader::Fields;
+use crate::mistakes::Mistakes;
+use crate::reader::{Fields, Source};
 use crate::resolved_world::{ResolvedPort, ResolvedWorld, default_route};
 use crate::values::LAYER;
 
@@ -191,6 +193,26 @@ impl Fitness {
     /// The platforms that are named, to be taken or left out.
     pub(crate) fn named(&self) -> impl Iterator<Item = &(String, Place)> {
         self.names.iter().flatten().chain(&self.not)
+    }
+
+    /// Checks that each platform that is named is one of these.
+    pub(crate) fn check_names(
+        &self,
+        source: &Source<'_>,
+        known: &[&str],
+    ) -> Result<(), ScenarioError> {
+        Mistakes::in_all(self.named().map(|(name, place)| {
+            if known.contains(&name.as_str()) {
+                return Ok(());
+            }
+            let near = yaml::nearest(name, known.iter().copied());
+            let near = near.map(|near| format!("did you mean `{near}`? "));
+            let near = near.unwrap_or_default();
+            let what = format!("there is no platform `{name}`");
+            let hint = format!("{near}`nicdrill platform list` lists them");
+            Err(source.wrong(*place, what).hint(hint))
+        }))
+        .map(|_| ())
     }
 
     /// Whether the platform of this world fits.

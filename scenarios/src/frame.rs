@@ -111,7 +111,7 @@ fn about() -> impl Keys<Value = About> {
         ),
         maybe(
             "covers",
-            List("a list of clause ids", CLAUSE),
+            CLAUSES,
             "Ids of the clauses that it covers, such as `lsd/3.2/down-is-fatal`. An id with a prefix that nicdrill knows (`lsd/`, `lcd/`, `decision/`, `field/`, `cluster/`, `ldr/`, `lnet/`, `mpib/`) must exist; other prefixes are free.",
         ),
     )
@@ -146,6 +146,9 @@ pub(crate) const VERSION: Plain<()> = plain(
             .hint("write `scenario_version: 1`")),
     },
 );
+
+/// The ids of `covers`.
+pub(crate) const CLAUSES: List<Plain<(String, Place)>> = List("a list of clause ids", CLAUSE);
 
 const CLAUSE: Plain<(String, Place)> = plain("a clause id", string_form, |context, node| {
     let id = context.source.text(node, "a clause id")?;

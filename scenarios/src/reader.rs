@@ -192,6 +192,9 @@ impl<'a> Source<'a> {
     pub(crate) fn list<'n>(&self, node: &'n Node, expected: &str) -> Read<&'n [Node]> {
         match &node.value {
             Value::List(items) => Ok(items),
+            Value::Map(_) => Err(self
+                .kind(node, expected)
+                .hint("write it in brackets, as in `[ { … } ]`")),
             _ => Err(self.kind(node, expected)),
         }
     }

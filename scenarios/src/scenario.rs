@@ -259,20 +259,7 @@ impl Scenario {
     /// # Errors
     /// Each name that is none of them, with its place and the nearest name.
     pub fn check_platforms(&self, known: &[&str]) -> Result<(), ScenarioError> {
-        let source = self.source();
-        let named = self.frame.fitness.named();
-        Mistakes::in_all(named.map(|(name, place)| {
-            if known.contains(&name.as_str()) {
-                return Ok(());
-            }
-            let near = yaml::nearest(name, known.iter().copied());
-            let near = near.map(|near| format!("did you mean `{near}`? "));
-            let near = near.unwrap_or_default();
-            let what = format!("there is no platform `{name}`");
-            let hint = format!("{near}`nicdrill platform list` lists them");
-            Err(source.wrong(*place, what).hint(hint))
-        }))
-        .map(|_| ())
+        self.frame.fitness.check_names(&self.source(), known)
     }
 
     /// Checks that each device that a handle names exists on a platform that the scenario applies to. A scenario for a

@@ -55,6 +55,27 @@ fn every_mistake_of_a_file_is_told_at_once() {
 }
 
 #[test]
+fn names_that_do_not_exist_are_told_beside_mistakes_of_form() {
+    let scratch = Scratch::new();
+    scratch.file(
+        "port/bad.yaml",
+        "scenario: x\nwhy: y\nplatforms: { names: [ nosuch ] }\ncovers: [ lsd/9.9/none ]\n\
+         timeline:\n  - at: 0s\n    do: { cut: all }\n",
+    );
+    let ran = scratch.run(&["check", "port/bad.yaml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    for told in [
+        "port/bad.yaml:3:23: there is no platform `nosuch`",
+        "port/bad.yaml:4:11: there is no clause `lsd/9.9/none`",
+        "port/bad.yaml:7:9: found a map, expected a list of actions",
+        "write it in brackets",
+        "3 mistakes",
+    ] {
+        assert!(ran.out.contains(told), "{told}: {ran}");
+    }
+}
+
+#[test]
 fn after_a_green_run_nothing_failed_in_the_run_before() {
     let scratch = Scratch::new();
     scratch.file("port/quiet.yaml", &scenario(QUIET));
