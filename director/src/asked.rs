@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use platforms::{NodeName, SlotRef};
-use scenarios::{Story, What};
+use platforms::SlotRef;
+use scenarios::{Story, What, WorkloadCounter};
 
 use super::Interface;
 
@@ -14,8 +14,8 @@ pub(super) struct Asked {
     pub(super) links: BTreeSet<SlotRef>,
     /// LNet interfaces whose state is expected.
     pub(super) interfaces: BTreeSet<Interface>,
-    /// Nodes whose counters of LNet are expected, each after its workload.
-    pub(super) lnet_stats: BTreeSet<(String, NodeName)>,
+    /// Counters of workloads whose value is expected.
+    pub(super) counters: BTreeSet<WorkloadCounter>,
 }
 
 impl Asked {
@@ -29,9 +29,8 @@ impl Asked {
                 What::Lnet(is) => {
                     asked.interfaces.insert(Interface::of(is));
                 }
-                What::LnetStat(is) => {
-                    let of = (is.workload.clone(), is.node.clone());
-                    asked.lnet_stats.insert(of);
+                What::Count(is) => {
+                    asked.counters.insert(is.counter.clone());
                 }
                 _ => {}
             }

@@ -10,7 +10,7 @@ use fabric::Fabric;
 use lnet::{Lnet, LnetError, NiView, StorageWorkload};
 use mpib::{AgentError, Job, JobWorkload};
 use platforms::{NodeName, SlotRef};
-use scenarios::{Plan, WorkloadAction};
+use scenarios::{CounterOf, NiChange, Plan, WorkloadAction, WorkloadCounter};
 use workloads::{Running, Workload, WorkloadStats};
 
 const NO_WORKLOAD_HINT: &str = "`workloads:` names them";
@@ -127,6 +127,26 @@ impl RunningWorkloads {
             WorkloadAction::NoRules { node, .. } => {
                 Ok(self.lnet_mut(name, node, fabric)?.clear_rules(node)?)
             }
+            WorkloadAction::LnetParam {
+                node, param, value, ..
+            } => {
+                let lnet = self.lnet_mut(name, node, fabric)?;
+                Ok(lnet.set(node, *param, *value)?)
+            }
+            WorkloadAction::LnetNi {
+                node,
+                side,
+                nid,
+                change,
+                ..
+            } => {
+                let lnet = self.lnet_mut(name, node, fabric)?;
+                let changed = match change {
+                    NiChange::Health(value) => lnet.set_health(node, *side, nid, *value),
+                    NiChange::Priority(value) => lnet.set_priority(node, nid, *value),
+                };
+                Ok(changed?)
+            }
             WorkloadAction::Agent { node, action, .. } => {
                 let Some(job) = self.jobs.get_mut(name, fabric) else {
                     return Err(self.no_such(name, "job"));
@@ -153,6 +173,35 @@ impl RunningWorkloads {
     #[must_use]
     pub fn ni(&self, name: &str, seen_from: &NodeName, slot: &SlotRef) -> Option<NiView> {
         self.storage.get(name)?.ni(seen_from, slot)
+    }
+
+    /// The value of a counter; `None` if there is no such workload or interface, or LNet is not loaded on the node.
+    #[must_use]
+    pub fn count(&self, counter: &WorkloadCounter) -> Option<u64> {
+        let WorkloadCounter { workload, node, of } = counter;
+        match of {
+            CounterOf::Lnet(name) => {
+                let node = self.lnet(workload)?.node(node)?;
+                let rows = node.statistics().rows();
+                let row = rows.into_iter().find(|row| row.0 == name)?;
+                node.is_loaded().then_some(row.1)
+            }
+            CounterOf::LnetNi(slot, name) => {
+                let rows = self.storage.get(workload)?.ni_stats(node, slot)?.rows();
+                let row = rows.into_iter().find(|row| row.0 == *name)?;
+                Some(row.1)
+            }
+            CounterOf::Mpib(counter, to) => {
+                let job = self.job(workload)?;
+                let host = |node: &NodeName| job.net().host_named(node.as_str());
+                let to = to.as_ref().map(host);
+                Some(job.count(host(node)?, to.flatten(), *counter))
+            }
+            CounterOf::MpibLog(text) => {
+                let job = self.job(workload)?;
+                Some(job.logged(job.net().host_named(node.as_str())?, text))
+            }
+        }
     }
 
     /// The LNet of a storage workload.

@@ -52,11 +52,9 @@ impl Director<'_> {
             let ni = self.workloads.ni(workload, seen_from, slot)?;
             Some((interface.clone(), ni))
         });
-        let lnet_stats = self.asked.lnet_stats.iter().filter_map(|of| {
-            let (workload, node) = of;
-            let node = self.workloads.lnet(workload)?.node(node)?;
-            Some((of.clone(), *node.statistics()))
-        });
+        let counters = self.asked.counters.iter();
+        let counters =
+            counters.filter_map(|counter| Some((counter.clone(), self.workloads.count(counter)?)));
         if let Some(before) = self.truth.ticks.last() {
             nodes.share_with(&before.nodes);
         }
@@ -66,7 +64,7 @@ impl Director<'_> {
             links,
             workloads: self.story.workloads.keys().filter_map(stats).collect(),
             interfaces: interfaces.collect(),
-            lnet_stats: lnet_stats.collect(),
+            counters: counters.collect(),
         };
         self.truth.ticks.push(truth);
     }

@@ -9,12 +9,12 @@ use std::{
 };
 
 use fabric::EndTruth;
-use lnet::{NiView, Statistics};
+use lnet::NiView;
 use platforms::{
     DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role, Shared,
     SlotRef,
 };
-use scenarios::LnetIs;
+use scenarios::{LnetIs, WorkloadCounter};
 use simfs::SimTime;
 use workloads::WorkloadStats;
 
@@ -38,8 +38,8 @@ pub struct TickTruth {
     pub workloads: BTreeMap<String, WorkloadStats>,
     /// The LNet interfaces that the story's expectations are about.
     pub interfaces: BTreeMap<Interface, NiView>,
-    /// The counters of LNet that the story's expectations are about, by workload and node.
-    pub lnet_stats: BTreeMap<(String, NodeName), Statistics>,
+    /// The counters of workloads that the story's expectations are about.
+    pub counters: BTreeMap<WorkloadCounter, u64>,
 }
 
 impl TickTruth {

@@ -178,7 +178,7 @@ fn changes(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
         What::Nothing { about, reported } => silence::nothing(subject, about, *reported),
         What::Link { slot, here, there } => world::link(subject, slot, here, there),
         What::Lnet(is) => world::lnet(subject, is),
-        What::LnetStat(is) => world::lnet_stat(subject, is),
+        What::Count(is) => world::count(subject, is),
         What::Workload(is) => world::workload(subject, is),
         What::Verdict {
             workload,
@@ -221,7 +221,7 @@ fn kind(what: &What) -> &'static str {
         What::Healthz { .. } => "healthz",
         What::Link { .. } => "link",
         What::Lnet(_) => "LNet interface",
-        What::LnetStat(_) => "LNet counter",
+        What::Count(_) => "counter",
         What::Workload(_) => "workload",
         What::Verdict { .. } => "verdict",
         What::Condition(_) => "condition",

@@ -182,7 +182,7 @@ pub(crate) fn standing(
             links::standing(slot, here, there, window, context.truth)
         }
         What::Lnet(is) => loads::lnet(is, window, context.truth),
-        What::LnetStat(is) => loads::lnet_stat(is, window, context.truth),
+        What::Count(is) => loads::count(is, window, context.truth),
         What::Workload(is) => loads::workload(is, window, context.truth),
         What::Verdict {
             workload,

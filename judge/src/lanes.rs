@@ -348,7 +348,7 @@ impl Drawing<'_> {
             },
             What::FollowEdges { slot, .. } | What::Link { slot, .. } => Of::slot(slot),
             What::Lnet(is) => Of::slot(&is.slot),
-            What::LnetStat(is) => Of::Workload(is.workload.clone()),
+            What::Count(is) => Of::Workload(is.counter.workload.clone()),
             What::Workload(is) => Of::Workload(is.workload.clone()),
             What::Verdict { workload, .. } => Of::Workload(workload.clone()),
             What::Calls { .. } => of_node(Of::Connector),

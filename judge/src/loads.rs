@@ -5,9 +5,9 @@
 //! a port, device or card without a fault fails the drill anyway. A monitor with non-fatal events only
 //! counts as silent. Start at [`verdict_on`].
 
-use lnet::NiView;
+use lnet::{NiView, Recovery};
 use platforms::NodeName;
-use scenarios::{LnetIs, LnetStatIs, Story, Verdict, Window, WorkloadIs};
+use scenarios::{CountIs, CounterOf, LnetIs, Story, Verdict, Window, WorkloadIs};
 use simfs::SimTime;
 use workloads::{WorkloadOutcome, WorkloadStats};
 
@@ -146,27 +146,30 @@ pub(super) fn workload(is: &WorkloadIs, window: Window, truth: &Truth) -> Outcom
     )
 }
 
-/// Checks an expectation of a counter of LNet: it holds if it does in one tick of the window.
-pub(super) fn lnet_stat(is: &LnetStatIs, window: Window, truth: &Truth) -> Outcome {
-    let of = (is.workload.clone(), is.node.clone());
+/// Checks an expectation of a counter: it holds if it does in one tick of the window.
+pub(super) fn count(is: &CountIs, window: Window, truth: &Truth) -> Outcome {
+    let CountIs { counter, is } = is;
+    let name = counter.of.name();
     let ticks = (0_u64..).zip(&truth.ticks);
     let meant = ticks.filter(|(tick, _)| (window.from..=window.to).contains(tick));
     let seen: Vec<(u64, u64)> = meant
-        .filter_map(|(tick, all)| {
-            let rows = all.lnet_stats.get(&of)?.rows();
-            let row = rows.into_iter().find(|(name, _)| *name == is.counter)?;
-            Some((tick, row.1))
-        })
+        .filter_map(|(tick, all)| Some((tick, *all.counters.get(counter)?)))
         .collect();
     check(
-        seen.iter().any(|(_, value)| is.is.contains(value)),
-        || format!("{} of {} is {}", is.counter, is.node, bounds(&is.is)),
+        seen.iter().any(|(_, value)| is.contains(value)),
+        || {
+            let edge = match &counter.of {
+                CounterOf::Mpib(_, Some(to)) => format!(" to {to}"),
+                _ => String::new(),
+            };
+            format!("{name} of {}{edge}: {}", counter.node, bounds(is))
+        },
         || {
             let mut lines = Vec::new();
             let mut before = None;
             for (tick, value) in &seen {
                 if before.replace(value) != Some(value) {
-                    lines.push(format!("poll {tick}: {} {value}", is.counter));
+                    lines.push(format!("poll {tick}: {name} {value}"));
                 }
             }
             if lines.is_empty() {
@@ -192,6 +195,14 @@ pub(super) fn lnet(is: &LnetIs, window: Window, truth: &Truth) -> Outcome {
                 .health
                 .as_ref()
                 .is_none_or(|health| health.contains(&u64::from(ni.health)))
+            && is.queued.is_none_or(|queued| queued == ni.recovery.queued)
+            && is
+                .pings
+                .as_ref()
+                .is_none_or(|pings| pings.contains(&u64::from(ni.recovery.ping_count)))
+            && is
+                .next_ping_s
+                .is_none_or(|at| ni.recovery.queued && ni.recovery.next_ping_s == at)
     });
     check(
         holds,
@@ -203,6 +214,11 @@ pub(super) fn lnet(is: &LnetIs, window: Window, truth: &Truth) -> Outcome {
                 is.health
                     .as_ref()
                     .map(|health| format!("health {}", bounds(health))),
+                is.queued.map(|queued| recovery(queued).to_owned()),
+                is.pings
+                    .as_ref()
+                    .map(|pings| format!("pings {}", bounds(pings))),
+                is.next_ping_s.map(|at| format!("next ping at {at}s")),
             ];
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             format!("an interface with {}", parts.join(", "))
@@ -215,11 +231,23 @@ pub(super) fn lnet(is: &LnetIs, window: Window, truth: &Truth) -> Outcome {
                     let fatal = ni
                         .fatal
                         .map(|fatal| format!(", fatal_error {}", u8::from(fatal)));
+                    let queue = ni.recovery.queued.then(|| {
+                        let Recovery {
+                            ping_count,
+                            next_ping_s,
+                            ..
+                        } = ni.recovery;
+                        format!(
+                            ", {}, pings {ping_count}, next ping at {next_ping_s}s",
+                            recovery(true)
+                        )
+                    });
                     lines.push(format!(
-                        "poll {tick}: status {}{}, health {}",
+                        "poll {tick}: status {}{}, health {}{}",
                         status(ni.up),
                         fatal.unwrap_or_default(),
-                        ni.health
+                        ni.health,
+                        queue.unwrap_or_default()
                     ));
                 }
             }
@@ -262,6 +290,14 @@ fn rendered(name: &str, stats: &WorkloadStats) -> String {
 
 fn status(up: bool) -> &'static str {
     if up { "up" } else { "down" }
+}
+
+fn recovery(queued: bool) -> &'static str {
+    if queued {
+        "on the recovery queue"
+    } else {
+        "not on the recovery queue"
+    }
 }
 
 fn bounds(bound: &std::ops::RangeInclusive<u64>) -> String {

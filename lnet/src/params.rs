@@ -77,8 +77,9 @@ impl Param {
         }
     }
 
-    /// The smallest and the largest allowed value.
-    fn range(self) -> (i64, i64) {
+    /// The smallest and the largest allowed value; a release may allow fewer retries.
+    #[must_use]
+    pub fn range(self) -> (i64, i64) {
         let most = i64::from(i32::MAX);
         match self {
             Self::NumaRange | Self::RetryCount | Self::RecoveryLimit => (0, most),

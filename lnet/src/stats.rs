@@ -78,6 +78,29 @@ impl NiStats {
     pub(crate) fn count_failure(&mut self, status: MsgStatus) {
         self.failures[status.number()] += 1;
     }
+
+    /// Every counter with its name: messages sent, received and dropped, in all and by kind, and the attempts that
+    /// ended with each failure. `lnetctl net show -v 3` and `peer show -v 3` print the same numbers in groups; the names
+    /// join the group and the row.
+    #[must_use]
+    pub fn rows(&self) -> Vec<(String, u64)> {
+        let groups = [
+            ("send", "sent", self.sent),
+            ("recv", "received", self.received),
+            ("drop", "dropped", self.dropped),
+        ];
+        let totals = groups
+            .iter()
+            .map(|(name, _, counts)| (format!("{name}_count"), counts.total()));
+        let kinds = groups.iter().flat_map(|(_, group, counts)| {
+            MessageKind::ALL.map(|kind| (format!("{group}_{}", kind.name()), counts.of(kind)))
+        });
+        let statuses = MsgStatus::ALL.into_iter();
+        let failures = statuses
+            .filter(|status| *status != MsgStatus::Ok)
+            .map(|status| (status.name().to_owned(), self.failures(status)));
+        totals.chain(kinds).chain(failures).collect()
+    }
 }
 
 /// The counters of `lnetctl stats show`.

@@ -10,10 +10,11 @@ use workloads::{Cause, Workload, WorkloadStats};
 use super::{
     error::LnetError,
     network::Lnet,
-    ni::NiSpec,
+    ni::{NiSpec, Recovery},
     nid::Nid,
     node::NodeSpec,
     plan::StoragePlan,
+    stats::NiStats,
     storage::Storage,
     wire::{Notice, PortEvent, Timing},
 };
@@ -38,6 +39,8 @@ pub struct NiView {
     pub fatal: Option<bool>,
     /// Its health, 0 to 1000.
     pub health: u16,
+    /// Its state on the recovery queue.
+    pub recovery: Recovery,
 }
 
 impl StorageWorkload {
@@ -101,6 +104,7 @@ impl StorageWorkload {
                 up: node.is_up(ni),
                 fatal: Some(ni.fatal),
                 health: ni.health.value(),
+                recovery: ni.recovery,
             });
         }
         let ni = node.peer_ni(nid)?;
@@ -108,7 +112,17 @@ impl StorageWorkload {
             up: !ni.reported_down,
             fatal: None,
             health: ni.health.value(),
+            recovery: ni.recovery,
         })
+    }
+
+    /// The counters of the interface on a port, in the same view.
+    #[must_use]
+    pub fn ni_stats(&self, seen_from: &NodeName, slot: &SlotRef) -> Option<&NiStats> {
+        let (_, nid) = self.ports.get(slot)?;
+        let node = self.lnet.node(seen_from)?;
+        let own = node.ni(nid).map(|ni| &ni.stats);
+        own.or_else(|| node.peer_ni(nid).map(|ni| &ni.stats))
     }
 }
 

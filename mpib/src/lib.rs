@@ -34,6 +34,7 @@ mod queue_pair;
 mod rail_change;
 mod trace;
 
+mod counter;
 mod failure;
 mod job;
 mod plan;
@@ -44,6 +45,7 @@ mod workload;
 pub use agent::{Agent, AgentMessage, FlowId, SOCKET_MAGIC, Unregistered};
 pub use bytes::Bytes;
 pub use connection::{ConnectError, ConnectionId, Death, Side};
+pub use counter::Counter;
 pub use environment::{Environment, Parameters, Refusal};
 pub use event::{AsyncEvent, NetEvent, NetEventKind, QueuePairId};
 pub use failure::{Failure, FailureCause, Stall};

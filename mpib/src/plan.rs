@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, net::Ipv4Addr};
 
 use platforms::{LinkLayer, NodeName, PortRef, SlotRef};
 
-use super::{PerRail, Profile, Retries, SupBandwidth, Traffic};
+use super::{Gid, PerRail, Profile, Retries, SupBandwidth, Traffic};
 
 /// A collective job.
 #[derive(Clone, Debug)]
@@ -19,6 +19,9 @@ pub struct JobPlan {
     pub traffic: Traffic,
     /// The number of tries of a write.
     pub retries: Retries,
+    /// The exponent of a try's timeout, 4.096 µs × 2^exponent; 0 to 31. The plugin sets
+    /// [`ACK_TIMEOUT_EXPONENT`](crate::ACK_TIMEOUT_EXPONENT).
+    pub timeout_exponent: u8,
     /// The depth of the send queue for clear-to-send of a connection, in writes.
     pub cts_queue_depth: u32,
 }
@@ -30,6 +33,8 @@ pub struct HostPlan {
     pub name: NodeName,
     /// Its rails.
     pub rails: PerRail<RailPlan>,
+    /// Its SOUT GID; the IPv4-mapped one of the rail's address if `None`, as at index 3 of an Ethernet port.
+    pub sout_gid: Option<Gid>,
     /// Variables of its rank's environment, beside those that name its devices.
     pub environment: BTreeMap<String, String>,
     /// The initial share of SUP; there is no agent if `None`.

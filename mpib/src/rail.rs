@@ -45,6 +45,8 @@ impl RailMask {
     pub const SOUT: Self = Self(Rail::Sout.bit());
     /// SUP only: 2.
     pub const SUP: Self = Self(Rail::Sup.bit());
+    /// Both rails: 3.
+    pub const BOTH: Self = Self(Rail::Sout.bit() | Rail::Sup.bit());
 
     /// The two lowest bits; the others are ignored.
     #[must_use]

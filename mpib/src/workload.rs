@@ -10,7 +10,7 @@ use workloads::{Cause, Workload, WorkloadStats};
 
 use super::{
     Agent, Death, Edge, FailureCause, Gid, Host, HostId, HostPlan, Job, JobPlan, Net, NicBytes,
-    PerRail, Rail, RailChange, RailState, Settings, SupBandwidth,
+    PerRail, Rail, RailChange, RailState, Settings, SupBandwidth, ack_timeout,
 };
 
 /// An action of an agent, or on it.
@@ -57,6 +57,7 @@ impl JobWorkload {
     pub fn start(plan: &JobPlan, fabric: &Fabric) -> Self {
         let settings = Settings {
             retries: plan.retries,
+            ack_timeout: ack_timeout(plan.timeout_exponent),
             cts_queue_depth: plan.cts_queue_depth,
             keeps_posts: false,
             ..Settings::new(plan.profile)
@@ -206,6 +207,9 @@ fn host(plan: &HostPlan) -> Host {
         nic.link_layer = port.layer;
         nic.speed_mbps = port.speed_mbps;
         environment = environment.with(variable, port.port.device.as_str());
+    }
+    if let Some(gid) = plan.sout_gid {
+        host.nics.sout.gid = gid;
     }
     host.environment = environment;
     host.agent = plan.first_share.map_or_else(Agent::missing, Agent::running);

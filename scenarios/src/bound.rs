@@ -1,4 +1,4 @@
-//! A bound on a number: `5`, `">= 5"`, `"< 3"`.
+//! A bound on a number: `5`, `">= 5"`, `"< 3"`, `"5 to 9"`.
 
 use std::ops::RangeInclusive;
 
@@ -24,6 +24,9 @@ impl Bound {
     }
 }
 
+/// The largest number of a bound; counters of bytes need large ones.
+const MOST: u64 = 1_000_000_000_000_000;
+
 /// The kind of a bound.
 pub(crate) const BOUND: Plain<Bound> =
     plain("a number such as `1` or `\">= 1\"`", bound_form, parse);
@@ -41,23 +44,28 @@ fn parse(context: &Context<'_>, node: &Node) -> Parsed<Bound> {
     let source = &context.source;
     let bound = |least, most| Ok(Bound { least, most });
     let Value::Text(text) = &node.value else {
-        let number = source.number(node, 0, 1_000_000)?;
+        let number = source.number(node, 0, MOST)?;
         return bound(number, number);
     };
     let text = text.trim();
+    let whole = |text: &str| text.parse().ok().filter(|number: &u64| *number <= MOST);
+    let wrong = || {
+        source
+            .wrong(node.place, format!("invalid bound `{text}`"))
+            .hint("write a number such as `5`, `\">= 5\"`, `\"< 3\"` or `\"5 to 9\"`, up to 10^15")
+    };
+    if let Some((least, most)) = text.split_once(" to ") {
+        let ends = whole(least.trim()).zip(whole(most.trim()));
+        let (least, most) = ends
+            .filter(|(least, most)| least <= most)
+            .ok_or_else(wrong)?;
+        return bound(least, most);
+    }
     let (sign, number) = text.split_at(
         text.find(|c: char| c.is_ascii_digit())
             .unwrap_or(text.len()),
     );
-    let number: u64 = number
-        .parse()
-        .ok()
-        .filter(|number| *number <= 1_000_000)
-        .ok_or_else(|| {
-            source
-                .wrong(node.place, format!("invalid bound `{text}`"))
-                .hint("write a number such as `5`, `\">= 5\"` or `\"< 3\"`")
-        })?;
+    let number = whole(number).ok_or_else(wrong)?;
     match sign.trim() {
         "" | "=" | "==" => bound(number, number),
         ">=" => bound(number, u64::MAX),

@@ -104,12 +104,7 @@ pub(crate) enum ExpectationSpec {
         there: EndIs,
     },
     Lnet(LnetSpec),
-    /// A counter of LNet: the workload, the counter and its value.
-    LnetStat {
-        workload: String,
-        counter: &'static str,
-        is: RangeInclusive<u64>,
-    },
+    Count(CountSpec),
     Workload(WorkloadIs),
     Verdict {
         of: Vec<(String, Place, Verdict)>,
@@ -161,6 +156,32 @@ pub(crate) struct LnetSpec {
     pub(crate) up: Option<bool>,
     pub(crate) fatal: Option<bool>,
     pub(crate) health: Option<RangeInclusive<u64>>,
+    pub(crate) queued: Option<bool>,
+    pub(crate) pings: Option<RangeInclusive<u64>>,
+    pub(crate) next_ping_s: Option<u64>,
+}
+
+/// A counter of a workload.
+#[derive(Clone, Debug)]
+pub(crate) struct CountSpec {
+    pub(crate) workload: String,
+    pub(crate) of: CountOfSpec,
+    pub(crate) is: RangeInclusive<u64>,
+}
+
+/// What is counted.
+#[derive(Clone, Debug)]
+pub(crate) enum CountOfSpec {
+    /// A counter of a node's LNet, or of an interface: whether it is a peer's, and its port.
+    Lnet {
+        counter: String,
+        interface: Option<(bool, Subjects)>,
+    },
+    Mpib {
+        counter: mpib::Counter,
+        pair: Option<(String, Place)>,
+    },
+    MpibLog(String),
 }
 
 impl ExpectLine {

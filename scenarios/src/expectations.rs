@@ -4,6 +4,7 @@
 //! to. Start at [`expectations`] and [`parse`].
 
 mod cluster_facts;
+mod counters;
 mod event;
 mod monitor_facts;
 mod qualifier;
@@ -20,6 +21,7 @@ use crate::reader::Fields;
 use crate::row::{Line, Row, find};
 pub(crate) use event::{EACH, EXPECTATION};
 pub(crate) use qualifier::{of_event, qualifiers, tally};
+pub(crate) use world_facts::INTERFACE;
 
 /// Every word of `expect:`, in the order in which the reference lists them.
 pub(crate) fn expectations() -> Vec<&'static dyn Row<ExpectationSpec>> {
@@ -28,6 +30,7 @@ pub(crate) fn expectations() -> Vec<&'static dyn Row<ExpectationSpec>> {
         event::AROUND,
         monitor_facts::MONITOR,
         world_facts::WORLD,
+        counters::COUNTERS,
         cluster_facts::CLUSTER,
     ]
     .concat()

@@ -28,8 +28,8 @@ pub use expectation::{
     EndIs, Expectation, MetricIs, PairIs, StateFileIs, USUAL_FIRST_POLL, What, Window,
 };
 pub use moment::{CallMoment, FileMoment, FileOp, FileRef, Moment};
-pub use plan::{Plan, WorkloadAction};
-pub use workload_facts::{LnetIs, LnetStatIs, Verdict, WorkloadIs};
+pub use plan::{NiChange, Plan, WorkloadAction};
+pub use workload_facts::{CountIs, CounterOf, LnetIs, Verdict, WorkloadCounter, WorkloadIs};
 
 /// A place in a scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,7 +4,7 @@
 
 mod workload_resolver;
 
-use mpib::{Bytes, Retries};
+use mpib::{ACK_TIMEOUT_EXPONENT, Bytes, Gid, Retries};
 use platforms::Role;
 use platforms::yaml::{Key, Node, Place, Value};
 use serde_json::json;
@@ -13,7 +13,8 @@ use simfs::SimTime;
 use crate::duration;
 use crate::keys::{Keys, Literal, maybe, need, or, together};
 use crate::kind::{
-    Checked, Kind, Many, Placed, Plain, Text, Two, Words, count, plain, string_form, text_form,
+    Checked, Kind, Many, Placed, Plain, Text, Two, Words, count, number, plain, string_form,
+    text_form,
 };
 use crate::map::{Alternative, MapOf, OneOf, alt};
 use crate::values::{NODE_NAME, SPAN, TIME};
@@ -57,6 +58,8 @@ pub(crate) struct MpibSpec {
     pause: Option<(SimTime, SimTime)>,
     profile: mpib::Profile,
     retries: Retries,
+    timeout_exponent: u8,
+    gids: Vec<(Name, Gid)>,
     agents: bool,
     environment: Variables,
     environment_of: Vec<(Name, Variables)>,
@@ -238,6 +241,17 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                 "Retries of a write before its queue pair fails.",
             ),
             or(
+                "timeout",
+                Literal::Whole(ACK_TIMEOUT_EXPONENT as i64),
+                number(0, 31),
+                "The InfiniBand timeout of every rank, as `NCCL_IB_TIMEOUT`: one try lasts 4.096 µs × 2^N. The plugin sets 20.",
+            ),
+            maybe(
+                "gids",
+                GIDS,
+                "The GID of a node's SOUT port, such as `{ vm5: fe80::5 }` for another GID index; IPv4-mapped by default.",
+            ),
+            or(
                 "agents",
                 Literal::Text("running"),
                 Words("word", &[("running", true), ("missing", false)]),
@@ -269,6 +283,8 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
             pause,
             profile,
             retries,
+            timeout_exponent,
+            gids,
             agents,
             environment,
             environment_of,
@@ -281,6 +297,8 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                 pause,
                 profile,
                 retries,
+                timeout_exponent,
+                gids: gids.unwrap_or_default(),
                 agents,
                 environment: environment.unwrap_or_default(),
                 environment_of: environment_of.unwrap_or_default(),
@@ -359,6 +377,25 @@ const VARIABLES_OF: Plain<Vec<(Name, Variables)>> = plain(
         let of = |(key, node): &(Key, Node)| {
             let name = (key.name.clone(), key.place);
             Ok((name, VARIABLES.parse(context, node)?))
+        };
+        fields.pairs.iter().map(of).collect()
+    },
+);
+
+const GIDS: Plain<Vec<(Name, Gid)>> = plain(
+    "a map of nodes and GIDs",
+    || json!({ "type": "object", "additionalProperties": string_form() }),
+    |context, node| {
+        let source = &context.source;
+        let fields = source.open_map(node, "nodes")?;
+        let of = |(key, node): &(Key, Node)| {
+            let text = source.text(node, "a GID")?;
+            let gid = text.parse().map_err(|_| {
+                source
+                    .wrong(node.place, format!("invalid GID `{text}`"))
+                    .hint("write it as an IPv6 address, such as `fe80::5` or `::ffff:10.0.1.5`")
+            })?;
+            Ok(((key.name.clone(), key.place), Gid::new(gid)))
         };
         fields.pairs.iter().map(of).collect()
     },

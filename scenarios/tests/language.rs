@@ -24,8 +24,13 @@ fn around(action: &str, expectation: &str) -> String {
     } else {
         ""
     };
+    let victim = if arms.contains("storage-pair") {
+        "{ node: client, role: storage, nth: 1 }"
+    } else {
+        "{ nth: 1 }"
+    };
     format!(
-        "scenario: one line\nwhy: to try it\nlet:\n  victim: {{ nth: 1 }}\n  storm: {{ cards: 2 }}\n  \
+        "scenario: one line\nwhy: to try it\nlet:\n  victim: {victim}\n  storm: {{ cards: 2 }}\n  \
          model: {{ nth: 2 }}\n  first: {{ nth: 1 }}\n  second: {{ nth: 2 }}\n  vf: {{ healthy: any }}\n\
          timeline:\n  - at: 10s\n    do: [ {action} ]\n    expect: [ {expectation} ]\n{arms}"
     )
@@ -467,6 +472,11 @@ fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&st
 #[case::nid("{ lnet_fault: storage, node: client, drop: true, to: §nobody }", &["invalid NID `nobody`", "`*@o2ib`"])]
 #[case::net_as_interface("{ lnet_fault: storage, node: client, drop: true, ni: §\"*@o2ib\" }", &["invalid NID `*@o2ib`"])]
 #[case::kind_of_message("{ lnet_fault: storage, node: client, drop: true, message: §put }", &["unknown kind of message `put`", "`PUT`"])]
+#[case::unknown_parameter("{ lnet_set: storage, node: client, param: §retries, to: 1 }", &["unknown parameter of LNet `retries`", "`retry_count`"])]
+#[case::parameter_too_large("{ lnet_set: storage, node: client, param: health_sensitivity, to: §1001 }", &["`health_sensitivity` cannot be 1001", "0 to 1000"])]
+#[case::interface_unchanged("§{ lnet_ni: storage, node: client, ni: victim }", &["`lnet_ni` changes nothing", "`health: 500`"])]
+#[case::interface_changed_twice("{ lnet_ni: storage, node: client, ni: victim, health: 5, §priority: 1 }", &["`health` and `priority` together"])]
+#[case::too_much_health("{ lnet_ni: storage, node: client, ni: victim, health: §1001 }", &["out of range"])]
 #[case::random_alone("{ lnet_fault: storage, node: client, drop: true, §random: true }", &["`random` without `every`"])]
 fn a_wrong_action_is_refused_at_its_place(#[case] action: &str, #[case] says: &[&str]) {
     check_refused(&around(action, "nothing"), says);
@@ -516,6 +526,11 @@ fn a_wrong_action_is_refused_at_its_place(#[case] action: &str, #[case] says: &[
 #[case::counted_below_nothing("{ rule: NICPortDrop, counted: §\"< 0\" }", &["below every number"])]
 #[case::loud_rules("{ rules: §loud }", &["unknown word after `rules` `loud`", "`silent`"])]
 #[case::a_port_out_of_range("{ cleared: { name: mlx5_3, port: §300 } }", &["out of range"])]
+#[case::counter_of_an_interface("{ lnet_stat: storage, ni: victim, counter: §resend_count, is: 0 }", &["unknown counter of an LNet interface `resend_count`", "`sent_put`"])]
+#[case::half_a_second("{ lnet: storage, ni: victim, next_ping: §1500ms }", &["whole seconds"])]
+#[case::counter_of_mpib("{ mpib_stat: job, node: vm1, counter: §retries, is: 0 }", &["unknown counter of MPIB `retries`", "`sout_retries`"])]
+#[case::bytes_of_a_pair("{ mpib_stat: job, node: vm1, counter: sup_bytes_sent, §pair: vm2, is: 0 }", &["`sup_bytes_sent` is of a node"])]
+#[case::range_from_its_end("{ lnet_stat: storage, node: client, counter: errors, is: §\"9 to 5\" }", &["invalid bound `9 to 5`", "`\"5 to 9\"`"])]
 #[case::counter_of_lnet("{ lnet_stat: storage, node: client, counter: §resends, is: 0 }", &["unknown counter of LNet `resends`", "`resend_count`"])]
 fn a_wrong_expectation_is_refused_at_its_place(#[case] expectation: &str, #[case] says: &[&str]) {
     check_refused(&around("{ cut: victim }", expectation), says);

@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use director::{RunningWorkloads, WorkloadError};
 use fabric::{Action, DeviceAction, Fabric, FunctionRef, PortAction, Timing};
 use lnet::{
-    FaultEffect, FaultRule, MsgStatus, NiPlan, NidPattern, NodePlan, Pace, Patience, Profile,
-    StoragePlan,
+    FaultEffect, FaultRule, MsgStatus, NiPlan, NidPattern, NodePlan, Pace, Param, Patience,
+    Profile, Side, StoragePlan,
 };
-use mpib::{AgentAction, HostPlan, JobPlan, PerRail, RailPlan, Retries, SupBandwidth, Traffic};
+use mpib::{
+    AgentAction, Counter, HostPlan, JobPlan, PerRail, Rail, RailMask, RailPlan, Retries,
+    SupBandwidth, Traffic,
+};
 use platforms::{NodeName, PciAddress, Platforms, PortNumber, PortRef, SlotRef};
 use proptest::prelude::*;
-use scenarios::{Plan, WorkloadAction};
+use scenarios::{CounterOf, NiChange, Plan, WorkloadAction, WorkloadCounter};
 use simfs::SimTime;
 use workloads::{Cause, WorkloadOutcome, WorkloadStats};
 
@@ -84,6 +87,7 @@ fn plans() -> BTreeMap<String, Plan> {
             sout: rail(node, 0, last),
             sup: rail(node, 1, last),
         },
+        sout_gid: None,
         environment: BTreeMap::new(),
         first_share: Some(SupBandwidth::MAX),
     };
@@ -93,6 +97,7 @@ fn plans() -> BTreeMap<String, Plan> {
         edges: vec![(0, 1), (1, 0)],
         traffic: Traffic::steady(),
         retries: Retries::Eight,
+        timeout_exponent: mpib::ACK_TIMEOUT_EXPONENT,
         cts_queue_depth: mpib::CTS_QUEUE_DEPTH,
     };
     let storage = StoragePlan {
@@ -336,6 +341,119 @@ fn a_rule_holds_until_it_is_ended() {
     };
     running.act(&end, &world_at(20)).expect("it is possible");
     assert!(stats(&mut running, 40).done > under.done + 10);
+}
+
+/// The value of a counter of a node.
+fn count(running: &RunningWorkloads, workload: &str, node: &str, of: CounterOf) -> Option<u64> {
+    running.count(&WorkloadCounter {
+        workload: workload.to_owned(),
+        node: node.into(),
+        of,
+    })
+}
+
+fn followed_to(fabric: &mut Fabric, running: &mut RunningWorkloads, second: u64) {
+    fabric.advance(SimTime::from_secs(second));
+    running.follow(fabric);
+}
+
+/// Without retries nothing is sent again, although every second request fails.
+#[test]
+fn a_parameter_of_lnet_holds_from_the_step_on() {
+    for (retries, resends) in [(None, true), (Some(0), false)] {
+        let mut fabric = world();
+        let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
+        if let Some(value) = retries {
+            let set = WorkloadAction::LnetParam {
+                workload: "storage".to_owned(),
+                node: "vm1".into(),
+                param: Param::RetryCount,
+                value,
+            };
+            running.act(&set, &fabric).expect("it is possible");
+        }
+        running
+            .act(&rule("storage", "vm1"), &fabric)
+            .expect("it is possible");
+        followed_to(&mut fabric, &mut running, 20);
+        let resent = count(
+            &running,
+            "storage",
+            "vm1",
+            CounterOf::Lnet("resend_count".to_owned()),
+        );
+        assert_eq!(resent > Some(0), resends, "{resent:?}");
+    }
+}
+
+/// Of two equal interfaces the one with the lower value is taken, and one with less health is not.
+#[test]
+fn an_interface_is_changed_by_hand() {
+    for (change, preferred) in [
+        (NiChange::Priority(1), 3),
+        (NiChange::Health(900), 3),
+        (NiChange::Priority(0), 2),
+    ] {
+        let mut fabric = world();
+        let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
+        let mut change_of = |nic: usize, change| {
+            let set = WorkloadAction::LnetNi {
+                workload: "storage".to_owned(),
+                node: "vm1".into(),
+                side: Side::Local,
+                nid: storage_node("vm1").nis[nic - 2].nid.clone(),
+                change,
+            };
+            running.act(&set, &fabric).expect("it is possible");
+        };
+        change_of(2, change);
+        if change == NiChange::Priority(0) {
+            change_of(3, NiChange::Priority(1));
+        }
+        followed_to(&mut fabric, &mut running, 1);
+        let sent = |nic| {
+            let of = CounterOf::LnetNi(slot("vm1", nic), "sent_put".to_owned());
+            count(&running, "storage", "vm1", of).expect("it is an interface")
+        };
+        let other = 5 - preferred;
+        assert!(sent(preferred) > 0 && sent(other) == 0, "{change:?}");
+    }
+}
+
+/// A message of 1 MiB ten times a second on SUP, inside an island.
+#[test]
+fn a_job_counts_by_host_and_by_edge() {
+    let mut fabric = world();
+    let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
+    followed_to(&mut fabric, &mut running, 1);
+    let of = |counter, to: Option<&str>| CounterOf::Mpib(counter, to.map(NodeName::from));
+    let count = |of| count(&running, "job", "vm1", of);
+    let sup = Counter::Messages(RailMask::SUP);
+    assert_eq!(count(of(sup, None)), Some(11));
+    assert_eq!(count(of(sup, Some("vm2"))), Some(11));
+    assert_eq!(count(of(Counter::HintReads, None)), Some(11));
+    assert!(count(of(Counter::Sent(Rail::Sup), None)) >= Some(11 << 20));
+    assert_eq!(count(of(Counter::Sent(Rail::Sout), None)), Some(0));
+    let logged = |text: &str| count(CounterOf::MpibLog(text.to_owned()));
+    assert_eq!(
+        logged("SUP (intra-island)"),
+        Some(2),
+        "as sender and as receiver"
+    );
+    assert_eq!(logged("SOUT (inter-island)"), Some(0));
+}
+
+#[test]
+fn what_does_not_run_counts_nothing() {
+    let fabric = world();
+    let running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
+    let sends = || CounterOf::Lnet("send_count".to_owned());
+    assert_eq!(count(&running, "job", "vm1", sends()), None);
+    assert_eq!(count(&running, "storage", "vm9", sends()), None);
+    let rail = CounterOf::LnetNi(slot("vm1", 0), "sent_put".to_owned());
+    assert_eq!(count(&running, "storage", "vm1", rail), None);
+    let reads = CounterOf::Mpib(Counter::HintReads, None);
+    assert_eq!(count(&running, "storage", "vm1", reads), None);
 }
 
 /// When storage of two clients failed, and why, if their ports are cut at these times in seconds.

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use fabric::opa::{OfflineDisabledReason, Pair};
 use platforms::SlotRef;
-use scenarios::{EndIs, LnetIs, LnetStatIs, PairIs, Verdict, What, WorkloadIs};
+use scenarios::{CountIs, EndIs, LnetIs, PairIs, Verdict, What, WorkloadIs};
 use simfs::SimTime;
 use workloads::{Cause, WorkloadOutcome};
 
@@ -94,13 +94,26 @@ pub(super) fn lnet(subject: &Subject<'_>, is: &LnetIs) -> Vec<(&'static str, Cha
         let health = Some(u64::from(lnet::Health::MAX.value()) + 1..=u64::MAX);
         part("another health", with(is, |of| of.health = health));
     }
+    if let Some(queued) = is.queued {
+        let queued = Some(!queued);
+        part("another queue", with(is, |of| of.queued = queued));
+    }
+    if is.pings.is_some() {
+        // No drill pings so often.
+        let pings = Some(u64::MAX..=u64::MAX);
+        part("another count of pings", with(is, |of| of.pings = pings));
+    }
+    if is.next_ping_s.is_some() {
+        let next = Some(u64::MAX);
+        part("another next ping", with(is, |of| of.next_ping_s = next));
+    }
     changes
 }
 
-pub(super) fn lnet_stat(subject: &Subject<'_>, is: &LnetStatIs) -> Vec<(&'static str, Change)> {
+pub(super) fn count(subject: &Subject<'_>, is: &CountIs) -> Vec<(&'static str, Change)> {
     // No drill counts so far.
     let other = with(is, |of| of.is = u64::MAX..=u64::MAX);
-    vec![("another value", subject.line(What::LnetStat(other)))]
+    vec![("another value", subject.line(What::Count(other)))]
 }
 
 pub(super) fn workload(subject: &Subject<'_>, is: &WorkloadIs) -> Vec<(&'static str, Change)> {

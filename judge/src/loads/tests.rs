@@ -6,6 +6,7 @@ use director::TickTruth;
 use observe::{Call, MonitorTick, Observation, Tick};
 use platforms::{Shared, SlotRef};
 use rstest::rstest;
+use scenarios::WorkloadCounter;
 use workloads::Cause;
 
 use super::*;
@@ -125,6 +126,9 @@ fn lnet_is(up: Option<bool>, fatal: Option<bool>, health: Option<RangeInclusive<
         up,
         fatal,
         health,
+        queued: None,
+        pings: None,
+        next_ping_s: None,
     }
 }
 
@@ -134,11 +138,17 @@ fn interface() -> Truth {
         up: true,
         fatal: Some(false),
         health: 1000,
+        recovery: Recovery::default(),
     };
     let down = NiView {
         up: false,
         fatal: Some(true),
         health: 900,
+        recovery: Recovery {
+            queued: true,
+            ping_count: 2,
+            next_ping_s: 7,
+        },
     };
     let mut truth = truth(&[FAILED; 5]);
     for (tick, view) in truth.ticks.iter_mut().zip([well, down, down, well]) {
@@ -179,7 +189,7 @@ fn an_interface_that_is_not_as_expected_is_told_by_its_changes() {
         came,
         [
             "poll 0: status up, fatal_error 0, health 1000",
-            "poll 1: status down, fatal_error 1, health 900",
+            "poll 1: status down, fatal_error 1, health 900, on the recovery queue, pings 2, next ping at 7s",
             "poll 3: status up, fatal_error 0, health 1000",
         ]
     );
@@ -190,31 +200,48 @@ fn an_interface_that_is_not_as_expected_is_told_by_its_changes() {
     );
 }
 
-/// A counter of LNet is 0, 2 and 2 in three ticks, and the node is away in the fourth.
+/// What recovery of an interface is: queued in ticks 1 and 2 alone.
+#[rstest]
+#[case::queued(|is: &mut LnetIs| is.queued = Some(true), window(1, 1), true)]
+#[case::not_queued(|is: &mut LnetIs| is.queued = Some(false), window(1, 2), false)]
+#[case::queued_too_early(|is: &mut LnetIs| is.queued = Some(true), window(0, 0), false)]
+#[case::pings(|is: &mut LnetIs| is.pings = Some(2..=2), window(0, 3), true)]
+#[case::more_pings(|is: &mut LnetIs| is.pings = Some(3..=9), window(0, 3), false)]
+#[case::next_ping(|is: &mut LnetIs| is.next_ping_s = Some(7), window(0, 3), true)]
+#[case::next_ping_later(|is: &mut LnetIs| is.next_ping_s = Some(8), window(0, 3), false)]
+#[case::no_next_ping(|is: &mut LnetIs| is.next_ping_s = Some(0), window(0, 0), false)]
+fn recovery_is_as_expected_in_one_tick(
+    #[case] change: fn(&mut LnetIs),
+    #[case] window: Window,
+    #[case] holds: bool,
+) {
+    let mut is = lnet_is(None, None, None);
+    change(&mut is);
+    assert_eq!(rendered(lnet(&is, window, &interface())).is_none(), holds);
+}
+
+/// A counter is 0, 2 and 2 in three ticks, and the node is away in the fourth.
 #[rstest]
 #[case::at_once(2..=2, window(0, 1), None)]
 #[case::later(0..=0, window(1, 3), Some(&["poll 1: resend_count 2"][..]))]
 #[case::never(3..=9, window(0, 2), Some(&["poll 0: resend_count 0", "poll 1: resend_count 2"][..]))]
 #[case::away(0..=9, window(3, 3), Some(&["the node is not on LNet, or LNet is not loaded"][..]))]
-fn a_counter_of_lnet_is_as_expected_in_one_tick(
+fn a_counter_is_as_expected_in_one_tick(
     #[case] is: RangeInclusive<u64>,
     #[case] window: Window,
     #[case] came: Option<&[&str]>,
 ) {
-    let mut truth = truth(&[FAILED; 4]);
-    for (tick, resend_count) in truth.ticks.iter_mut().zip([0, 2, 2]) {
-        let mut statistics = lnet::Statistics::default();
-        statistics.resend_count = resend_count;
-        let of = ("storage".to_owned(), node_a());
-        tick.lnet_stats.insert(of, statistics);
-    }
-    let is = LnetStatIs {
+    let counter = WorkloadCounter {
         workload: "storage".to_owned(),
         node: node_a(),
-        counter: "resend_count",
-        is,
+        of: CounterOf::Lnet("resend_count".to_owned()),
     };
-    let told = rendered(lnet_stat(&is, window, &truth)).map(|(_, came)| came);
+    let mut truth = truth(&[FAILED; 4]);
+    for (tick, resend_count) in truth.ticks.iter_mut().zip([0, 2, 2]) {
+        tick.counters.insert(counter.clone(), resend_count);
+    }
+    let is = CountIs { counter, is };
+    let told = rendered(count(&is, window, &truth)).map(|(_, came)| came);
     let came = came.map(|lines| lines.iter().map(ToString::to_string).collect::<Vec<_>>());
     assert_eq!(told, came);
 }

@@ -10,13 +10,15 @@ use super::qualifier::BETWEEN;
 use crate::bound::RANGE;
 use crate::context::Context;
 use crate::expect::{ExpectationSpec, LnetSpec};
-use crate::keys::{maybe, need, together};
-use crate::kind::{Checked, Kind, List, Parsed, Plain, Text, Two, Words, any_of, plain};
+use crate::keys::{maybe, together};
+use crate::kind::{
+    Checked, Kind, List, Parsed, Plain, Text, Two, Words, any_of, plain, string_form,
+};
 use crate::map::{Alternative, MapOf, OneOf, OrMap, alt};
 use crate::row::{Row, word};
 use crate::story::{EndIs, PairIs, Verdict, WorkloadIs};
 use crate::subject::Subjects;
-use crate::values::{Of, REASON, Reason, SignedTime};
+use crate::values::{Of, REASON, Reason, SignedTime, TIME};
 
 /// Expectations about the world.
 pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
@@ -62,8 +64,23 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
                 "Its fatal flag; with `ni` only.",
             ),
             maybe("health", RANGE, "Its health value."),
+            maybe(
+                "recovery",
+                Words("word", &[("queued", true), ("none", false)]),
+                "Whether it is on the node's recovery queue.",
+            ),
+            maybe(
+                "pings",
+                RANGE,
+                "Recovery pings of it since the last answer.",
+            ),
+            maybe(
+                "next_ping",
+                WHOLE_SECOND,
+                "It is queued, and its next recovery ping is due at this time, in whole seconds.",
+            ),
         ),
-        |line, workload, ((peers, of), up, fatal, health)| {
+        |line, workload, ((peers, of), up, fatal, health, queued, pings, next_ping_s)| {
             if peers && fatal.is_some() {
                 return Err(line
                     .source()
@@ -73,11 +90,12 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
                     )
                     .hint("`status` is what the peer reports"));
             }
-            if up.is_none() && fatal.is_none() && health.is_none() {
+            let is_of_recovery = queued.is_some() || pings.is_some() || next_ping_s.is_some();
+            if up.is_none() && fatal.is_none() && health.is_none() && !is_of_recovery {
                 return Err(line
                     .source()
                     .wrong(line.fields.place, "`lnet` needs an expectation")
-                    .hint("write `status`, `fatal_error`, `health`, or several of them"));
+                    .hint("write `status`, `fatal_error`, `health`, `recovery`, `pings`, `next_ping`, or several of them"));
             }
             Ok(ExpectationSpec::Lnet(LnetSpec {
                 workload,
@@ -86,28 +104,10 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
                 up,
                 fatal,
                 health,
+                queued,
+                pings,
+                next_ping_s,
             }))
-        },
-    ),
-    &word(
-        "lnet_stat",
-        Text("a workload `lnet`"),
-        "A counter of `lnetctl stats show` on `node`, in one of the window's polls.",
-        "{ lnet_stat: storage, node: client, counter: resend_count, is: \">= 1\" }",
-        (
-            need(
-                "counter",
-                LNET_COUNTER,
-                "The counter, such as `resend_count` or `response_timeout_count`.",
-            ),
-            need("is", RANGE, "Its value."),
-        ),
-        |_, workload, (counter, is)| {
-            Ok(ExpectationSpec::LnetStat {
-                workload,
-                counter,
-                is,
-            })
         },
     ),
     &word(
@@ -279,7 +279,7 @@ fn offline(context: &Context<'_>, node: &Node) -> Parsed<OfflineDisabledReason> 
 }
 
 /// Which interface, and whether it belongs to a peer.
-const INTERFACE: &[&dyn Alternative<(bool, Subjects)>] = &[
+pub(crate) const INTERFACE: &[&dyn Alternative<(bool, Subjects)>] = &[
     &alt(
         "ni",
         Of("a port"),
@@ -299,6 +299,16 @@ const FATAL_ERROR: Plain<bool> = plain(
     || json!({ "enum": [0, 1] }),
     |context, node| Ok(context.source.number(node, 0, 1)? == 1),
 );
+
+/// A time in LNet's unit for queues.
+const WHOLE_SECOND: Plain<u64> = plain("a time in whole seconds", string_form, |context, node| {
+    let ns = TIME.parse(context, node)?.as_ns();
+    if ns % 1_000_000_000 == 0 {
+        return Ok(ns / 1_000_000_000);
+    }
+    let wrong = "LNet counts in whole seconds";
+    Err(context.source.wrong(node.place, wrong))
+});
 
 const OUTCOME: Plain<WorkloadOutcome> = plain(
     "`survived`, `degraded` or `failed`",
@@ -374,21 +384,5 @@ const LEAD: Checked<Two<SignedTime>, (i64, i64)> = Checked(
         Err(context
             .source
             .wrong(node.place, "the second time is before the first"))
-    },
-);
-
-fn lnet_counters() -> impl Iterator<Item = &'static str> {
-    lnet::Statistics::default()
-        .rows()
-        .into_iter()
-        .map(|row| row.0)
-}
-
-const LNET_COUNTER: Plain<&'static str> = plain(
-    "a counter of `lnetctl stats show`",
-    || json!({ "enum": lnet_counters().collect::<Vec<_>>() }),
-    |context, node| {
-        let words: Vec<(&str, &'static str)> = lnet_counters().map(|name| (name, name)).collect();
-        context.source.choice(node, "counter of LNet", &words)
     },
 );

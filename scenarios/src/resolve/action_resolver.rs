@@ -137,7 +137,6 @@ impl LineResolver<'_> {
                 rule,
                 places,
             } => {
-                self.known_workload(workload)?;
                 self.known_nids(workload, rule, *places)?;
                 self.each_node(|node| {
                     StepAction::Load(WorkloadAction::Rule {
@@ -156,6 +155,26 @@ impl LineResolver<'_> {
                     })
                 })?
             }
+            VerbSpec::LnetSet {
+                workload,
+                param,
+                value,
+            } => {
+                self.storage(workload)?;
+                self.each_node(|node| {
+                    StepAction::Load(WorkloadAction::LnetParam {
+                        workload: workload.clone(),
+                        node,
+                        param: *param,
+                        value: *value,
+                    })
+                })?
+            }
+            VerbSpec::LnetNi {
+                workload,
+                of,
+                change,
+            } => vec![StepAction::Load(self.lnet_ni(workload, of, *change)?)],
             VerbSpec::Agent { workload, agent } => {
                 self.known_workload(workload)?;
                 let action = self.agent(agent)?;

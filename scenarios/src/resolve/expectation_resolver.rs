@@ -5,6 +5,7 @@ mod counters;
 mod events;
 mod lnet;
 mod subjects;
+mod workload_counters;
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use crate::reader::Source;
 use crate::resolve::{known_node, known_workload};
 use crate::resolved_world::ResolvedWorld;
 use crate::step::{StepSpec, When};
-use crate::story::{Expectation, FileRef, LnetStatIs, Plan, StateFileIs, What};
+use crate::story::{Expectation, FileRef, Plan, StateFileIs, What};
 use crate::values::POLLS_MAX;
 use crate::workload::WorkloadSpec;
 
@@ -277,18 +278,9 @@ impl<'a> ExpectationResolver<'a> {
                 let what = What::Lnet(self.lnet(spec, line, &around)?);
                 self.push_of(line, &around, what, None)
             }
-            ExpectationSpec::LnetStat {
-                workload,
-                counter,
-                is,
-            } => {
-                let what = LnetStatIs {
-                    workload: workload.clone(),
-                    node: self.node_on_lnet(workload, line, &around)?,
-                    counter,
-                    is: is.clone(),
-                };
-                self.push_of(line, &around, What::LnetStat(what), None)
+            ExpectationSpec::Count(spec) => {
+                let what = What::Count(self.count(spec, line, &around)?);
+                self.push_of(line, &around, what, None)
             }
             ExpectationSpec::Workload(is) => {
                 known_workload(&self.source, self.workloads, &is.workload, line.place)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fabric::opa::{OfflineDisabledReason, Pair};
 use platforms::{NodeName, SlotRef};
 
-use super::{About, EventPattern, FileRef, LnetIs, LnetStatIs, Place, Times, Verdict, WorkloadIs};
+use super::{About, CountIs, EventPattern, FileRef, LnetIs, Place, Times, Verdict, WorkloadIs};
 use crate::cluster::{ConditionIs, RuleIs, Stands};
 
 /// An inclusive window of ticks (polls), counted from 0.
@@ -138,8 +138,8 @@ pub enum What {
     },
     /// The state of an LNet interface at one of the window's ticks.
     Lnet(LnetIs),
-    /// A counter of LNet on a node at one of the window's ticks.
-    LnetStat(LnetStatIs),
+    /// A counter of a workload at one of the window's ticks.
+    Count(CountIs),
     /// The outcome of a workload at the end of the window's last tick.
     Workload(WorkloadIs),
     /// Whether the monitor's report about a workload was right.
@@ -174,7 +174,7 @@ impl What {
             self,
             Self::Link { .. }
                 | Self::Lnet(_)
-                | Self::LnetStat(_)
+                | Self::Count(_)
                 | Self::Workload(_)
                 | Self::Verdict { .. }
         )

@@ -1,6 +1,6 @@
 //! The workloads that a story starts, and its actions on them.
 
-use lnet::{FaultRule, StoragePlan};
+use lnet::{FaultRule, Nid, Param, Side, StoragePlan};
 use mpib::{AgentAction, JobPlan};
 use platforms::NodeName;
 
@@ -32,6 +32,30 @@ pub enum WorkloadAction {
         /// On which node.
         node: NodeName,
     },
+    /// Sets a parameter of a node's LNet.
+    LnetParam {
+        /// Which workload.
+        workload: String,
+        /// On which node.
+        node: NodeName,
+        /// The parameter.
+        param: Param,
+        /// Its new value.
+        value: i64,
+    },
+    /// Changes an interface in the view of a node.
+    LnetNi {
+        /// Which workload.
+        workload: String,
+        /// Whose view.
+        node: NodeName,
+        /// Whether it is the node's own or a peer's.
+        side: Side,
+        /// The interface.
+        nid: Nid,
+        /// The change.
+        change: NiChange,
+    },
     /// An action on a host's agent.
     Agent {
         /// Which workload.
@@ -43,6 +67,15 @@ pub enum WorkloadAction {
     },
 }
 
+/// A change of an LNet interface by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NiChange {
+    /// Its health, 0 to 1000 (`lnetctl net set --health`, `lnetctl peer set --health`).
+    Health(u16),
+    /// Its priority; a lower one is preferred (`--priority`).
+    Priority(u32),
+}
+
 impl WorkloadAction {
     /// The name of the workload.
     #[must_use]
@@ -50,6 +83,8 @@ impl WorkloadAction {
         match self {
             Self::Rule { workload, .. }
             | Self::NoRules { workload, .. }
+            | Self::LnetParam { workload, .. }
+            | Self::LnetNi { workload, .. }
             | Self::Agent { workload, .. } => workload,
         }
     }

@@ -21,19 +21,57 @@ pub struct LnetIs {
     pub fatal: Option<bool>,
     /// Its health.
     pub health: Option<RangeInclusive<u64>>,
+    /// Whether it is on the recovery queue.
+    pub queued: Option<bool>,
+    /// Recovery pings since the last answer.
+    pub pings: Option<RangeInclusive<u64>>,
+    /// When the next recovery ping is due, in whole seconds since the drill's start; then it is on the queue.
+    pub next_ping_s: Option<u64>,
 }
 
-/// Expected value of a counter of `lnetctl stats show` on a node.
+/// Expected value of a counter of a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LnetStatIs {
-    /// The workload.
-    pub workload: String,
-    /// The node.
-    pub node: NodeName,
-    /// The counter, as [`lnet::Statistics::rows`] names it.
-    pub counter: &'static str,
+pub struct CountIs {
+    /// The counter.
+    pub counter: WorkloadCounter,
     /// Its value.
     pub is: RangeInclusive<u64>,
+}
+
+/// A counter of a workload on one of its nodes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WorkloadCounter {
+    /// The workload.
+    pub workload: String,
+    /// The node that counts.
+    pub node: NodeName,
+    /// What it counts.
+    pub of: CounterOf,
+}
+
+/// What a node of a workload counts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CounterOf {
+    /// A counter of `lnetctl stats show`, as [`lnet::Statistics::rows`] names it.
+    Lnet(String),
+    /// A counter of the LNet interface on this port, the node's own or a peer's, as [`lnet::NiStats::rows`] names it.
+    LnetNi(SlotRef, String),
+    /// A counter of a job, on the edge to another node or on all.
+    Mpib(mpib::Counter, Option<NodeName>),
+    /// The lines of the plugin's log with this text.
+    MpibLog(String),
+}
+
+impl CounterOf {
+    /// Its name, as in the scenario.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Lnet(name) | Self::LnetNi(_, name) => name.clone(),
+            Self::Mpib(counter, _) => counter.name().to_owned(),
+            Self::MpibLog(text) => format!("lines with `{text}`"),
+        }
+    }
 }
 
 /// Expected state of a workload; `None` is not checked.

@@ -2,6 +2,7 @@
 //!
 //! Whether a workload of the given name exists is checked when the story is resolved in a world.
 
+use lnet::Param;
 use mpib::SupBandwidth;
 use platforms::yaml::{Node, Value};
 use serde_json::json;
@@ -9,9 +10,12 @@ use serde_json::json;
 use super::fault_rule::{fault_keys, fault_rule};
 use super::spec::{AgentSpec, VerbSpec};
 use crate::context::Context;
+use crate::expectations::INTERFACE;
 use crate::keys::{maybe, need};
-use crate::kind::{Parsed, Placed, Plain, Text, Words, any_of, plain};
+use crate::kind::{Parsed, Placed, Plain, Text, Words, any_of, count, number, plain};
+use crate::map::{Alternative, AtMostOne, OneOf, alt};
 use crate::row::{Row, word};
+use crate::story::NiChange;
 use crate::values::NODE_NAME;
 
 /// Verbs about workloads.
@@ -38,6 +42,56 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
         "{ no_lnet_fault: storage, node: client }",
         (),
         |_, workload, ()| Ok(VerbSpec::NoLnetFault { workload }),
+    ),
+    &word(
+        "lnet_set",
+        Text("a workload `lnet`"),
+        "Sets a parameter of a node's LNet (`lnetctl set`, or a module's option), within its limits.",
+        "{ lnet_set: storage, node: client, param: retry_count, to: 0 }",
+        (
+            need("param", PARAM, "The parameter."),
+            need(
+                "to",
+                Placed(number::<u32>(0, i32::MAX as u64)),
+                "Its new value; times are in seconds.",
+            ),
+        ),
+        |line, workload, (param, (value, place))| {
+            let (least, most) = param.range();
+            let value = i64::from(value);
+            if !(least..=most).contains(&value) {
+                let what = format!("`{param}` cannot be {value}");
+                return Err(line
+                    .source()
+                    .wrong(place, what)
+                    .hint(format!("{least} to {most}")));
+            }
+            Ok(VerbSpec::LnetSet {
+                workload,
+                param,
+                value,
+            })
+        },
+    ),
+    &word(
+        "lnet_ni",
+        Text("a workload `lnet`"),
+        "Changes an interface by hand, in the view of `node`: its own (`ni`: `lnetctl net set`), or a peer's (`peer_ni`: `lnetctl peer set`). Exactly one of the two is required.",
+        "{ lnet_ni: storage, node: client, ni: victim, health: 500 }",
+        (OneOf(INTERFACE), AtMostOne(NI_CHANGES)),
+        |line, workload, (of, change)| {
+            let Some(change) = change else {
+                let wrong = line
+                    .source()
+                    .wrong(line.fields.place, "`lnet_ni` changes nothing");
+                return Err(wrong.hint("write `health: 500`, or `priority: 1`"));
+            };
+            Ok(VerbSpec::LnetNi {
+                workload,
+                of,
+                change,
+            })
+        },
     ),
     &word(
         "hint",
@@ -80,6 +134,30 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
             };
             Ok(VerbSpec::Agent { workload, agent })
         },
+    ),
+];
+
+const PARAM: Plain<Param> = plain(
+    "a parameter of LNet",
+    || json!({ "enum": Param::ALL.map(Param::name) }),
+    |context, node| {
+        let words = Param::ALL.map(|param| (param.name(), param));
+        context.source.choice(node, "parameter of LNet", &words)
+    },
+);
+
+const NI_CHANGES: &[&dyn Alternative<NiChange>] = &[
+    &alt(
+        "health",
+        number(0, 1000),
+        "Its health value.",
+        NiChange::Health,
+    ),
+    &alt(
+        "priority",
+        count(0),
+        "Its priority; a lower one is preferred.",
+        NiChange::Priority,
     ),
 ];
 

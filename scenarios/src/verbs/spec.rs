@@ -3,7 +3,7 @@
 //! [`crate::verbs`] parses it; [`crate::resolve::action_resolver`] resolves its ports and devices.
 
 use fabric::{Action, DeviceAction, PortAction, PortsAction};
-use lnet::FaultRule;
+use lnet::{FaultRule, Param};
 use mpib::SupBandwidth;
 use platforms::LinkLayer;
 use platforms::yaml::Place;
@@ -11,7 +11,9 @@ use simfs::SimTime;
 
 use crate::keys::Keys;
 use crate::row::{Row, word};
-use crate::story::{ConnectorAction, FileOp, RuleEffect, RuleLasting, Signal, StateFileAction};
+use crate::story::{
+    ConnectorAction, FileOp, NiChange, RuleEffect, RuleLasting, Signal, StateFileAction,
+};
 use crate::subject::{FileSpec, NodeNames, Subjects};
 use crate::values::{DEVICES, NamesSpec, PORTS};
 
@@ -56,6 +58,18 @@ pub(crate) enum VerbSpec {
     },
     /// Removes such rules.
     NoLnetFault { workload: String },
+    /// Sets a parameter of LNet.
+    LnetSet {
+        workload: String,
+        param: Param,
+        value: i64,
+    },
+    /// Changes an interface of LNet: whether it is a peer's, and its port.
+    LnetNi {
+        workload: String,
+        of: (bool, Subjects),
+        change: NiChange,
+    },
     /// An action on the agent of a node.
     Agent { workload: String, agent: AgentSpec },
     /// The RDMA driver attaches again, with new device names.

@@ -113,7 +113,9 @@ impl WorkloadResolver<'_> {
                 hosts.push(self.host(name, spec)?);
             }
         }
-        for ((name, place), _) in &spec.environment_of {
+        let named = spec.environment_of.iter().map(|(name, _)| name);
+        let named = named.chain(spec.gids.iter().map(|(name, _)| name));
+        for (name, place) in named {
             if !hosts.iter().any(|host| host.name.as_str() == name) {
                 let known = hosts.iter().map(|host| host.name.as_str());
                 return Err(self
@@ -146,6 +148,7 @@ impl WorkloadResolver<'_> {
                 ..Traffic::steady()
             },
             retries: spec.retries,
+            timeout_exponent: spec.timeout_exponent,
             cts_queue_depth: spec.cts_queue,
             hosts,
         })
@@ -161,6 +164,11 @@ impl WorkloadResolver<'_> {
                 sout: self.rail(&node, Rail::Sout)?,
                 sup: self.rail(&node, Rail::Sup)?,
             },
+            sout_gid: spec
+                .gids
+                .iter()
+                .find(|((of, _), _)| *of == name.0)
+                .map(|(_, gid)| *gid),
             name: node,
             environment: spec.environment.iter().chain(own).cloned().collect(),
             first_share: spec.agents.then_some(SupBandwidth::MAX),

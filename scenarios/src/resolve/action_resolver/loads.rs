@@ -1,6 +1,6 @@
 //! Resolves what lines do to workloads: fault rules of LNet, and MPIB's agents.
 
-use lnet::{FaultRule, Nid, NidPattern};
+use lnet::{FaultRule, Nid, NidPattern, Side, StoragePlan};
 use mpib::AgentAction;
 use platforms::NodeName;
 use platforms::yaml::Place;
@@ -8,7 +8,8 @@ use platforms::yaml::Place;
 use super::LineResolver;
 use crate::error::Unfit;
 use crate::resolve::{known_node, known_workload};
-use crate::story::Plan;
+use crate::story::{NiChange, Plan, WorkloadAction};
+use crate::subject::Subjects;
 use crate::verbs::spec::{AgentSpec, RulePlaces};
 
 impl LineResolver<'_> {
@@ -21,6 +22,61 @@ impl LineResolver<'_> {
         )?)
     }
 
+    /// The storage workload of this name.
+    pub(super) fn storage(&self, workload: &str) -> Result<&StoragePlan, Unfit> {
+        self.known_workload(workload)?;
+        let Some(Plan::Storage(plan)) = self.plans.get(workload) else {
+            let what = format!("`{workload}` is no workload `lnet`");
+            return Err(self.source.wrong(self.line.place, what).into());
+        };
+        Ok(plan)
+    }
+
+    /// A change of an interface, in the view of the node that the line names, or of its own node.
+    pub(super) fn lnet_ni(
+        &self,
+        workload: &str,
+        (peers, of): &(bool, Subjects),
+        change: NiChange,
+    ) -> Result<WorkloadAction, Unfit> {
+        let plan = self.storage(workload)?;
+        let [port] = self.resolved.find_ports(of, None)[..] else {
+            let count = self.resolved.find_ports(of, None).len();
+            let what = format!("one port is meant here, this names {count}");
+            return Err(self.source.wrong(of.place, what).into());
+        };
+        let (own, slot) = (self.resolved.node_of(port), self.resolved.slot(port));
+        let nis = plan.nodes.iter().flat_map(|node| &node.nis);
+        let Some(ni) = nis.into_iter().find(|ni| ni.slot == slot) else {
+            let what = format!("`{workload}` has no interface on this port");
+            return Err(self.source.wrong(of.place, what).into());
+        };
+        let named: Vec<&str> = self.named.iter().map(|(name, _)| name.as_str()).collect();
+        let node = match named[..] {
+            [] if !peers => own.as_str(),
+            [node] => node,
+            _ => {
+                let wrong = self
+                    .source
+                    .wrong(self.line.place, "in the view of which node?");
+                return Err(wrong.hint("write `node: …`").into());
+            }
+        };
+        if (node != own.as_str()) != *peers {
+            let what = format!("the port is on `{own}`, seen from `{node}`");
+            let wrong = self.source.wrong(self.line.place, what);
+            let hint = "`ni` is a node's own interface, `peer_ni` another's";
+            return Err(wrong.hint(hint).into());
+        }
+        Ok(WorkloadAction::LnetNi {
+            workload: workload.to_owned(),
+            node: NodeName::from(node),
+            side: if *peers { Side::Peer } else { Side::Local },
+            nid: ni.nid.clone(),
+            change,
+        })
+    }
+
     /// Rejects a rule about a NID that no interface of the workload has.
     pub(super) fn known_nids(
         &self,
@@ -28,10 +84,7 @@ impl LineResolver<'_> {
         rule: &FaultRule,
         places: RulePlaces,
     ) -> Result<(), Unfit> {
-        let Some(Plan::Storage(plan)) = self.plans.get(workload) else {
-            let what = format!("`{workload}` is no workload `lnet`");
-            return Err(self.source.wrong(self.line.place, what).into());
-        };
+        let plan = self.storage(workload)?;
         let nids: Vec<&Nid> = plan
             .nodes
             .iter()

@@ -1,44 +1,15 @@
 //! Resolves expected states of LNet interfaces.
 
-use platforms::NodeName;
+use platforms::{NodeName, SlotRef};
 
 use super::{Around, ExpectationResolver};
 use crate::error::Unfit;
 use crate::expect::{ExpectLine, LnetSpec};
 use crate::resolve::known_workload;
-use crate::story::{LnetIs, Plan};
+use crate::story::LnetIs;
+use crate::subject::Subjects;
 
 impl ExpectationResolver<'_> {
-    /// The one node that a line names, if it is on the LNet of the workload.
-    pub(super) fn node_on_lnet(
-        &self,
-        workload: &str,
-        line: &ExpectLine,
-        around: &Around<'_>,
-    ) -> Result<NodeName, Unfit> {
-        known_workload(&self.source, self.workloads, workload, line.place)?;
-        let Some(Plan::Storage(plan)) = self.plans.get(workload) else {
-            let what = format!("`{workload}` is no workload `lnet`");
-            return Err(self.source.wrong(line.place, what).into());
-        };
-        let known = plan.nodes.iter().map(|node| node.name.as_str());
-        match around.named {
-            [(name, _)] if known.clone().any(|known| known == name) => {
-                Ok(NodeName::from(name.as_str()))
-            }
-            [(name, place)] => {
-                let what = format!("node of `{workload}`");
-                Err(self.source.unknown(*place, &what, name, known).into())
-            }
-            _ => {
-                let known: Vec<&str> = known.collect();
-                let hint = format!("write `node: …`, one of `{}`", known.join("`, `"));
-                let wrong = self.source.wrong(line.place, "the counter of which node?");
-                Err(wrong.hint(hint).into())
-            }
-        }
-    }
-
     /// The interface, in the view of the node that is named, or of its own node.
     pub(super) fn lnet(
         &self,
@@ -47,15 +18,36 @@ impl ExpectationResolver<'_> {
         around: &Around<'_>,
     ) -> Result<LnetIs, Unfit> {
         known_workload(&self.source, self.workloads, &spec.workload, line.place)?;
-        let ports = self.resolved.find_ports(&spec.of, around.it);
+        let (seen_from, slot) = self.interface((spec.peers, &spec.of), line, around)?;
+        Ok(LnetIs {
+            workload: spec.workload.clone(),
+            seen_from,
+            slot,
+            up: spec.up,
+            fatal: spec.fatal,
+            health: spec.health.clone(),
+            queued: spec.queued,
+            pings: spec.pings.clone(),
+            next_ping_s: spec.next_ping_s,
+        })
+    }
+
+    /// The node whose view is meant, and the port of the interface.
+    pub(super) fn interface(
+        &self,
+        (peers, of): (bool, &Subjects),
+        line: &ExpectLine,
+        around: &Around<'_>,
+    ) -> Result<(NodeName, SlotRef), Unfit> {
+        let ports = self.resolved.find_ports(of, around.it);
         let [port] = ports[..] else {
             let what = format!("one port is meant here, this names {}", ports.len());
-            return Err(self.source.wrong(spec.of.place, what).into());
+            return Err(self.source.wrong(of.place, what).into());
         };
         let own = self.resolved.node_of(port);
         let named: Vec<&str> = around.named.iter().map(|(name, _)| name.as_str()).collect();
         let seen_from = match named[..] {
-            [] if !spec.peers => own.clone(),
+            [] if !peers => own.clone(),
             [node] => NodeName::from(node),
             _ => {
                 return Err(self
@@ -65,7 +57,7 @@ impl ExpectationResolver<'_> {
                     .into());
             }
         };
-        if (seen_from != *own) != spec.peers {
+        if (seen_from != *own) != peers {
             return Err(self
                 .source
                 .wrong(
@@ -75,13 +67,6 @@ impl ExpectationResolver<'_> {
                 .hint("`ni` is a node's own interface, `peer_ni` another's")
                 .into());
         }
-        Ok(LnetIs {
-            workload: spec.workload.clone(),
-            seen_from,
-            slot: self.resolved.slot(port),
-            up: spec.up,
-            fatal: spec.fatal,
-            health: spec.health.clone(),
-        })
+        Ok((seen_from, self.resolved.slot(port)))
     }
 }
