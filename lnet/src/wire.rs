@@ -1,6 +1,6 @@
 //! The input of LNet: changes of ports and wires, and the statuses of failed attempts.
 //!
-//! The owner of the links calls [`Lnet::notify`](super::Lnet::tell) with a [`Notice`] at the time of
+//! The owner of the links calls [`Lnet::notify`](super::Lnet::notify) with a [`Notice`] at the time of
 //! each change. There is no other input from below.
 
 use platforms::{NodeName, PortRef};

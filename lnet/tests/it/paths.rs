@@ -1,8 +1,8 @@
 //! Paths: nets, routers, given interfaces, and invalid networks.
 
 use lnet::{
-    Lnet, LnetError, Notice, Pace, Param, PortEvent, Profile, Request, RouteSpec, Side, Timing,
-    Verb, What,
+    Ending, Lnet, LnetError, MsgStatus, Notice, Pace, Param, PortEvent, Profile, Request,
+    RouteSpec, Side, Timing, UlpEvent, UlpResult, Verb, What,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -278,6 +278,42 @@ fn a_network_that_cannot_be_is_refused_with_the_reason() {
         refused,
         "`r1@o2ib` is not a gateway of node `A`\nhint: a gateway routes, and is on a net of the node"
     );
+}
+
+/// With retries left: an unknown NID, one behind no router, and one of LNet's own nets that has no such address.
+#[rstest]
+#[case(("z1", "o2ib"))]
+#[case(("b1", "tcp"))]
+#[case(("a9", "o2ib"))]
+fn what_goes_to_nobody_fails_at_once_and_is_not_sent_again(#[case] to: (&str, &str)) {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let request = Request {
+        node: stage::name("A"),
+        verb: Verb::Get,
+        source: None,
+        destination: stage::nid(to.0, to.1),
+        length: 512,
+        portal: 12,
+    };
+    let id = lnet.send(request).unwrap();
+    let happened = lnet.advance(lnet.now());
+    let of_it = happened.iter().map(|entry| entry.what.clone());
+    let seen: Vec<What> = of_it.collect();
+    let status = MsgStatus::RemoteError;
+    let ended = What::Ended {
+        message: id,
+        status,
+        resends: 0,
+        ending: Ending::Failure,
+    };
+    let told = What::Told {
+        request: id,
+        event: UlpEvent::Send,
+        result: UlpResult::Failed(status),
+        last: true,
+    };
+    assert_eq!(seen, [ended, told], "nothing was sent");
+    assert!(lnet.advance(SimTime::from_secs(300)).is_empty());
 }
 
 #[test]
