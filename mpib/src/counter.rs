@@ -20,13 +20,11 @@ pub enum Counter {
     Retries(Rail),
     /// Completions with status 12, `IBV_WC_RETRY_EXC_ERR`, of the host's writes on this rail.
     RetryExceeded(Rail),
-    /// Completions with status 5, `IBV_WC_WR_FLUSH_ERR`, of writes behind such a one.
-    Flushed(Rail),
 }
 
 impl Counter {
     /// All counters.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 12] = [
         Self::Messages(RailMask::SOUT),
         Self::Messages(RailMask::SUP),
         Self::Messages(RailMask::BOTH),
@@ -39,8 +37,6 @@ impl Counter {
         Self::Retries(Rail::Sup),
         Self::RetryExceeded(Rail::Sout),
         Self::RetryExceeded(Rail::Sup),
-        Self::Flushed(Rail::Sout),
-        Self::Flushed(Rail::Sup),
     ];
 
     /// Its name in scenarios.
@@ -59,8 +55,6 @@ impl Counter {
             Self::Retries(Rail::Sup) => "sup_retries",
             Self::RetryExceeded(Rail::Sout) => "sout_retry_exceeded",
             Self::RetryExceeded(Rail::Sup) => "sup_retry_exceeded",
-            Self::Flushed(Rail::Sout) => "sout_flushed",
-            Self::Flushed(Rail::Sup) => "sup_flushed",
         }
     }
 
@@ -87,14 +81,15 @@ impl Job {
     #[must_use]
     pub fn count(&self, host: HostId, to: Option<HostId>, counter: Counter) -> u64 {
         let net = self.net();
-        let of_outages = |rail: Rail, amount: fn(&NetEventKind) -> Option<(QueuePairId, u64)>| {
+        let of_outages = |rail: Rail, of: fn(&NetEventKind) -> Option<QueuePairId>| {
             let seen = |event: &&NetEvent| event.host == host && event.rail == rail;
-            let amounts = net.events().iter().filter(seen).filter_map(|event| {
-                let (queue_pair, amount) = amount(&event.kind)?;
+            let queue_pairs = net.events().iter().filter(seen);
+            let queue_pairs = queue_pairs.filter_map(|event| of(&event.kind));
+            let meant = queue_pairs.filter(|queue_pair| {
                 let ends = net.ends(queue_pair.connection);
-                to.is_none_or(|to| ends.contains(&to)).then_some(amount)
+                to.is_none_or(|to| ends.contains(&to))
             });
-            amounts.sum()
+            meant.count() as u64
         };
         match counter {
             Counter::Messages(mask) => {
@@ -109,19 +104,11 @@ impl Job {
             Counter::HintReads => net.hint_reads(host),
             Counter::Retries(rail) => of_outages(rail, |kind| match kind {
                 NetEventKind::Retry { queue_pair, .. }
-                | NetEventKind::Acknowledged { queue_pair, .. } => Some((*queue_pair, 1)),
+                | NetEventKind::Acknowledged { queue_pair, .. } => Some(*queue_pair),
                 _ => None,
             }),
             Counter::RetryExceeded(rail) => of_outages(rail, |kind| match kind {
-                NetEventKind::RetryExceeded { queue_pair, .. } => Some((*queue_pair, 1)),
-                _ => None,
-            }),
-            Counter::Flushed(rail) => of_outages(rail, |kind| match kind {
-                NetEventKind::RetryExceeded {
-                    queue_pair,
-                    flushed,
-                    ..
-                } => Some((*queue_pair, *flushed as u64)),
+                NetEventKind::RetryExceeded { queue_pair, .. } => Some(*queue_pair),
                 _ => None,
             }),
         }

@@ -2,8 +2,9 @@
 //! routes back through routers, and counters.
 
 use lnet::{
-    Errand, FaultEffect, FaultRule, Lnet, MessageKind, NidPattern, NodeSpec, Notice, Pace, Param,
-    PortEvent, Profile, Request, RouteSpec, Side, Trouble, Verb, What, Wire, WorkloadEvent,
+    Errand, FaultEffect, FaultRule, Lnet, MessageKind, MsgStatus, NidPattern, NodeSpec, Notice,
+    Pace, Param, PortEvent, Profile, Request, RouteSpec, Side, Trouble, Verb, What, Wire,
+    WorkloadEvent,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -567,4 +568,50 @@ fn by_the_design_what_is_sent_again_goes_another_way() {
     });
     let ways: Vec<String> = ways.take(2).collect();
     assert_eq!(ways, ["1: a1@o2ib b1@o2ib", "2: a2@o2ib b2@o2ib"]);
+}
+
+/// A request of A and its answer, at the only interface of A and at that of B in A's view; then a request that is
+/// dropped locally.
+#[test]
+fn an_interface_counts_by_kind_and_by_status() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    send(&mut lnet, Verb::Get, ("b1", "o2ib"));
+    lnet.advance(SimTime::from_ms(10));
+    let (a, own) = (stage::name("A"), stage::nid("a1", "o2ib"));
+    let effect = FaultEffect::Simulate(vec![MsgStatus::LocalDropped]);
+    lnet.add_rule(&a, stage::rule(Pace::Every, effect)).unwrap();
+    send(&mut lnet, Verb::Get, ("b1", "o2ib"));
+    lnet.advance(SimTime::from_ms(20));
+    let node = lnet.node(&a).unwrap();
+    let peer = node.peer_ni(&stage::nid("b1", "o2ib")).unwrap();
+    for (stats, seen) in [
+        (
+            &node.ni(&own).unwrap().stats,
+            [
+                "send_count 1",
+                "recv_count 1",
+                "sent_get 1",
+                "received_reply 1",
+                "local_dropped 1",
+            ]
+            .as_slice(),
+        ),
+        (
+            &peer.stats,
+            &[
+                "send_count 1",
+                "recv_count 1",
+                "sent_get 1",
+                "received_reply 1",
+            ],
+        ),
+    ] {
+        let rows = stats.rows();
+        assert_eq!(rows.len(), 3 + 3 * 5 + 10, "totals, kinds and statuses");
+        let counted = rows.iter().filter(|row| row.1 > 0);
+        let counted: Vec<String> = counted
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect();
+        assert_eq!(counted, seen);
+    }
 }

@@ -5,6 +5,7 @@ mod worlds;
 
 mod cases;
 mod connections;
+mod counters;
 mod document;
 mod environment;
 mod hints;
