@@ -378,6 +378,25 @@ pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
     write_whole(path, text.as_bytes())
 }
 
+/// Checks that a report can be written there: creates its parent folders, and leaves a file that exists as it is.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn may_write_report(path: &Path) -> Result<(), RunFolderError> {
+    if path.exists() {
+        let opened = OpenOptions::new().append(true).open(path);
+        return opened.map(drop).map_err(|cause| RunFolderError::Write {
+            path: path.to_owned(),
+            cause,
+        });
+    }
+    write_report(path, "")?;
+    fs::remove_file(path).map_err(|cause| RunFolderError::Write {
+        path: path.to_owned(),
+        cause,
+    })
+}
+
 fn create_folder(path: &Path) -> Result<(), RunFolderError> {
     fs::create_dir_all(path).map_err(|cause| RunFolderError::Write {
         path: path.to_owned(),

@@ -275,9 +275,9 @@ pub(crate) struct HowArguments {
     /// Do not pin jobs to CPUs
     #[arg(long)]
     pub(crate) no_pin: bool,
-    /// Run everything N times and compare the repeats
+    /// Run everything N times and compare the repeats; at most 10000
     #[arg(long, value_name = "N")]
-    pub(crate) repeat: Option<u32>,
+    pub(crate) repeat: Option<u64>,
     /// Take the flags of `[profile.NAME]` in nicdrill.toml too; those given here take precedence
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,

@@ -349,6 +349,9 @@ impl Cause {
         let field = self.field.map_or("field", CauseField::word);
         match self.kind {
             Kind::Missed => format!("does not send {events}"),
+            Kind::Differs if self.field == Some(CauseField::Severity) => {
+                format!("sends another severity where {events} are expected")
+            }
             Kind::Differs => format!("sends {events} with another {field}"),
             Kind::Early => format!("sends {events} too early"),
             Kind::Late => format!("sends {events} too late"),
@@ -385,7 +388,7 @@ impl Cause {
             Kind::Condition => "leads to another node condition".to_owned(),
             Kind::Cordon => "leads to another cordon".to_owned(),
             Kind::Release => "leads to another release of the node".to_owned(),
-            Kind::Rule => "makes other correlation rules fire".to_owned(),
+            Kind::Rule => "makes correlation rules fire otherwise than expected".to_owned(),
             Kind::NotStuck => "is not stuck in the kernel".to_owned(),
             Kind::Crashed => "ends by itself".to_owned(),
             Kind::Hung => "hangs".to_owned(),

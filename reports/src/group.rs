@@ -1,6 +1,6 @@
 //! Findings grouped by cause: a run with hundreds of failed drills as a few groups.
 //!
-//! Every finding is in exactly one group, whatever its arm; the order of the drills does not matter.
+//! Every finding is in exactly one group, whatever its arm; a drill can be in several. The order of the drills does not matter.
 //! Start at [`groups`].
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,11 +41,11 @@ pub struct Group {
     pub times: u64,
     /// The arms that it occurs in; without a finding about both.
     pub arms: BTreeSet<ArmName>,
-    /// The first of its drills by name, with the command that repeats it.
+    /// The plainest of its drills, which has the fewest findings, then the fewest expectations, then the first name.
     pub first: FirstDrill,
 }
 
-/// The first drill of a group.
+/// The drill that a group is told by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FirstDrill {
     /// Its name.
@@ -85,7 +85,11 @@ fn grouped<'d>(
 ) -> Vec<Group> {
     let mut groups: BTreeMap<(Option<&Excuse>, Cause), Group> = BTreeMap::new();
     let mut sorted: Vec<&DrillReport> = drills.iter().collect();
-    sorted.sort_by(|one, other| one.drill.cmp(&other.drill));
+    // The plainest drill is the first: the one with the fewest findings and expectations.
+    sorted.sort_by_key(|drill| {
+        let expectations = drill.judged.judged;
+        (drill.findings.len(), expectations, &drill.drill)
+    });
     for drill in sorted {
         for finding in &drill.findings {
             let cause = cause_of(drill, finding);

@@ -50,7 +50,7 @@ pub fn groups_page(run: &RunReport, folder: &str, style: Style) -> String {
     });
     let (told, further) = red.split_at(blocks);
     for group in told {
-        page += &block(group, folder, lines, style);
+        page += &block(group, &run.drills, (folder, lines), style);
     }
     page += &further_causes(further, folder);
     if !excused.is_empty() {
@@ -112,7 +112,13 @@ pub(crate) fn extent(group: &Group) -> String {
     format!("{drills} on {platforms}")
 }
 
-fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
+/// `drills` are those of the run, `folder` and `lines` the run folder and the room of the block.
+fn block(
+    group: &Group,
+    drills: &[DrillReport],
+    (folder, lines): (&str, usize),
+    style: Style,
+) -> String {
     let first = &group.first;
     let mut head = format!("{}  {}", style.red("FAIL"), style.bold(&group.headline));
     write!(head, ": {}", extent(group)).expect(WRITES);
@@ -124,8 +130,14 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
         let cause = group.cause.to_string();
         let mut ids = group.ids.iter();
         let is_exact = ids.all(|id| id.split_once('#').is_some_and(|(_, of)| of == cause));
+        let found = matching(group, is_exact, drills);
+        let them = match found.saturating_sub(group.drills.len()) {
+            0 => "all of them".to_owned(),
+            // A finding that follows from another is told there.
+            more => format!("all of them, and {more} where this follows from another cause"),
+        };
         tail.push(if is_exact {
-            format!("  all of them: grep ' {cause}$' {folder}/failed.txt")
+            format!("  {them}: grep ' {cause}$' {folder}/failed.txt")
         } else {
             // Of this cause, of those that it begins, and of what follows from it.
             let causes = causes(group).join("|");
@@ -133,7 +145,7 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
                 true => format!("({causes})"),
                 false => causes,
             };
-            format!("  all of them: grep -E ' {causes}(\\.|$)' {folder}/failed.txt")
+            format!("  {them}: grep -E ' {causes}(\\.|$)' {folder}/failed.txt")
         });
     }
     let id = &first.id;
@@ -151,6 +163,22 @@ fn block(group: &Group, folder: &str, lines: usize, style: Style) -> String {
         block.push('\n');
     }
     block
+}
+
+/// The number of drills that the search for a group finds in `failed.txt`.
+fn matching(group: &Group, is_exact: bool, drills: &[DrillReport]) -> usize {
+    let causes = causes(group);
+    let is_one = |found: &str| {
+        causes.iter().any(|cause| {
+            let rest = found.strip_prefix(cause.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || !is_exact && rest.starts_with('.'))
+        })
+    };
+    let counts = |finding: &Finding| finding.excuse.is_none() && is_one(&finding.cause.to_string());
+    let found = drills.iter();
+    found
+        .filter(|drill| drill.findings.iter().any(counts))
+        .count()
 }
 
 /// The cause of a group, and those of its findings that it does not begin.

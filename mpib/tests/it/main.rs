@@ -1,6 +1,7 @@
 //! Tests of the public interface.
 
 mod rig;
+mod workload;
 mod worlds;
 
 mod cases;

@@ -149,3 +149,46 @@ fn no_hint_saves_a_connection_whose_clear_to_send_is_on_the_dead_rail() {
     let with = check(SupBandwidth::MAX, Rail::Sup, 90_000, change);
     assert_eq!(with.outcome(), WorkloadOutcome::Failed);
 }
+
+/// What was lost in an earlier outage and acknowledged after it killed nothing.
+#[test]
+fn only_what_still_waits_has_to_be_saved() {
+    let edges: Vec<_> = ring(&[vm(1), vm(2)]).into_iter().take(1).collect();
+    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let mut job = Job::start(net, &edges, Traffic::steady());
+    assert!(hint(&mut job, SupBandwidth::NONE));
+    for (at_ms, state) in [
+        (CUT_MS, RailState::Down),
+        (CUT_MS + 10_000, RailState::Up),
+        (CUT_MS + 30_000, RailState::Down),
+    ] {
+        job.notify(RailChange {
+            at: SimTime::from_ms(at_ms),
+            host: vm(1),
+            rail: Rail::Sout,
+            state,
+        });
+    }
+    job.advance(SimTime::from_secs(120));
+    let until = SimTime::from_ms(LOST_MS + 30_000);
+    assert_eq!(job.rescue(), Some(Rescue::Before(until)));
+}
+
+/// Names and numbers of `enum ibv_event_type`.
+#[rstest]
+#[case(RailState::Up, RailState::Down, Some(("IBV_EVENT_PORT_ERR", 10)))]
+#[case(RailState::Down, RailState::Up, Some(("IBV_EVENT_PORT_ACTIVE", 9)))]
+#[case(RailState::Up, RailState::Gone, Some(("IBV_EVENT_DEVICE_FATAL", 8)))]
+#[case(RailState::Down, RailState::Gone, Some(("IBV_EVENT_DEVICE_FATAL", 8)))]
+#[case(RailState::Gone, RailState::Up, None)]
+#[case(RailState::Up, RailState::Up, None)]
+fn a_change_of_a_port_raises_the_event_of_verbs(
+    #[case] from: RailState,
+    #[case] to: RailState,
+    #[case] event: Option<(&str, u8)>,
+) {
+    let raised = AsyncEvent::of_change(from, to);
+    let raised = raised.map(|event| (event.to_string(), event.number()));
+    let wanted = event.map(|(name, number)| (name.to_owned(), number));
+    assert_eq!(raised, wanted);
+}

@@ -10,7 +10,12 @@ use super::Stop;
 pub(super) fn duration(text: &str) -> Result<Duration, Stop> {
     let time = span(text).filter(|time| !time.is_zero());
     time.ok_or_else(|| {
-        Stop::usage(format!("invalid duration `{text}`"))
-            .hint("write a number and a unit, as in `1s` or `1h`")
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let hint = match (is_number, span(text)) {
+            (true, _) => format!("write its unit, as in `{text}s`"),
+            (false, Some(_)) => "it is longer than zero".to_owned(),
+            (false, None) => "write a number and a unit, as in `1s` or `1h`".to_owned(),
+        };
+        Stop::usage(format!("invalid duration `{text}`")).hint(hint)
     })
 }

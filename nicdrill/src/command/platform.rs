@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use harness::read_files::{self, Library};
 use reports::ExitCode;
 
-use super::{Stop, select::is_path};
+use super::{Stop, check::check, select::is_path};
 use crate::{
-    arguments::{Color, OnePlatform, PlatformFolders},
+    arguments::{CheckArguments, Color, OnePlatform, PlatformFolders},
     pages::{platform_check, platform_pages},
     settings::Settings,
     terminal::{Terminal, log},
@@ -60,7 +60,18 @@ pub(crate) fn platform_check(what: &[String]) -> Result<ExitCode, Stop> {
     let settings = Settings::read()?;
     let mut platforms = settings.platforms;
     platforms.extend(paths.iter().map(PathBuf::from));
-    let library = Library::read(&settings.scenarios, &platforms).map_err(Stop::input)?;
+    let library = match Library::read(&settings.scenarios, &platforms) {
+        Ok(library) => library,
+        // What cannot be read is told like every file of a user: with all its mistakes.
+        Err(error) if paths.is_empty() => return Err(Stop::input(error)),
+        Err(error) => {
+            let files = CheckArguments { files: paths };
+            return match check(&files)? {
+                ExitCode::Success => Err(Stop::input(error)),
+                code => Ok(code),
+            };
+        }
+    };
     let mut names: Vec<String> = names.into_iter().cloned().collect();
     if !paths.is_empty() {
         names.extend(library.own_platforms.iter().cloned());

@@ -1,9 +1,12 @@
 //! The reports of `--report`: their formats, and where each is written.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
-use harness::run_folder::write_report;
-use reports::{DrillName, HtmlReport, Lanes, Repository, RunReport};
+use harness::run_folder::{may_write_report, write_report};
+use reports::{DrillName, ExitCode, HtmlReport, Lanes, Repository, RunReport};
 
 use super::{Stop, step_summary};
 use crate::{arguments::TellArguments, terminal::Terminal};
@@ -110,5 +113,20 @@ pub(super) fn reports_asked_for(reporting: &TellArguments) -> Result<Vec<ReportO
             )),
         }
     };
-    reporting.report.iter().map(output).collect()
+    let outputs: Vec<ReportOutput> = reporting
+        .report
+        .iter()
+        .map(output)
+        .collect::<Result<_, _>>()?;
+    // What cannot be written is said before the run, not after it.
+    let mut files = BTreeSet::new();
+    for file in outputs.iter().filter_map(|output| output.file.as_ref()) {
+        if !files.insert(file) {
+            let what = format!("`{}` is named for two reports", file.display());
+            return Err(Stop::usage(what).hint("each report needs a file of its own"));
+        }
+        let written = may_write_report(file);
+        written.map_err(|error| Stop::with(ExitCode::ReportNotWritten, error.to_string()))?;
+    }
+    Ok(outputs)
 }

@@ -35,6 +35,9 @@ use crate::{
     terminal::{Terminal, log},
 };
 
+/// The most repeats that `--repeat` takes.
+const REPEATS_MAX: u64 = 10_000;
+
 /// The limits of a drill that can be set. Chosen: in less than a second a monitor hardly starts.
 const DRILL_LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
 
@@ -71,8 +74,11 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
     if arguments.how.jobs == Some(0) {
         return Err(Stop::usage("`--jobs` is at least 1"));
     }
-    if arguments.how.repeat == Some(0) {
-        return Err(Stop::usage("`--repeat` is at least 1"));
+    if let Some(repeat) = arguments.how.repeat
+        && !(1..=REPEATS_MAX).contains(&repeat)
+    {
+        let what = format!("`--repeat` is 1 to {REPEATS_MAX}, not {repeat}");
+        return Err(Stop::usage(what).hint("each repeat has a folder of its own"));
     }
     if choice.selected.drills.is_empty() {
         if arguments.select.failed {
@@ -179,7 +185,10 @@ fn played(
         jobs: arguments.how.jobs,
         budget: files.budget,
         fail_fast: arguments.how.fail_fast,
-        repeat: arguments.how.repeat,
+        repeat: arguments
+            .how
+            .repeat
+            .and_then(|repeat| u32::try_from(repeat).ok()),
         require_process: arguments.how.require == Some(Required::Process),
         allow_skips: arguments.how.allow_skips,
         keep: arguments.how.keep,

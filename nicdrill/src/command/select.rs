@@ -102,7 +102,8 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
             None
         },
         arms: arms(arguments.arm, &descriptor)?,
-        full: arguments.full,
+        // What failed is played again, whether the selection of the process arm would have it or not.
+        full: arguments.full || arguments.failed,
         shard: match &arguments.shard {
             Some(text) => text.parse().map_err(Stop::input)?,
             None => Shard::WHOLE,
@@ -150,9 +151,23 @@ fn monitor(
         (ReadError::Io { .. } | ReadError::NoSuchMonitor { .. }, Some(place)) => {
             Stop::usage(format!("{place}: {error}"))
         }
+        (ReadError::NoSuchMonitor { asked, .. }, None) if is_of_the_zoo(asked) => {
+            Stop::usage(format!("`{asked}` is a wrong monitor of the zoo")).hint(format!(
+                "`nicdrill zoo --only {asked}` drills it; a descriptor whose `command` is `[ \"{{self}}\", wrong-monitor, {asked}, … ]` starts it, as docs/loses-events.yaml does another one"
+            ))
+        }
         _ => Stop::input(error),
     })?;
     Ok((name.map(str::to_owned), descriptor))
+}
+
+/// Whether a wrong monitor has this name.
+fn is_of_the_zoo(name: &str) -> bool {
+    #[cfg(feature = "zoo")]
+    let known = zoo::find(name).is_some();
+    #[cfg(not(feature = "zoo"))]
+    let known = false;
+    known
 }
 
 /// Selects one drill by its name; if the name matches several, use [`Choice::first`].

@@ -1,6 +1,8 @@
 //! What a user meets who mistypes, runs again, and pastes: every mistake of a file at once, warnings, and commands that
 //! work when they are pasted.
 
+use std::fs;
+
 use rstest::rstest;
 
 use crate::scratch::Scratch;
@@ -321,4 +323,78 @@ fn an_empty_reason_is_told_of_the_argument() {
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.err.contains("`--reason` is empty"), "{ran}");
     assert!(!ran.err.contains("known.toml"), "{ran}");
+}
+
+#[rstest]
+#[case("html=taken", 110, "`taken` cannot be written")]
+#[case("junit=/proc/report.xml", 110, "`/proc/report.xml` cannot be written")]
+#[case("html=one,junit=one", 2, "`one` is named for two reports")]
+fn a_report_that_cannot_be_written_is_told_before_the_run(
+    #[case] report: &str,
+    #[case] code: i32,
+    #[case] says: &str,
+) {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.path("taken")).expect("it is new");
+    let ran = scratch.run(&[
+        "run",
+        "port/cable-pulled@dgx-h100",
+        "--arm",
+        "memory",
+        "--report",
+        report,
+    ]);
+    assert_eq!(ran.code, code, "{ran}");
+    assert!(ran.err.contains(says) && ran.out.is_empty(), "{ran}");
+    assert!(
+        !scratch.path("nicdrill.out").exists(),
+        "nothing was drilled"
+    );
+    assert!(!scratch.path("one").exists());
+}
+
+#[rstest]
+#[case(&["--repeat", "999999999999"], &["`--repeat` is 1 to 10000, not 999999999999"])]
+#[case(&["--budget", "60"], &["invalid duration `60`", "`60s`"])]
+#[case(&["--budget", "0s"], &["invalid duration `0s`", "longer than zero"])]
+#[case(&["--monitor", "deaf"], &["`deaf` is a wrong monitor of the zoo", "`nicdrill zoo --only deaf`"])]
+fn a_wrong_argument_is_told_with_what_is_meant(#[case] words: &[&str], #[case] says: &[&str]) {
+    let ran = Scratch::new().run(&[&["run", "port/cable-pulled@dgx-h100"], words].concat());
+    assert_eq!(ran.code, 2, "{ran}");
+    for part in says {
+        assert!(ran.err.contains(part), "{part}: {ran}");
+    }
+}
+
+/// In memory the logic of the reference monitor is played, so a descriptor of another one would be green by it.
+#[test]
+fn no_other_monitor_is_played_in_memory() {
+    let example = fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../docs/loses-events.yaml"
+    ));
+    let example = example
+        .expect("the docs have it")
+        .replace("memory: false\n", "memory: true\n");
+    let scratch = Scratch::new();
+    scratch.file("mine.yaml", &example);
+    for words in [
+        ["check", "mine.yaml"].as_slice(),
+        &[
+            "run",
+            "--monitor",
+            "mine.yaml",
+            "port/cable-pulled",
+            "--arm",
+            "memory",
+        ],
+    ] {
+        let ran = scratch.run(words);
+        assert_eq!(ran.code, 2, "{ran}");
+        let said = format!("{}{}", ran.out, ran.err);
+        assert!(
+            said.contains("`memory: true` is for the reference monitor"),
+            "{ran}"
+        );
+    }
 }

@@ -22,6 +22,14 @@ impl Descriptor {
                 "its first item is the program",
             )
         });
+        let is_reference = matches!(&self.command[..], [program, word, ..] if program == "{self}" && word == "monitor");
+        let played_for_another = (self.memory && !is_reference).then(|| {
+            Problem::at(
+                ["memory"],
+                "`memory: true` is for the reference monitor: in memory its logic is played, and not this `command`",
+                "leave it out: the monitor is then drilled as a process",
+            )
+        });
         let of_speech = self.speech_problem();
         let of_speech = of_speech.map(|(key, what, hint)| Problem::at([key], what, hint));
         let of_lines = self.lines.iter().flat_map(Lines::problems);
@@ -33,6 +41,7 @@ impl Descriptor {
         let of_settable = of_settable.flat_map(|settable| settable.problems(words()));
         let of_promises = self.promises.problems().into_iter();
         let mut problems: Vec<Problem> = no_program.into_iter().collect();
+        problems.extend(played_for_another);
         problems.extend(of_speech);
         problems.extend(of_lines);
         problems.extend(self.unknown_placeholder());

@@ -35,7 +35,7 @@ pub(super) fn drills(run: &RunReport, lanes: &BTreeMap<DrillName, Vec<Lanes>>) -
 fn legend() -> Markup {
     html! {
         details.legend {
-            summary { "The signs of the pictures" }
+            summary { "Legend" }
             ul {
                 li { span.stretch.well { } " the subject is well" }
                 li { span.stretch.unwell { } " it is not" }
