@@ -221,7 +221,7 @@ pub(super) fn lnet(is: &LnetIs, window: Window, truth: &Truth) -> Outcome {
                 is.next_ping_s.map(|at| format!("next ping at {at}s")),
             ];
             let parts: Vec<String> = parts.into_iter().flatten().collect();
-            format!("an interface with {}", parts.join(", "))
+            format!("an interface: {}", parts.join(", "))
         },
         || {
             let mut lines = Vec::new();

@@ -383,7 +383,9 @@ impl Cause {
             Kind::Healthz => "answers `/healthz` with another status".to_owned(),
             Kind::Link => "the ends of a link remember something else".to_owned(),
             Kind::Lnet => "LNet is in another state".to_owned(),
-            Kind::Workload => "a workload has another outcome".to_owned(),
+            Kind::Workload => {
+                "a workload, or one of its counters, is otherwise than expected".to_owned()
+            }
             Kind::Verdict => "is right or wrong about a workload, unlike the scenario".to_owned(),
             Kind::Condition => "leads to another node condition".to_owned(),
             Kind::Cordon => "leads to another cordon".to_owned(),

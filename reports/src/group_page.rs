@@ -148,6 +148,12 @@ fn block(
             format!("  {them}: grep -E ' {causes}(\\.|$)' {folder}/failed.txt")
         });
     }
+    let of_first = drills.iter().find(|drill| drill.drill == first.drill);
+    let untold = of_first.map_or(0, |drill| drill.findings.len().saturating_sub(1));
+    if untold > 0 {
+        let untold = counted(untold as u64, "further finding");
+        tail.push(format!("  {untold} in this drill: repeat it with `-v`"));
+    }
     let id = &first.id;
     let more = group.ids.len() - 1;
     tail.push(if more == 0 {

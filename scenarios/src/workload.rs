@@ -213,8 +213,8 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
             or(
                 "every",
                 Literal::Text("100ms"),
-                SPAN,
-                "The interval between messages of an edge.",
+                INTERVAL,
+                "The interval between messages of an edge; at least a millisecond.",
             ),
             maybe(
                 "pause",
@@ -238,13 +238,13 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                 "retries",
                 Literal::Whole(8),
                 RETRIES,
-                "Retries of a write before its queue pair fails.",
+                "Tries of a write, the first one counted, before its queue pair fails.",
             ),
             or(
                 "timeout",
                 Literal::Whole(ACK_TIMEOUT_EXPONENT as i64),
-                number(0, 31),
-                "The InfiniBand timeout of every rank, as `NCCL_IB_TIMEOUT`: one try lasts 4.096 µs × 2^N. The plugin sets 20.",
+                number(1, 31),
+                "The InfiniBand timeout of every rank, as `NCCL_IB_TIMEOUT`: one try lasts 4.096 µs × 2^N. The plugin sets 20. 0 would be no timeout, and is not modelled.",
             ),
             maybe(
                 "gids",
@@ -381,6 +381,16 @@ const VARIABLES_OF: Plain<Vec<(Name, Variables)>> = plain(
         fields.pairs.iter().map(of).collect()
     },
 );
+
+const INTERVAL: Checked<Plain<SimTime>, SimTime> = Checked(SPAN, |context, node, every| {
+    if every >= SimTime::from_ms(1) {
+        return Ok(every);
+    }
+    let wrong = context
+        .source
+        .wrong(node.place, format!("`every` of {every}"));
+    Err(wrong.hint("at most one message a millisecond: write `1ms` or longer"))
+});
 
 const GIDS: Plain<Vec<(Name, Gid)>> = plain(
     "a map of nodes and GIDs",

@@ -183,7 +183,7 @@ fn an_interface_that_is_not_as_expected_is_told_by_its_changes() {
     let (expected, came) = rendered(lnet(&is, window(0, 4), &interface())).expect("it fails");
     assert_eq!(
         expected,
-        "an interface with status up, fatal_error 1, health 5 to 9"
+        "an interface: status up, fatal_error 1, health 5 to 9"
     );
     assert_eq!(
         came,

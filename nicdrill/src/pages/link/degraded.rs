@@ -8,7 +8,7 @@ use fabric::{
     Cause, Fabric, Shown, Side,
     opa::{LogEntry, Logical, OfflineDisabledReason, START_S},
 };
-use platforms::{CounterValue, Machine, Port, SlotRef};
+use platforms::{CounterValue, Machine, Port, PortState, SlotRef};
 use scenarios::Story;
 use simfs::SimTime;
 
@@ -170,14 +170,14 @@ fn age(fabric: &Fabric, entry: LogEntry) -> String {
     fabric.now().since(at).to_string()
 }
 
-/// The links whose rate is lower than at rest.
+/// The active links whose rate is lower than at rest; one that is down has no rate of its own.
 fn slow(fabric: &Fabric, links: &[NamedLink]) -> Part {
     let mut rows = vec![row(["port", "partner", "rate", "at rest"])];
     for link in links {
         let Some((now, rest)) = port_now_and_at_rest(fabric, &link.slot) else {
             continue;
         };
-        if now.rate.gbps() < rest.rate.gbps() {
+        if now.state == PortState::ACTIVE && now.rate.gbps() < rest.rate.gbps() {
             rows.push(vec![
                 link.here.clone(),
                 link.there.clone(),
