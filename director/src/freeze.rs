@@ -17,6 +17,14 @@ pub enum FreezeError {
     /// The time is not a duration.
     #[error("invalid duration `{0}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoTime(String),
+    /// The story has ended by then.
+    #[error("the story ends at {until}, before `{asked}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    PastTheEnd {
+        /// The time, as the user wrote it.
+        asked: String,
+        /// The story's end.
+        until: SimTime,
+    },
 }
 
 impl FreezeError {
@@ -25,14 +33,17 @@ impl FreezeError {
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::NoTime(..) => "write a number and a unit, as in `400ms`, `3s`, `4m29s`".into(),
-            _ => return None,
+            Self::PastTheEnd { until, .. } => {
+                format!("write a time up to {until}, or a longer `until:` in the story").into()
+            }
+            Self::Stage(_) => return None,
         })
     }
 }
 
 /// The world at an instant, and the lines of the story that were left out.
 ///
-/// `at` may lie between two ticks, and is limited to the story's end, which is its default.
+/// `at` may lie between two ticks; it is the story's end by default.
 ///
 /// # Errors
 /// [`FreezeError`], by cause.
@@ -41,7 +52,14 @@ pub fn freeze_at<'s>(
     at: Option<&str>,
 ) -> Result<(Director<'s>, Vec<String>), FreezeError> {
     let time = |text: &str| parse_time(text).ok_or_else(|| FreezeError::NoTime(text.to_owned()));
-    let at: SimTime = at.map_or(Ok(story.until), time)?.min(story.until);
+    let asked = at.unwrap_or_default();
+    let at: SimTime = at.map_or(Ok(story.until), time)?;
+    if at > story.until {
+        return Err(FreezeError::PastTheEnd {
+            asked: asked.to_owned(),
+            until: story.until,
+        });
+    }
     let last = story.ticks.last_until(at);
     let mut director = Director::new(story, &mut Trees::default())?;
     for _ in 0..=last {

@@ -8,7 +8,7 @@ use super::{
     node::Node,
     peer::PeerNi,
     select::{NoPath, is_free},
-    trace::{Candidate, Choice, PassedOver, Rank, loses},
+    trace::{Candidate, Choice, Criterion, PassedOver, Rank, loses},
 };
 
 impl Node {
@@ -55,6 +55,9 @@ impl Node {
                 Some(PassedOver::OtherNet)
             } else if !any_rail && is_free(message) && kept {
                 Some(PassedOver::OneSource)
+            } else if ni.fatal && self.nis[best].fatal {
+                // If all are fatal the first of the configuration is used.
+                Some(PassedOver::Loses(Criterion::Order))
             } else if ni.fatal {
                 Some(PassedOver::Fatal)
             } else {

@@ -64,7 +64,6 @@ until: 10s
 #[case::between_two_ticks(Some("4999ms"), 4_999)]
 #[case::before_the_second_tick(Some("500ms"), 500)]
 #[case::at_the_start(Some("0s"), 0)]
-#[case::after_its_end(Some("1h"), 10_000)]
 fn a_frozen_world_stands_at_its_instant(#[case] at: Option<&str>, #[case] ms: u64) {
     let story = rendered(QUIET);
     let (director, _) = freeze_at(&story, at).expect("the story can be played");
@@ -82,6 +81,16 @@ fn a_frozen_world_leaves_out_what_lies_within_a_poll_and_names_it() {
     assert_eq!(director.missed().len(), 1);
     let ticks = &director.truth().ticks;
     assert_eq!(ticks[10].nodes[&node()], ticks[0].nodes[&node()]);
+}
+
+#[test]
+fn after_its_end_a_story_has_no_world() {
+    let story = rendered(QUIET);
+    let error = freeze_at(&story, Some("10001ms")).err();
+    assert_eq!(
+        error.expect("it has ended").to_string(),
+        "the story ends at 10s, before `10001ms`\nhint: write a time up to 10s, or a longer `until:` in the story"
+    );
 }
 
 #[test]

@@ -17,3 +17,4 @@ mod story;
 mod texts;
 mod traces;
 mod views;
+mod workload;

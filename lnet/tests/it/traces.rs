@@ -134,3 +134,91 @@ fn a_network_records_on_request_only() {
     lnet.advance(SimTime::from_secs(100));
     assert_eq!(lnet.trace(), []);
 }
+
+/// Both interfaces of each side stand below a try, each with what it lost by; an answer goes to where it was asked from.
+#[test]
+fn every_interface_of_both_sides_is_told_with_what_it_lost_by() {
+    let page = check("mr", Profile::V2_17, |_| {});
+    let told = |side: &str, nid: &str| -> Vec<String> {
+        let lines = page.lines().map(str::trim);
+        let of_it = lines.filter(|line| line.starts_with(side) && line.contains(nid));
+        let ends = of_it.map(|line| line.rsplit(": ").next().unwrap_or_default().to_owned());
+        ends.collect()
+    };
+    let (chosen, fixed) = ("chosen", "passed over, the message goes to a fixed NID");
+    let last = "passed over, later in the configuration";
+    assert_eq!(told("source", "a1@o2ib"), [chosen], "{page}");
+    assert_eq!(told("source", "a2@o2ib"), [last], "{page}");
+    assert_eq!(told("destination", "b1@o2ib"), [chosen], "{page}");
+    assert_eq!(told("destination", "b2@o2ib"), [last], "{page}");
+    assert_eq!(told("source", "b1@o2ib"), [chosen], "{page}");
+    assert_eq!(
+        told("source", "b2@o2ib"),
+        ["passed over, the source is given"],
+        "{page}"
+    );
+    assert_eq!(told("destination", "a1@o2ib"), [chosen], "{page}");
+    assert_eq!(told("destination", "a2@o2ib"), [fixed], "{page}");
+}
+
+/// The document passes over what was used; the releases do not.
+#[rstest]
+#[case(Profile::Hld, true)]
+#[case(Profile::V2_17, false)]
+fn a_resend_passes_over_what_was_used_by_the_document_alone(
+    #[case] profile: Profile,
+    #[case] passes_over: bool,
+) {
+    let page = check("mr", profile, |lnet| {
+        let once = simulate(Pace::OneIn(2), "local_dropped");
+        lnet.add_rule(&stage::name("A"), once).unwrap();
+    });
+    let used = "passed over, an earlier try used it\n";
+    assert_eq!(page.contains(used), passes_over, "{page}");
+}
+
+/// If all are fatal the first is used, and the second loses by its place and not by its flag.
+#[test]
+fn of_fatal_interfaces_the_first_is_told_as_the_first() {
+    let page = check("mr", Profile::V2_17, |lnet| {
+        for nid in ["a1", "a2"] {
+            let (port, event) = (stage::port("A", nid), PortEvent::Error);
+            lnet.notify(Notice::Port { port, event }).unwrap();
+        }
+    });
+    tells(
+        &page,
+        &[
+            "fatal: chosen\n",
+            "fatal: passed over, later in the configuration\n",
+        ],
+    );
+    assert!(!page.contains("its fatal flag is set"), "{page}");
+}
+
+/// A peer that is not multi-rail keeps seeing the interface of the first message.
+#[test]
+fn a_peer_without_discovery_keeps_one_source() {
+    let mut specs = stage::specs("mr", Profile::V2_17);
+    for spec in specs.iter_mut().filter(|spec| spec.name.as_str() == "B") {
+        spec.discovery = false;
+    }
+    let mut lnet = stage::lnet(specs);
+    lnet.record();
+    let mut last = None;
+    for _ in 0..2 {
+        let request = Request {
+            node: stage::name("A"),
+            verb: Verb::Put,
+            source: None,
+            destination: stage::nid("b1", "o2ib"),
+            length: 100,
+            portal: 8,
+        };
+        last = Some(lnet.send(request).unwrap());
+        lnet.advance(lnet.now() + SimTime::from_ms(10));
+    }
+    let id: u64 = last.expect("two were sent").to_string().parse().unwrap();
+    let page = Traces(lnet.trace()).why(id).unwrap();
+    tells(&page, &["passed over, the peer keeps seeing one NI\n"]);
+}

@@ -144,6 +144,7 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
 #[case(&["compare", "reference", "--report", "json=x"], "a comparison is written as `html=FILE`")]
 #[case(&["run", "--arm", "realtime"], "`--arm realtime` is planned and not built yet")]
 #[case(&["link", "show", "link/cable-pulled", "--at", "noon"], "invalid duration `noon`")]
+#[case(&["link", "show", "link/cable-port-or-host", "--at", "1h"], "the story ends at 40s, before `1h`\nhint: write a time up to 40s")]
 #[case(&["link", "show", "link/cable-pulled@dgx-a100", "mlx5_77"], "no port `mlx5_77` on dgx-a100")]
 #[case(&["link", "show", "link/cable-port-or-host", "--switch", "leaf-9"], "no switch `leaf-9` in opa-pod\nhint: the switches are `leaf-1`, `leaf-2`")]
 #[case(&["link", "show", "link/cable-pulled@dgx-a100", "--switch", "leaf-1"], "hint: only the file of a world of several nodes names switches")]

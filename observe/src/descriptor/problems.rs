@@ -22,7 +22,9 @@ impl Descriptor {
                 "its first item is the program",
             )
         });
-        let is_reference = matches!(&self.command[..], [program, word, ..] if program == "{self}" && word == "monitor");
+        // The command may stand there by its path.
+        let is_nicdrill = |program: &String| program == "{self}" || program.ends_with("/nicdrill");
+        let is_reference = matches!(&self.command[..], [program, word, ..] if is_nicdrill(program) && word == "monitor");
         let played_for_another = (self.memory && !is_reference).then(|| {
             Problem::at(
                 ["memory"],

@@ -4,6 +4,8 @@
 //! at rest, links whose host port counts errors. Reasons are read at both ends, as `opaportinfo` does on
 //! the host and `opasmaquery` of the switch. Start at [`summary`].
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use fabric::{
     Cause, Fabric, Shown, Side,
     opa::{LogEntry, Logical, OfflineDisabledReason, START_S},
@@ -98,7 +100,38 @@ fn not_active(fabric: &Fabric, links: &[NamedLink]) -> Part {
         }
         causes.push(fabric.cause(&link.slot));
     }
-    with_causes(&rows, &causes)
+    let mut part = with_causes(&rows, &causes);
+    part.text += &whole_machines(fabric, links);
+    part
+}
+
+/// The hosts and switches all of whose links are not active for one and the same cause, in a line each: then it is
+/// rather the machine than its ports.
+fn whole_machines(fabric: &Fabric, links: &[NamedLink]) -> String {
+    let mut machines: BTreeMap<String, Vec<&NamedLink>> = BTreeMap::new();
+    for link in links {
+        let host = format!("host {}", link.slot.node);
+        machines.entry(host).or_default().push(link);
+        if let Some((switch, _)) = link.there.split_once(" port ") {
+            let switch = format!("switch {}", switch.trim_start_matches("switch "));
+            machines.entry(switch).or_default().push(link);
+        }
+    }
+    let mut text = String::new();
+    for (machine, links) in machines.iter().filter(|(_, links)| links.len() > 1) {
+        let causes = links.iter().map(|link| {
+            (
+                is_active(fabric, &link.slot),
+                fabric.cause(&link.slot).to_string(),
+            )
+        });
+        let causes: BTreeSet<(bool, String)> = causes.collect();
+        if let [(false, cause)] = &causes.into_iter().collect::<Vec<_>>()[..] {
+            let count = links.len();
+            text += &format!("-> {machine}: all {count} of its links, each time {cause}\n");
+        }
+    }
+    text
 }
 
 /// A table with titles and two lines for each link, each pair of lines followed by its cause.
