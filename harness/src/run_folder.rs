@@ -378,12 +378,16 @@ pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
     write_whole(path, text.as_bytes())
 }
 
-/// Checks that a report can be written there: creates its parent folders, and leaves a file that exists as it is.
+/// Checks that a report can be written there: creates its parent folders, and leaves a file that exists as it is. A pipe is
+/// not opened, because its reader would take that for the end.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn may_write_report(path: &Path) -> Result<(), RunFolderError> {
-    if path.exists() {
+    if let Ok(there) = fs::metadata(path) {
+        if !there.is_file() && !there.is_dir() {
+            return Ok(());
+        }
         let opened = OpenOptions::new().append(true).open(path);
         return opened.map(drop).map_err(|cause| RunFolderError::Write {
             path: path.to_owned(),

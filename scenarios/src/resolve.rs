@@ -9,6 +9,7 @@ pub(crate) mod expectation_resolver;
 use std::collections::BTreeMap;
 
 use platforms::yaml::Place;
+use platforms::{NodeName, SlotRef};
 use simfs::SimTime;
 
 use crate::cluster::ClusterPlan;
@@ -22,6 +23,7 @@ use crate::resolved_world::ResolvedWorld;
 use crate::scenario::Scenario;
 use crate::step::StepSpec;
 use crate::story::{Expectation, Step, Story, USUAL_FIRST_POLL, What, Window};
+use crate::subject::Subjects;
 use crate::values::NODE_TICKS_MAX;
 use crate::workload::WorkloadSpec;
 
@@ -210,6 +212,36 @@ pub(crate) fn known_workload(
     }
     let known = workloads.iter().map(|spec| spec.name.as_str());
     Err(source.unknown(place, "workload", name, known))
+}
+
+/// The one port of an LNet interface, and the node whose view of it is meant: the one that is named, or the port's own.
+/// `peers` states that the interface is another node's.
+pub(crate) fn lnet_interface(
+    source: &Source<'_>,
+    resolved: &ResolvedWorld,
+    (peers, of, it): (bool, &Subjects, Option<usize>),
+    (named, place): (&[(String, Place)], Place),
+) -> Result<(NodeName, SlotRef), ScenarioError> {
+    let ports = resolved.find_ports(of, it);
+    let [port] = ports[..] else {
+        let what = format!("one port is meant here, this names {}", ports.len());
+        return Err(source.wrong(of.place, what));
+    };
+    let own = resolved.node_of(port);
+    let seen_from = match named {
+        [] if !peers => own.clone(),
+        [(node, _)] => NodeName::from(node.as_str()),
+        _ => {
+            let wrong = source.wrong(place, "the view of which node?");
+            return Err(wrong.hint("write `node: …`"));
+        }
+    };
+    if (seen_from != *own) != peers {
+        let what = format!("the port is on `{own}`, seen from `{seen_from}`");
+        let hint = "`ni` is a node's own interface, `peer_ni` another's";
+        return Err(source.wrong(place, what).hint(hint));
+    }
+    Ok((seen_from, resolved.slot(port)))
 }
 
 fn step(resolver: &ActionResolver<'_>, spec: &StepSpec) -> Result<Option<Step>, Unfit> {

@@ -367,6 +367,16 @@ pub(crate) fn counted(text: &str, units: &[&str]) -> Option<u32> {
     (units.contains(&unit.trim()) && number <= POLLS_MAX).then_some(number)
 }
 
+/// A time in LNet's unit.
+pub(crate) fn whole_seconds(source: &Source<'_>, node: &Node, time: SimTime) -> Parsed<u64> {
+    let ns = time.as_ns();
+    if ns.is_multiple_of(1_000_000_000) {
+        Ok(ns / 1_000_000_000)
+    } else {
+        Err(source.wrong(node.place, "LNet counts in whole seconds"))
+    }
+}
+
 /// A duration above zero.
 pub(crate) fn positive(source: &Source<'_>, node: &Node) -> Parsed<SimTime> {
     match source.time(node)? {

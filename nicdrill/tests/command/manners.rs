@@ -398,3 +398,15 @@ fn no_other_monitor_is_played_in_memory() {
         );
     }
 }
+
+/// Its reader gets the report, and not an end before it.
+#[test]
+fn a_report_goes_into_a_pipe() {
+    let scratch = Scratch::new();
+    let ran = scratch.shell(
+        "mkfifo pipe; cat pipe > got & \"$NICDRILL\" run port/cable-pulled@dgx-h100 --arm memory --report json=pipe; wait",
+    );
+    assert_eq!(ran.code, 0, "{ran}");
+    let got = fs::read_to_string(scratch.path("got")).expect("it was read");
+    assert!(got.contains("port/cable-pulled"), "{got}");
+}

@@ -18,7 +18,7 @@ use crate::map::{Alternative, MapOf, OneOf, OrMap, alt};
 use crate::row::{Row, word};
 use crate::story::{EndIs, PairIs, Verdict, WorkloadIs};
 use crate::subject::Subjects;
-use crate::values::{Of, REASON, Reason, SignedTime, TIME};
+use crate::values::{Of, REASON, Reason, SignedTime, TIME, whole_seconds};
 
 /// Expectations about the world.
 pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
@@ -302,12 +302,8 @@ const FATAL_ERROR: Plain<bool> = plain(
 
 /// A time in LNet's unit for queues.
 const WHOLE_SECOND: Plain<u64> = plain("a time in whole seconds", string_form, |context, node| {
-    let ns = TIME.parse(context, node)?.as_ns();
-    if ns % 1_000_000_000 == 0 {
-        return Ok(ns / 1_000_000_000);
-    }
-    let wrong = "LNet counts in whole seconds";
-    Err(context.source.wrong(node.place, wrong))
+    let time = TIME.parse(context, node)?;
+    whole_seconds(&context.source, node, time)
 });
 
 const OUTCOME: Plain<WorkloadOutcome> = plain(

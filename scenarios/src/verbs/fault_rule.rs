@@ -13,7 +13,7 @@ use crate::keys::{Keys, maybe};
 use crate::kind::{Many, Only, Parsed, Placed, Plain, Words, count, plain, string_form};
 use crate::map::{Alternative, OneOf, alt};
 use crate::row::Line;
-use crate::values::{SPAN, positive};
+use crate::values::{SPAN, positive, whole_seconds};
 
 type Selectors = (
     Option<(NidPattern, Place)>,
@@ -174,14 +174,9 @@ const MESSAGE_STATUS: Plain<MsgStatus> = plain(
 
 /// A duration in whole seconds, LNet's unit.
 const WHOLE_SECONDS: Plain<u32> = plain("a time in whole seconds", string_form, |context, node| {
-    let ns = positive(&context.source, node)?.as_ns();
-    if ns % 1_000_000_000 == 0 {
-        Ok(u32::try_from(ns / 1_000_000_000).unwrap_or(u32::MAX))
-    } else {
-        Err(context
-            .source
-            .wrong(node.place, "LNet counts in whole seconds"))
-    }
+    let time = positive(&context.source, node)?;
+    let secs = whole_seconds(&context.source, node, time)?;
+    Ok(u32::try_from(secs).unwrap_or(u32::MAX))
 });
 
 fn pace(line: &Line<'_, '_>, (one_in, every, random): Paces) -> Parsed<Pace> {

@@ -7,7 +7,7 @@ use platforms::yaml::Place;
 
 use super::LineResolver;
 use crate::error::Unfit;
-use crate::resolve::{known_node, known_workload};
+use crate::resolve::{known_node, known_workload, lnet_interface};
 use crate::story::{NiChange, Plan, WorkloadAction};
 use crate::subject::Subjects;
 use crate::verbs::spec::{AgentSpec, RulePlaces};
@@ -40,37 +40,16 @@ impl LineResolver<'_> {
         change: NiChange,
     ) -> Result<WorkloadAction, Unfit> {
         let plan = self.storage(workload)?;
-        let [port] = self.resolved.find_ports(of, None)[..] else {
-            let count = self.resolved.find_ports(of, None).len();
-            let what = format!("one port is meant here, this names {count}");
-            return Err(self.source.wrong(of.place, what).into());
-        };
-        let (own, slot) = (self.resolved.node_of(port), self.resolved.slot(port));
+        let named = (self.named, self.line.place);
+        let (node, slot) = lnet_interface(&self.source, self.resolved, (*peers, of, None), named)?;
         let nis = plan.nodes.iter().flat_map(|node| &node.nis);
         let Some(ni) = nis.into_iter().find(|ni| ni.slot == slot) else {
             let what = format!("`{workload}` has no interface on this port");
             return Err(self.source.wrong(of.place, what).into());
         };
-        let named: Vec<&str> = self.named.iter().map(|(name, _)| name.as_str()).collect();
-        let node = match named[..] {
-            [] if !peers => own.as_str(),
-            [node] => node,
-            _ => {
-                let wrong = self
-                    .source
-                    .wrong(self.line.place, "in the view of which node?");
-                return Err(wrong.hint("write `node: …`").into());
-            }
-        };
-        if (node != own.as_str()) != *peers {
-            let what = format!("the port is on `{own}`, seen from `{node}`");
-            let wrong = self.source.wrong(self.line.place, what);
-            let hint = "`ni` is a node's own interface, `peer_ni` another's";
-            return Err(wrong.hint(hint).into());
-        }
         Ok(WorkloadAction::LnetNi {
             workload: workload.to_owned(),
-            node: NodeName::from(node),
+            node,
             side: if *peers { Side::Peer } else { Side::Local },
             nid: ni.nid.clone(),
             change,

@@ -5,7 +5,7 @@ use platforms::{NodeName, SlotRef};
 use super::{Around, ExpectationResolver};
 use crate::error::Unfit;
 use crate::expect::{ExpectLine, LnetSpec};
-use crate::resolve::known_workload;
+use crate::resolve::{known_workload, lnet_interface};
 use crate::story::LnetIs;
 use crate::subject::Subjects;
 
@@ -39,34 +39,8 @@ impl ExpectationResolver<'_> {
         line: &ExpectLine,
         around: &Around<'_>,
     ) -> Result<(NodeName, SlotRef), Unfit> {
-        let ports = self.resolved.find_ports(of, around.it);
-        let [port] = ports[..] else {
-            let what = format!("one port is meant here, this names {}", ports.len());
-            return Err(self.source.wrong(of.place, what).into());
-        };
-        let own = self.resolved.node_of(port);
-        let named: Vec<&str> = around.named.iter().map(|(name, _)| name.as_str()).collect();
-        let seen_from = match named[..] {
-            [] if !peers => own.clone(),
-            [node] => NodeName::from(node),
-            _ => {
-                return Err(self
-                    .source
-                    .wrong(line.place, "the view of which node?")
-                    .hint("write `node: …`")
-                    .into());
-            }
-        };
-        if (seen_from != *own) != peers {
-            return Err(self
-                .source
-                .wrong(
-                    line.place,
-                    format!("the port is on `{own}`, seen from `{seen_from}`"),
-                )
-                .hint("`ni` is a node's own interface, `peer_ni` another's")
-                .into());
-        }
-        Ok((seen_from, self.resolved.slot(port)))
+        let of = (peers, of, around.it);
+        let named = (around.named, line.place);
+        Ok(lnet_interface(&self.source, self.resolved, of, named)?)
     }
 }
