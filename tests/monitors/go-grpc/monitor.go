@@ -10,6 +10,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
 	"time"
 
@@ -94,11 +95,17 @@ func poll(devices map[string]*device, ignored map[string]bool) (events []event) 
 	for _, name := range listed {
 		present[name] = true
 	}
+	// A map of Go is walked in another order each time, and what a condition cuts off depends on the order.
+	absent := []string{}
 	for name, known := range devices {
 		if !present[name] && !known.gone {
-			known.gone = true
-			events = append(events, event{known.layer, name, "", fatal, name + " has disappeared"})
+			absent = append(absent, name)
 		}
+	}
+	sort.Strings(absent)
+	for _, name := range absent {
+		devices[name].gone = true
+		events = append(events, event{devices[name].layer, name, "", fatal, name + " has disappeared"})
 	}
 	for _, name := range listed {
 		if devices[name] == nil && !ignored[name] {
