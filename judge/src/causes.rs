@@ -158,6 +158,38 @@ impl JudgeContext<'_> {
         }
     }
 
+    /// Whether an event is the pattern's but for its entities: they name the pattern's device, without the port or with another
+    /// one, or a port where the device is meant.
+    pub(crate) fn differs_in_entities(
+        &self,
+        pattern: &EventPattern,
+        node: &NodeName,
+        tick: u64,
+        event: &Observation,
+    ) -> bool {
+        let (Subject::Device(device) | Subject::Port { device, .. }) = &event.subject else {
+            return false;
+        };
+        let meant = match &pattern.about {
+            About::Port(slot) => Some(slot.port),
+            About::NamedPort(_, port) => Some(*port),
+            About::Device(..) | About::NamedDevice(_) => None,
+            About::Card(..) | About::Check => return false,
+        };
+        let subject = meant.map_or_else(
+            || Subject::Device(device.clone()),
+            |port| Subject::Port {
+                device: device.clone(),
+                port: port.to_string(),
+            },
+        );
+        let meant = Observation {
+            subject,
+            ..event.clone()
+        };
+        *event != meant && self.fits(pattern, node, tick, &meant)
+    }
+
     /// The subject of an event as text, with the reason why no monitor must report it; `None` if a monitor must.
     pub(crate) fn not_monitored(
         &self,

@@ -8,7 +8,7 @@ use observe::{
     promises::{LostPublish, Pinned},
 };
 use platforms::NodeName;
-use reports::{Cause, CauseKind, FindingKind};
+use reports::{Cause, CauseField, CauseKind, FindingKind};
 use scenarios::{Heal, What};
 
 use super::assign::{self, Assignment, Bounds};
@@ -194,7 +194,12 @@ impl<'a> Judging<'a> {
             finding.expected.push(demand.line(&self.context));
             let claimed: Vec<&ReportedEvent<'_>> =
                 claimed.iter().map(|at| &accepted[*at]).collect();
-            finding.came = self.nearest(demand, reported, &claimed);
+            let wrong = event.and_then(|event| {
+                let mut unclaimed = unclaimed.iter();
+                unclaimed.find(|reported| reported.position() == event)
+            });
+            let of_it: Vec<_> = claimed.into_iter().chain(wrong).collect();
+            finding.came = self.nearest(demand, reported, &of_it);
             let names = subject_names(&finding.expected[0]);
             finding.reads = self.reads(Some(&demand.node), demand.window.from, &names);
             self.findings.push(finding);
@@ -203,7 +208,8 @@ impl<'a> Judging<'a> {
     }
 
     /// Why a demand was not met, and the unclaimed event that came instead, by its position: one about
-    /// the same subject in its time that differs in a field, or the right one at another time.
+    /// the same subject in its time that differs in a field, the right one at another time, or one in its time that
+    /// has other entities of the same device.
     fn why_missed(
         &self,
         demand: &Demand<'_>,
@@ -218,47 +224,54 @@ impl<'a> Judging<'a> {
         let on_node = unclaimed
             .iter()
             .filter(|reported| *reported.node == demand.node);
-        let (mut differing, mut late, mut early) = (None, None, None);
+        let (mut differing, mut late, mut early, mut beside) = (None, None, None, None);
         for reported in on_node {
             let (node, tick, event) = (reported.node, reported.tick, reported.event);
+            let in_time = (demand.window.from..=demand.window.to).contains(&tick);
             if !context.names_subject(&pattern.about, node, tick, event) {
+                if in_time && context.differs_in_entities(pattern, node, tick, event) {
+                    beside = beside.or(Some(reported));
+                }
                 continue;
             }
             match context.likeness(pattern, node, tick, event) {
                 Likeness::Same if tick > demand.window.to => late = late.or(Some(reported)),
                 Likeness::Same if tick < demand.window.from => early = Some(reported),
-                Likeness::Differs(field)
-                    if differing.is_none()
-                        && (demand.window.from..=demand.window.to).contains(&tick) =>
-                {
-                    differing = Some((reported, field));
+                Likeness::Differs(field) if in_time => {
+                    differing = differing.or(Some((reported, field)));
                 }
                 _ => {}
             }
         }
-        if let Some((reported, field)) = differing {
+        let differs = |(reported, field): (&ReportedEvent<'_>, CauseField)| {
             let cause = Cause {
                 field: Some(field),
                 ..of(CauseKind::Differs)
             };
             (cause, Some(reported.position()))
+        };
+        if let Some(differing) = differing {
+            differs(differing)
         } else if let Some(reported) = late {
             (of(CauseKind::Late), Some(reported.position()))
         } else if let Some(reported) = early {
             (of(CauseKind::Early), Some(reported.position()))
+        } else if let Some(reported) = beside {
+            differs((reported, CauseField::Entities))
         } else {
             (of(CauseKind::Missed), None)
         }
     }
 
-    /// The events nearest to a demand: those assigned to it, those about the same subject, and alarms about the node.
+    /// The events nearest to a demand: `of_it`, which are assigned to it or came instead; those about the same subject; and
+    /// alarms about the node.
     fn nearest(
         &self,
         demand: &Demand<'_>,
         reported: &[ReportedEvent<'_>],
-        claimed: &[&ReportedEvent<'_>],
+        of_it: &[&ReportedEvent<'_>],
     ) -> Vec<String> {
-        let mut lines: Vec<String> = claimed.iter().map(|reported| reported.line()).collect();
+        let mut lines: Vec<String> = of_it.iter().map(|reported| reported.line()).collect();
         let about = |reported: &&ReportedEvent<'_>| {
             *reported.node == demand.node
                 && self.context.names_subject(

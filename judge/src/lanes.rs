@@ -8,7 +8,9 @@ use reports::{ArmName, Finding, Judged, Lane, Lanes, Mark, MarkKind, Stretch};
 use scenarios::{About, Expectation, StepAction, Story, What};
 
 use director::{NodeView, Truth};
-use observe::{Descriptor, Exit, MonitorTick, Observation, Recording, Severity, Subject};
+use observe::{
+    Descriptor, Exit, MonitorTick, Observation, Recording, Severity, Subject, told_read,
+};
 
 use crate::{Consequences, links, normal};
 
@@ -480,7 +482,7 @@ fn read(before: Option<&MonitorTick>, now: &MonitorTick) -> String {
     }
     let mut text = format!("{head}, {} unlike the poll before", new.len());
     for read in new.iter().take(READS_TOLD_MAX) {
-        text += &format!("\n{read}");
+        text += &format!("\n{}", told_read(read));
     }
     if new.len() > READS_TOLD_MAX {
         text += &format!("\n… and {} more", new.len() - READS_TOLD_MAX);

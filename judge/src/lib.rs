@@ -70,7 +70,8 @@ use director::Truth;
 use facts::Outcome;
 use fits::JudgeContext;
 use observe::{
-    Broken, ClockKind, Descriptor, Exit, Protocol, Recording, UNNAMED, Vocabulary, promises::Stamps,
+    Broken, ClockKind, Descriptor, Exit, Protocol, Recording, UNNAMED, Vocabulary,
+    promises::Stamps, told_read,
 };
 use owed::{Instead, Owed};
 use reported_event::ReportedEvent;
@@ -489,7 +490,7 @@ impl<'a> Judging<'a> {
             .take(READS_MAX)
             .map(|(poll, line)| Read {
                 poll,
-                text: line.to_string(),
+                text: told_read(line),
             })
             .collect()
     }

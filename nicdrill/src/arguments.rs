@@ -12,6 +12,7 @@ mod report;
 mod rules;
 mod sandbox_arguments;
 mod suite;
+mod world;
 
 pub(crate) use check::CheckArguments;
 pub(crate) use color::Color;
@@ -22,6 +23,7 @@ pub(crate) use report::{MergeArguments, ReportCommand};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand, RulesExportArguments};
 pub(crate) use sandbox_arguments::{DoArguments, ShellArguments};
 pub(crate) use suite::{SuiteCheckArguments, SuiteCommand};
+pub(crate) use world::{OneWorld, WorldCommand, WorldFolders};
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -68,6 +70,11 @@ pub(crate) enum Command {
     Platform {
         #[command(subcommand)]
         command: PlatformCommand,
+    },
+    /// Work with worlds of several nodes: list, show
+    World {
+        #[command(subcommand)]
+        command: WorldCommand,
     },
     /// Show both ends of a scenario's links
     Link {
@@ -267,7 +274,7 @@ pub(crate) struct HowArguments {
     #[arg(long)]
     pub(crate) fail_fast: bool,
     /// Drills at once [default: one for each allowed CPU]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_once)]
     pub(crate) jobs: Option<usize>,
     /// Keep the artifacts of every drill (story, reads, events, log, state file), not only of a failed one
     #[arg(long)]
@@ -627,8 +634,16 @@ pub(crate) struct ZooArguments {
     #[arg(long = "only", value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) mutants: Vec<String>,
     /// Drills at once [default: one for each allowed CPU]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_once)]
     pub(crate) jobs: Option<usize>,
     #[command(flatten)]
     pub(crate) select: SelectArguments,
+}
+
+/// How many drills are played at once.
+fn at_once(asked: &str) -> Result<usize, String> {
+    match asked.parse() {
+        Ok(jobs @ 1..) => Ok(jobs),
+        _ => Err("it is a whole number, at least 1".to_owned()),
+    }
 }

@@ -41,6 +41,7 @@ mod stage;
 mod step_summary;
 mod stored;
 mod suite;
+mod world;
 #[cfg(feature = "zoo")]
 mod wrong_monitor;
 #[cfg(feature = "zoo")]
@@ -71,6 +72,7 @@ pub(crate) use schema::schema;
 pub(crate) use shell::shell;
 pub(crate) use show::show;
 pub(crate) use suite::suite;
+pub(crate) use world::{world_list, world_show};
 #[cfg(feature = "zoo")]
 pub(crate) use wrong_monitor::wrong_monitor;
 #[cfg(feature = "zoo")]

@@ -24,6 +24,7 @@ use reports::ExitCode;
 
 use arguments::{
     Arguments, Command, LinkCommand, LnetCommand, MpibCommand, PlatformCommand, ReportCommand,
+    WorldCommand,
 };
 use command::Stop;
 
@@ -76,6 +77,10 @@ fn command(command: Command, words: &[OsString]) -> Result<process::ExitCode, St
             PlatformCommand::Topo(one) => command::platform_topo(&one),
             PlatformCommand::New(arguments) => command::platform_new(&arguments),
             PlatformCommand::Capture(arguments) => command::platform_capture(&arguments),
+        },
+        Command::World { command } => match command {
+            WorldCommand::List(folders) => command::world_list(&folders),
+            WorldCommand::Show(one) => command::world_show(&one),
         },
         Command::Link {
             command: LinkCommand::Show(arguments),

@@ -1,4 +1,4 @@
-//! The pages that the command prints: one drill, one fault in all views, links, LNet, MPIB, platforms, help.
+//! The pages that the command prints: one drill, one fault in all views, links, LNet, MPIB, platforms, worlds, help.
 //!
 //! Each takes data and returns text; none opens a file or a terminal.
 
@@ -12,6 +12,7 @@ mod mpib;
 pub(crate) mod platform_check;
 pub(crate) mod platform_pages;
 mod suite_check;
+pub(crate) mod world_pages;
 
 pub(crate) use drill::drill_page;
 pub(crate) use explain::explain_page;

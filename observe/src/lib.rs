@@ -62,7 +62,7 @@ pub use prometheus::{AlertRow, AlertRows, Meaning, Prometheus};
 pub use promises::Promises;
 pub use protocol::{Adapter, Breach, BreachField, Contract, Protocol};
 pub use real_time::RealTime;
-pub use recording::{Broken, Exit, MonitorTick, Reads, Recording, Tick};
+pub use recording::{Broken, Exit, MonitorTick, Reads, Recording, Tick, told_read};
 pub use schedule::{Occasion, Schedule};
 pub use scrape::{Scrape, ScrapeOutcome, ScrapePage};
 pub use series_rules::{SeriesRule, SeriesRules};

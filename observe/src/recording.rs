@@ -97,6 +97,29 @@ impl Reads {
     }
 }
 
+/// A line of a poll's reads for a person: the number after it has its unit, which of a read is bytes and not the file's value.
+///
+/// ```
+/// assert_eq!(observe::told_read("read class/net/eth0/mtu: 5"), "read class/net/eth0/mtu: 5 bytes");
+/// assert_eq!(observe::told_read("read class/net/eth0/mtu: EIO"), "read class/net/eth0/mtu: EIO");
+/// ```
+#[must_use]
+pub fn told_read(line: &str) -> String {
+    let number = line.rsplit_once(": ").map(|(_, outcome)| outcome);
+    let is_one = match number {
+        Some(number) if number.parse::<u64>().is_ok() => number == "1",
+        _ => return line.to_owned(),
+    };
+    let unit = match line.split_once(' ') {
+        Some(("read", _)) if is_one => "byte",
+        Some(("read", _)) => "bytes",
+        Some(("list", _)) if is_one => "entry",
+        Some(("list", _)) => "entries",
+        _ => return line.to_owned(),
+    };
+    format!("{line} {unit}")
+}
+
 impl Deref for Reads {
     type Target = [Arc<str>];
 

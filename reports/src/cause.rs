@@ -352,6 +352,9 @@ impl Cause {
             Kind::Differs if self.field == Some(CauseField::Severity) => {
                 format!("sends another severity where {events} are expected")
             }
+            Kind::Differs if self.field == Some(CauseField::Entities) => {
+                format!("sends {events} with other entities")
+            }
             Kind::Differs => format!("sends {events} with another {field}"),
             Kind::Early => format!("sends {events} too early"),
             Kind::Late => format!("sends {events} too late"),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Cause, CauseKind, DrillReport, Excuse, Finding,
-    cause::{CauseAction, CauseLayer, CauseSubject},
+    cause::{CauseAction, CauseField, CauseLayer, CauseSubject},
 };
 
 /// The facts that are dropped from a cause that is the same on both layers: action and layer.
@@ -105,12 +105,16 @@ fn follows(cause: Cause, from: Cause) -> bool {
     }
 }
 
-/// Whether the subject of a cause can be that of another one, or a port of it.
+/// Whether the subject of a cause can be that of another one, or a port of it; or its device, where the port was left out.
 fn is_of_it(cause: Cause, of: Cause) -> bool {
     let is_same = cause.subject == of.subject;
-    let is_port = cause.subject == Some(CauseSubject::Port);
-    let is_port_of_it = is_port && of.subject == Some(CauseSubject::Device);
-    cause.role == of.role && cause.layer == of.layer && (is_same || is_port_of_it)
+    let pair = (cause.subject, of.subject);
+    let is_port_of_it = pair == (Some(CauseSubject::Port), Some(CauseSubject::Device));
+    let is_device_of_it = pair == (Some(CauseSubject::Device), Some(CauseSubject::Port))
+        && of.field == Some(CauseField::Entities);
+    cause.role == of.role
+        && cause.layer == of.layer
+        && (is_same || is_port_of_it || is_device_of_it)
 }
 
 #[cfg(test)]

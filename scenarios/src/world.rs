@@ -123,6 +123,28 @@ impl World {
         &self.why
     }
 
+    /// Its nodes: the name of each, its platform's name, and whether a monitor runs on it.
+    pub fn nodes(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+        self.nodes.iter().flat_map(|spec| {
+            let names = spec.names.iter().map(String::as_str);
+            names.map(|name| (name, spec.platform.0.as_str(), spec.monitored))
+        })
+    }
+
+    /// The names of its switches.
+    pub fn switches(&self) -> impl Iterator<Item = &str> {
+        self.switches.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Its cables: the names of the nodes (none if it is every node that has such a port), the device, its port, and the switch.
+    pub fn cables(&self) -> impl Iterator<Item = (Vec<&str>, &DeviceName, PortNumber, &str)> {
+        self.cables.iter().flat_map(|spec| {
+            let nodes = || spec.nodes.iter().map(|(name, _)| name.as_str()).collect();
+            let devices = spec.devices.iter();
+            devices.map(move |(device, _)| (nodes(), device, spec.port, spec.to.0.as_str()))
+        })
+    }
+
     /// The file it was read from.
     #[must_use]
     pub fn file(&self) -> &str {

@@ -95,10 +95,10 @@ impl fmt::Display for SimTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (secs, ns) = (self.0 / 1_000_000_000, self.0 % 1_000_000_000);
         if ns == 0 {
-            return write!(f, "{secs}s");
+            return f.pad(&format!("{secs}s"));
         }
         let decimals = format!("{ns:09}");
-        write!(f, "{secs}.{}s", decimals.trim_end_matches('0'))
+        f.pad(&format!("{secs}.{}s", decimals.trim_end_matches('0')))
     }
 }
 
@@ -111,6 +111,7 @@ mod tests {
         assert_eq!(SimTime::from_secs(12).to_string(), "12s");
         assert_eq!(SimTime::from_ms(400).to_string(), "0.4s");
         assert_eq!(SimTime::from_ms(90_250).to_string(), "90.25s");
+        assert_eq!(format!("{:>5}|", SimTime::from_secs(9)), "   9s|");
     }
 
     #[test]

@@ -119,7 +119,10 @@ impl Shards {
             }
         }
         folders.sort_by_key(|folder| (folder.shard.number(), folder.path.clone()));
-        problems.extend(not_one_run(&folders));
+        // Where no folder could be read, it has been said why.
+        if problems.is_empty() || !folders.is_empty() {
+            problems.extend(not_one_run(&folders));
+        }
         problems.extend(folders.iter().filter_map(Folder::not_whole));
         if problems.is_empty() {
             Ok(Self { folders })

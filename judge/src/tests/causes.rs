@@ -11,6 +11,22 @@ use super::*;
     &[(1, "1", Severity::NonFatal, true)],
     &["differs.severity.fatal.port.monitored.infiniband"; 2]
 )]
+#[case::without_its_port(
+    &[(1, "", Severity::Fatal, true)],
+    &["differs.entities.fatal.port.monitored.infiniband"; 2]
+)]
+#[case::of_the_other_port(
+    &[(1, "2", Severity::Fatal, true)],
+    &["differs.entities.fatal.port.monitored.infiniband"; 2]
+)]
+#[case::of_the_other_port_in_its_time_and_late(
+    &[(1, "2", Severity::Fatal, true), (3, "1", Severity::Fatal, true)],
+    &[
+        "late.fatal.port.monitored.infiniband",
+        "unexpected.fatal.port.monitored.infiniband",
+        "late.fatal.port.monitored.infiniband",
+    ]
+)]
 #[case::another_port(
     &[(1, "1", Severity::Fatal, true), (2, "2", Severity::Fatal, true)],
     &["unexpected.fatal.port.monitored.infiniband"]
@@ -31,9 +47,13 @@ fn a_missed_event_and_what_came_instead_have_one_cause(
     case.truth.ticks = vec![like; 5];
     let mut recording = polls(5);
     for (tick, number, severity, accepted) in said {
+        let subject = match *number {
+            "" => Subject::Device("mlx5_0".to_owned()),
+            number => port("mlx5_0", number),
+        };
         let event = Observation {
             severity: *severity,
-            ..event(IB, port("mlx5_0", number))
+            ..event(IB, subject)
         };
         say(&mut recording, *tick, event, *accepted);
     }

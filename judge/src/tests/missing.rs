@@ -25,8 +25,11 @@ fn an_event_that_did_not_come_is_told_with_the_reads_around_it() {
     assert_eq!(finding.came, Vec::<String>::new());
     let of_a_poll = |poll| {
         [
-            (poll, "list sys/class/infiniband: 2"),
-            (poll, "read sys/class/infiniband/mlx5_0/ports/1/state: 9"),
+            (poll, "list sys/class/infiniband: 2 entries"),
+            (
+                poll,
+                "read sys/class/infiniband/mlx5_0/ports/1/state: 9 bytes",
+            ),
             (poll, "read sys/class/net/eth1/operstate: EIO"),
         ]
     };

@@ -32,9 +32,6 @@ use crate::{
 
 /// Plays the monitors and prints the table.
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<process::ExitCode, Stop> {
-    if arguments.jobs == Some(0) {
-        return Err(Stop::usage("`--jobs` is at least 1"));
-    }
     let mix = mix::read(arguments.mix.as_deref())?;
     let (monitors, what): (Vec<&String>, Vec<&String>) =
         arguments.what.iter().partition(|word| is_monitor(word));

@@ -38,15 +38,16 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<ExitCode, Stop> {
         Some((_, scenario)) => scenario.name().to_owned(),
         None if is_drill(&library, asked) => asked.clone(),
         None => {
-            let mut known: Vec<String> = stories
-                .iter()
-                .map(|(name, _)| name.to_uppercase())
-                .collect();
-            known.dedup();
-            let hint = format!(
-                "the faults are {}; the name of a scenario, such as `port/cable-pulled`, works too",
-                known.join(", ")
-            );
+            let known = stories.first().zip(stories.last());
+            let known = known.map_or_else(String::new, |((first, _), (last, _))| {
+                format!(
+                    "the faults are {} to {}: `nicdrill explain` lists them; ",
+                    first.to_uppercase(),
+                    last.to_uppercase()
+                )
+            });
+            let hint =
+                format!("{known}the name of a scenario, such as `port/cable-pulled`, works too");
             return Err(Stop::usage(format!("no story plays the fault `{asked}`")).hint(hint));
         }
     };

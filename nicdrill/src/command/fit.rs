@@ -44,9 +44,6 @@ const FAULT: &str = "port/disabled";
 
 /// Interviews a monitor and writes its descriptor.
 pub(crate) fn fit(arguments: &FitArguments) -> Result<process::ExitCode, Stop> {
-    if arguments.jobs == Some(0) {
-        return Err(Stop::usage("`--jobs` is at least 1"));
-    }
     if let Some(out) = arguments.out.as_deref().filter(|_| !arguments.force)
         && fs::symlink_metadata(out).is_ok()
     {

@@ -141,9 +141,6 @@ fn play(
 }
 
 fn check(arguments: &RulesCheckArguments) -> Result<process::ExitCode, Stop> {
-    if arguments.jobs == Some(0) {
-        return Err(Stop::usage("`--jobs` is at least 1"));
-    }
     let descriptor = monitor(&arguments.rules, arguments.descriptor.as_deref())?;
     let what = arguments.what.iter().cloned();
     let (paths, mut names): (Vec<String>, Vec<String>) = what.partition(|what| is_path(what));

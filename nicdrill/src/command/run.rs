@@ -71,9 +71,6 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
         arguments.how.needs.as_deref().or(choice.needs.as_deref()),
         &choice.library,
     )?;
-    if arguments.how.jobs == Some(0) {
-        return Err(Stop::usage("`--jobs` is at least 1"));
-    }
     if let Some(repeat) = arguments.how.repeat
         && !(1..=REPEATS_MAX).contains(&repeat)
     {
@@ -95,8 +92,20 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
         let unfit = choice.selected.not_applicable.len();
         let verb = if unfit == 1 { "does" } else { "do" };
         let unfit = counted(unfit as u64, "pair");
-        log(&format!("nothing was selected; {unfit} {verb} not fit"));
-        log("hint: `nicdrill list --drills` prints why");
+        match &arguments.select.filter {
+            Some(filter) if choice.selected.not_applicable.is_empty() => {
+                log(&format!(
+                    "nothing was selected: `--filter '{filter}'` matches no drill"
+                ));
+                log(
+                    "hint: a pattern is the whole of a name, and `*` stands for any part of it: `*nan*`, `port/*`",
+                );
+            }
+            _ => {
+                log(&format!("nothing was selected; {unfit} {verb} not fit"));
+                log("hint: `nicdrill list --drills` prints why");
+            }
+        }
         return Ok(ExitCode::NothingJudged.into());
     }
     let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&ArmName::Process);

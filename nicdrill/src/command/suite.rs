@@ -28,9 +28,6 @@ pub(crate) fn suite(command: &SuiteCommand) -> Result<process::ExitCode, Stop> {
 
 /// Alters the lines of the selected scenarios, and lists what nothing notices.
 fn check(arguments: &SuiteCheckArguments) -> Result<process::ExitCode, Stop> {
-    if arguments.jobs == Some(0) {
-        return Err(Stop::usage("`--jobs` is at least 1"));
-    }
     if arguments.select.monitor.is_some() {
         let why = "the lines of a suite are checked with the reference monitor";
         return Err(Stop::usage(why).hint("leave `--monitor` out"));

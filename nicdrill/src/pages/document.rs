@@ -20,8 +20,10 @@ pub(super) fn section(document: &'static str, heading: &str) -> &'static str {
     part.find("\n## ").map_or(part, |end| &part[..=end])
 }
 
-/// A text in Markdown for a terminal: an entry for each row of a table, and no marks.
-pub(super) fn page(text: &str) -> String {
+/// A text in Markdown for a terminal: an entry for each row of a table, and no marks. `file` is the document that it is of; its links
+/// lead to parts of it, or to documents beside it.
+pub(super) fn page(file: &str, text: &str) -> String {
+    let text = &without_links(file, text);
     let mut page = String::new();
     let mut heads: Vec<&str> = Vec::new();
     let mut is_blank = true;
@@ -67,6 +69,34 @@ pub(super) fn page(text: &str) -> String {
     page
 }
 
+/// A text with the place that a link leads to instead of the link.
+fn without_links(file: &str, text: &str) -> String {
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut parts = text.split("](");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let link = plain.rfind('[').zip(part.split_once(')'));
+        let Some((start, (target, rest))) = link else {
+            plain += "](";
+            plain += part;
+            continue;
+        };
+        let words = plain.split_off(start);
+        let words = &words[1..];
+        let place = match target.strip_prefix('#') {
+            Some(_) => format!("{file}{target}"),
+            None => format!("{folder}/{target}"),
+        };
+        if words == "below" || words == "above" || words == target {
+            plain += &place;
+        } else {
+            write!(plain, "{words} ({place})").expect(WRITES);
+        }
+        plain += rest;
+    }
+    plain
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,9 +107,23 @@ mod tests {
     #[test]
     fn a_table_is_a_list_and_marks_are_left_out() {
         assert_eq!(
-            page(section(DOCUMENT, "One")),
+            page("docs/a.md", section(DOCUMENT, "One")),
             "One\n\nBefore.\n\n  a\n      what `a` is\n      default: 1\n\nAfter.\n\n"
         );
-        assert_eq!(page(section(DOCUMENT, "Two")), "Two\n\nx:\n  y\n");
+        assert_eq!(
+            page("docs/a.md", section(DOCUMENT, "Two")),
+            "Two\n\nx:\n  y\n"
+        );
+    }
+
+    #[test]
+    fn a_link_is_the_place_that_it_leads_to() {
+        let plain = |text| without_links("docs/a.md", text);
+        assert_eq!(plain("it ([below](#one))."), "it (docs/a.md#one).");
+        assert_eq!(
+            plain("[b.md](b.md) and [its end](b.md#end)"),
+            "docs/b.md and its end (docs/b.md#end)"
+        );
+        assert_eq!(plain("a[0](x"), "a[0](x");
     }
 }

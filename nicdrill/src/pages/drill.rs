@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use scenarios::{Heal, Story};
 
 use judge::{Consequences, trace};
-use observe::Recording;
+use observe::{Recording, told_read};
 
 /// The page of a drill: timeline, events, consequences, reads.
 #[must_use]
@@ -98,7 +98,7 @@ fn reads(recording: &Recording) -> String {
                 instance
                     .reads
                     .iter()
-                    .map(move |read| format!("{on}{read}"))
+                    .map(move |read| format!("{on}{}", told_read(read)))
                     .collect::<Vec<_>>()
             })
             .collect();

@@ -78,25 +78,25 @@ pub(crate) fn platform() -> String {
 /// How a monitor is described.
 #[must_use]
 pub(crate) fn descriptor() -> String {
-    page(section(MONITOR, "The descriptor"))
+    page("docs/monitor.md", section(MONITOR, "The descriptor"))
 }
 
 /// What a monitor can promise.
 #[must_use]
 pub(crate) fn promises() -> String {
-    page(section(MONITOR, "Promises"))
+    page("docs/monitor.md", section(MONITOR, "Promises"))
 }
 
 /// How a monitor that writes lines is described.
 #[must_use]
 pub(crate) fn lines() -> String {
-    page(section(MONITOR, "Lines"))
+    page("docs/monitor.md", section(MONITOR, "Lines"))
 }
 
 /// What a site needs.
 #[must_use]
 pub(crate) fn needs() -> String {
-    page(include_str!("../../../docs/needs.md"))
+    page("docs/needs.md", include_str!("../../../docs/needs.md"))
 }
 
 /// All exit codes with their meanings, from 0 up, and which is used if several apply.

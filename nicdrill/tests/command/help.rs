@@ -107,6 +107,7 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
         "shell",
         "show",
         "suite",
+        "world",
         "zoo",
     ];
     assert_eq!(listed(commands), BTreeSet::from(built));
@@ -148,6 +149,10 @@ fn every_exit_code_is_explained_in_the_words_of_the_document(#[case] words: &[&s
 #[case(&["platform", "list"], "h100-oci:vfs")]
 #[case(&["platform", "show", "h100-oci"], "mlx5_0")]
 #[case(&["platform", "topo", "h100-oci"], "GPU0")]
+#[case(&["world", "list"], "storage-pair  a storage client and its server, each with two interfaces, on two switches\n")]
+#[case(&["world", "show", "storage-pair"], "\n  server  dgx-h100, without a monitor\n\nSwitches\n  leaf-1\n    mlx5_1/1 of every node that has it\n")]
+#[case(&["world", "show", "storage-pair"], "\n  lnet/second-interface-carries\n")]
+#[case(&["world", "show", "training-pod"], "  island-a\n    mlx5_1/1 of vm1, vm2\n")]
 #[case(&["help"], "Usage: nicdrill")]
 #[case(&["help", "run"], "--fail-fast")]
 #[case(&["help", "fit"], "--force")]
