@@ -4,6 +4,8 @@
 
 mod workload_resolver;
 
+use std::ops::RangeInclusive;
+
 use mpib::{ACK_TIMEOUT_EXPONENT, Bytes, Gid, Retries};
 use platforms::Role;
 use platforms::yaml::{Key, Node, Place, Value};
@@ -330,25 +332,40 @@ const RETRIES: Plain<Retries> = plain(
     },
 );
 
-/// The variables that the plugin reads, apart from those that name its devices.
-const VARIABLE_NAMES: [(&str, &str); 5] = [
+/// The variables that the plugin reads, apart from those that name its devices, and the values that its documents define.
+/// A prefix beyond 1 to 32 is one of them: the plugin replaces it by 24.
+const VARIABLE_NAMES: [(&str, &str, RangeInclusive<i64>); 5] = [
     (
         "MPIB_CTS_SIGNAL_INTERVAL",
         "One in so many clear-to-send writes asks for a completion.",
+        1..=1_000_000,
     ),
     (
         "MPIB_ISLAND_PREFIX_LEN",
-        "How many bits of their addresses the ends of an island share.",
+        "How many bits of their addresses the ends of an island share. Beyond 1 to 32 it is 24, with a warning.",
+        i64::MIN..=i64::MAX,
     ),
-    ("MPIB_MODE", "How data is shared between the rails."),
-    ("MPIB_SOUT_QP", "Queue pairs of a connection on SOUT."),
-    ("MPIB_SUP_QP", "Queue pairs of a connection on SUP."),
+    (
+        "MPIB_MODE",
+        "How data is shared between the rails of `g2`: 0 is vanilla, 1 advanced.",
+        0..=1,
+    ),
+    (
+        "MPIB_SOUT_QP",
+        "Queue pairs of a connection on SOUT.",
+        0..=127,
+    ),
+    (
+        "MPIB_SUP_QP",
+        "Queue pairs of a connection on SUP.",
+        0..=127,
+    ),
 ];
 
 const VARIABLES: Plain<Variables> = plain(
     "a map of variables",
     || {
-        let names = VARIABLE_NAMES.map(|(name, text)| {
+        let names = VARIABLE_NAMES.map(|(name, text, _)| {
             let mut form = text_form();
             form["description"] = json!(text);
             (name.to_owned(), form)
@@ -359,11 +376,21 @@ const VARIABLES: Plain<Variables> = plain(
         let source = &context.source;
         let fields = source.open_map(node, "environment variables")?;
         let variable = |(key, node): &(Key, Node)| {
-            let names = VARIABLE_NAMES.map(|(name, _)| name);
-            if !names.contains(&key.name.as_str()) {
-                return Err(source.unknown(key.place, "variable", &key.name, names));
+            let name = key.name.as_str();
+            let Some((_, _, range)) = VARIABLE_NAMES.iter().find(|(known, ..)| *known == name)
+            else {
+                let names = VARIABLE_NAMES.map(|(name, ..)| name);
+                return Err(source.unknown(key.place, "variable", name, names));
+            };
+            let value = source.text(node, "a value")?;
+            if let Ok(number) = value.parse::<i64>()
+                && !range.contains(&number)
+            {
+                return Err(source
+                    .wrong(node.place, format!("`{name}` of {number} is out of range"))
+                    .hint(format!("allowed: {} to {}", range.start(), range.end())));
             }
-            Ok((key.name.clone(), source.text(node, "a value")?))
+            Ok((key.name.clone(), value))
         };
         fields.pairs.iter().map(variable).collect()
     },

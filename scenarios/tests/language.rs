@@ -339,6 +339,36 @@ fn a_wrong_line_in_a_world_is_refused(
     }
 }
 
+#[rstest]
+#[case::no_interval("{ MPIB_CTS_SIGNAL_INTERVAL: §0 }", &["`MPIB_CTS_SIGNAL_INTERVAL` of 0 is out of range", "1 to 1000000"])]
+#[case::too_many_queue_pairs("{ MPIB_SUP_QP: §128 }", &["`MPIB_SUP_QP` of 128 is out of range", "0 to 127"])]
+#[case::in_quotes("{ MPIB_SOUT_QP: §\"-1\" }", &["`MPIB_SOUT_QP` of -1 is out of range"])]
+#[case::no_such_mode("{ MPIB_MODE: §2 }", &["`MPIB_MODE` of 2 is out of range", "0 to 1"])]
+fn a_variable_whose_effect_no_document_defines_is_refused(
+    #[case] marked: &str,
+    #[case] says: &[&str],
+) {
+    check_refused(
+        &format!(
+            "scenario: x\nwhy: y\nworld: mpib-eight\nworkloads: {{ job: {{ mpib: {{ ring: [ vm1, vm2 ], environment: {marked} }} }} }}\n\
+             timeline: [ {{ at: 1s, expect: [ nothing ] }} ]\n"
+        ),
+        says,
+    );
+}
+
+#[rstest]
+#[case::negative("-1")]
+#[case::too_long("33")]
+#[case::no_number("abc")]
+fn a_prefix_that_the_plugin_replaces_can_be_given(#[case] prefix: &str) {
+    let text = format!(
+        "scenario: x\nwhy: y\nworld: mpib-eight\nworkloads: {{ job: {{ mpib: {{ ring: [ vm1, vm2 ], environment: {{ MPIB_ISLAND_PREFIX_LEN: {prefix} }} }} }} }}\n\
+         timeline: [ {{ at: 1s, expect: [ nothing ] }} ]\n"
+    );
+    read("mpib/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+}
+
 #[test]
 fn a_world_and_platforms_do_not_go_together() {
     check_refused(
