@@ -283,19 +283,21 @@ impl Cause {
         }
     }
 
-    /// The cause without its finest facts: 0 leaves all, 1 drops the action, 2 the layer too, 3 the
-    /// role too, 4 the subject too, 5 and more all but the kind. Its name is a prefix of this one's.
+    /// The cause without its finest facts: 0 leaves all, 1 drops the action, 2 the layer too, 3 and more the
+    /// role too. What is left tells what the monitor does wrong. Its name is a prefix of this one's.
     #[must_use]
     pub fn coarser(self, by: u8) -> Self {
         Self {
-            kind: self.kind,
-            field: self.field.filter(|_| by < 5),
-            severity: self.severity.filter(|_| by < 5),
-            subject: self.subject.filter(|_| by < 4),
             role: self.role.filter(|_| by < 3),
             layer: self.layer.filter(|_| by < 2),
             action: self.action.filter(|_| by < 1),
+            ..self
         }
+    }
+
+    /// Whether it is the other cause, or that with finer facts.
+    pub(crate) fn is_kind_of(self, other: Self) -> bool {
+        (0..=3).any(|by| self.coarser(by) == other)
     }
 
     /// The words of its name, from the coarsest fact to the finest.
@@ -557,11 +559,14 @@ mod tests {
 
     #[test]
     fn the_name_of_a_coarser_cause_is_a_prefix() {
-        for by in 0..6 {
+        for by in 0..4 {
             let name = UNMONITORED.coarser(by).to_string();
             assert!(UNMONITORED.to_string().starts_with(&name), "{name}");
         }
-        assert_eq!(UNMONITORED.coarser(5), Cause::of(CauseKind::Unexpected));
+        assert_eq!(
+            UNMONITORED.coarser(3).to_string(),
+            "unexpected.healthy.port"
+        );
     }
 
     #[test]

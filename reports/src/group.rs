@@ -41,7 +41,8 @@ pub struct Group {
     pub times: u64,
     /// The arms that it occurs in; without a finding about both.
     pub arms: BTreeSet<ArmName>,
-    /// The plainest of its drills, which has the fewest findings, then the fewest expectations, then the first name.
+    /// The drill that it is told by: of the drills with its most frequent full cause the plainest one, which has the fewest
+    /// findings, then the fewest expectations, then the first name.
     pub first: FirstDrill,
 }
 
@@ -83,58 +84,148 @@ fn grouped<'d>(
     drills: &'d [DrillReport],
     cause_of: impl Fn(&'d DrillReport, &'d Finding) -> Cause,
 ) -> Vec<Group> {
-    let mut groups: BTreeMap<(Option<&Excuse>, Cause), Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(Option<&Excuse>, Cause), Gathered<'d>> = BTreeMap::new();
     let mut sorted: Vec<&DrillReport> = drills.iter().collect();
-    // The plainest drill is the first: the one with the fewest findings and expectations.
     sorted.sort_by_key(|drill| {
         let expectations = drill.judged.judged;
         (drill.findings.len(), expectations, &drill.drill)
     });
     for drill in sorted {
         for finding in &drill.findings {
-            let cause = cause_of(drill, finding);
-            let full = finding.cause.to_string();
-            let id = finding_id(&drill.drill.scenario, &full);
-            let group = groups
-                .entry((finding.excuse.as_ref(), cause))
-                .or_insert_with(|| Group {
-                    cause,
-                    headline: cause.headline(),
-                    excuse: finding.excuse.clone(),
-                    ids: BTreeSet::new(),
-                    drills: BTreeSet::new(),
-                    platforms: 0,
-                    findings: 0,
-                    times: 0,
-                    arms: BTreeSet::new(),
-                    first: FirstDrill {
-                        drill: drill.drill.clone(),
-                        id: id.clone(),
-                        place: match &finding.line {
-                            Some(line) => line.place.clone(),
-                            None => format!("{}:1", drill.file),
-                        },
-                        repeat: drill.repeat.clone(),
-                        show: drill.show.clone(),
-                        finding: finding.clone(),
-                    },
-                });
-            group.ids.insert(id);
-            group.drills.insert(drill.drill.clone());
-            group.findings += 1;
-            group.times += finding.times;
-            group.arms.extend(finding.arm);
+            let key = (finding.excuse.as_ref(), cause_of(drill, finding));
+            groups.entry(key).or_default().add(drill, finding);
         }
     }
-    let mut groups: Vec<Group> = groups.into_values().collect();
-    for group in &mut groups {
-        let platforms = group.drills.iter().map(DrillName::platform);
-        group.platforms = platforms.collect::<BTreeSet<_>>().len();
-    }
+    let told = |((excuse, cause), gathered): ((Option<&Excuse>, Cause), Gathered<'_>)| {
+        gathered.told(cause, excuse.cloned())
+    };
+    let mut groups: Vec<Group> = groups.into_iter().map(told).collect();
     // The sort is stable, so equal ones stay in the order of their causes.
     groups.sort_by_key(|group| {
         let drills = std::cmp::Reverse(group.drills.len());
         (group.excuse.is_some(), drills)
     });
     groups
+}
+
+/// The findings of one group, with their drills, in the order of the plainest drill first.
+#[derive(Default)]
+struct Gathered<'d> {
+    /// The drills of each full cause: the plainest one with its finding, and all of them.
+    by_cause: BTreeMap<Cause, ((&'d DrillReport, &'d Finding), BTreeSet<&'d DrillName>)>,
+    ids: BTreeSet<String>,
+    findings: u64,
+    times: u64,
+    arms: BTreeSet<ArmName>,
+}
+
+impl<'d> Gathered<'d> {
+    fn add(&mut self, drill: &'d DrillReport, finding: &'d Finding) {
+        let (_, drills) = self
+            .by_cause
+            .entry(finding.cause)
+            .or_insert_with(|| ((drill, finding), BTreeSet::new()));
+        drills.insert(&drill.drill);
+        self.ids.insert(finding_id(
+            &drill.drill.scenario,
+            &finding.cause.to_string(),
+        ));
+        self.findings += 1;
+        self.times += finding.times;
+        self.arms.extend(finding.arm);
+    }
+
+    fn told(self, cause: Cause, excuse: Option<Excuse>) -> Group {
+        let drills: BTreeSet<DrillName> = (self.by_cause.values())
+            .flat_map(|(_, drills)| drills.iter().copied().cloned())
+            .collect();
+        // What most drills have is typical of the group, if it is no more than what follows. Of equals the plainest drill is taken.
+        let of_most = self
+            .by_cause
+            .iter()
+            .min_by_key(|(full, ((drill, _), drills))| {
+                let follows = !full.is_kind_of(cause);
+                let many = std::cmp::Reverse(drills.len());
+                let plain = (drill.findings.len(), drill.judged.judged, &drill.drill);
+                (follows, many, plain)
+            });
+        let (drill, finding) = of_most.expect("a group has a finding").1.0;
+        let platforms = drills.iter().map(DrillName::platform);
+        Group {
+            cause,
+            headline: cause.headline(),
+            excuse,
+            ids: self.ids,
+            platforms: platforms.collect::<BTreeSet<_>>().len(),
+            findings: self.findings,
+            times: self.times,
+            arms: self.arms,
+            first: FirstDrill {
+                drill: drill.drill.clone(),
+                id: finding_id(&drill.drill.scenario, &finding.cause.to_string()),
+                place: match &finding.line {
+                    Some(line) => line.place.clone(),
+                    None => format!("{}:1", drill.file),
+                },
+                repeat: drill.repeat.clone(),
+                show: drill.show.clone(),
+                finding: finding.clone(),
+            },
+            drills,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        CauseKind, FindingKind, Judged, Wall,
+        cause::{CauseAction, CauseSeverity, CauseSubject},
+    };
+
+    use super::*;
+
+    fn drill(scenario: &str, causes: &[Cause]) -> DrillReport {
+        let finding = |cause: &Cause| Finding {
+            cause: *cause,
+            ..Finding::plain(FindingKind::Missing, None, "poll 3")
+        };
+        DrillReport {
+            drill: DrillName {
+                scenario: scenario.to_owned(),
+                world: "p".to_owned(),
+            },
+            outcome: DrillReport::outcome_of(&[], &[]),
+            arms: Vec::new(),
+            findings: causes.iter().map(finding).collect(),
+            verdicts: Vec::new(),
+            judged: Judged::default(),
+            file: String::new(),
+            repeat: String::new(),
+            show: String::new(),
+            wall: Wall::default(),
+        }
+    }
+
+    #[test]
+    fn a_group_is_told_by_a_drill_of_what_most_of_its_drills_have() {
+        let missed = |action| Cause {
+            severity: Some(CauseSeverity::Healthy),
+            subject: Some(CauseSubject::Port),
+            action: Some(action),
+            ..Cause::of(CauseKind::Missed)
+        };
+        let left = Cause::of(CauseKind::CordonLeft);
+        let drills = [
+            drill("device/rare", &[missed(CauseAction::Device)]),
+            drill("port/one", &[missed(CauseAction::Port), left]),
+            drill("port/other", &[missed(CauseAction::Port), left]),
+            drill("device/also-rare", &[missed(CauseAction::Node), left]),
+        ];
+        let told = told(&drills, 3);
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0].first.drill.scenario, "port/one");
+        assert_eq!(told[0].first.finding.cause, missed(CauseAction::Port));
+        assert_eq!(told[0].drills.len(), 4);
+    }
 }

@@ -1,7 +1,8 @@
 //! The groups of a run as text for a terminal: one block a cause, two screens in all.
 //!
 //! If there are more causes than blocks, causes that differ in their finest facts only are told
-//! together: first without the action, then without the layer, and so on. Start at [`groups_page`].
+//! together: first without the action, then without the layer, then without the role. What does not fit then has a line
+//! each. Start at [`groups_page`].
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -26,8 +27,8 @@ const BLOCKS_FEWER: usize = 6;
 /// The largest number of causes that are told in a line. Chosen: what the lines leave that the blocks take less.
 const FURTHER_MAX: usize = 22;
 
-/// The facts that can be dropped from causes.
-const COARSEST: u8 = 5;
+/// The facts that can be dropped from causes: action, layer and role. What is left tells what the monitor does wrong.
+const COARSEST: u8 = 3;
 
 /// The findings of a run by cause, those that count as failures first; empty for a run without any.
 /// `folder` is the run folder, as the user named it.

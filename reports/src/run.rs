@@ -158,6 +158,33 @@ impl RunReport {
         summary
     }
 
+    /// Why the run ends with its exit code, and in how many of the failed drills that was so if not in all of them:
+    /// one drill in which the monitor hung decides the code of a run that has hundreds of other mistakes.
+    #[must_use]
+    pub fn reason(&self, code: ExitCode) -> String {
+        let meaning = code.meaning();
+        let failed = self
+            .drills
+            .iter()
+            .filter(|drill| drill.outcome == Outcome::Failed);
+        let (such, others): (Vec<&DrillReport>, Vec<&DrillReport>) =
+            failed.partition(|drill| drill.exit_code() == code);
+        match such.first() {
+            Some(first) if !others.is_empty() => {
+                let all = such.len() + others.len();
+                let name = match such.len() {
+                    1 => first.drill.to_string(),
+                    _ => format!("{} is the first", first.drill),
+                };
+                format!(
+                    "{meaning}, in {} of the {all} failed drills: {name}",
+                    such.len()
+                )
+            }
+            _ => meaning.to_owned(),
+        }
+    }
+
     fn verdicts(&self) -> Option<VerdictCount> {
         let all: Vec<&VerdictReport> = self
             .drills

@@ -318,7 +318,7 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
         ));
     }
     if code != ExitCode::Success {
-        log(&format!("exit code {code}: {}", code.meaning()));
+        log(&format!("exit code {code}: {}", report.reason(code)));
     }
     code
 }

@@ -41,7 +41,7 @@ pub(super) fn summary(run: &RunReport) -> Markup {
             }
             p { (judged_line(&summary.judged, &run.plan.judged_by)) }
             @if let Some(code) = run.exit_code && !is_green {
-                p { "Exit code " (code) ": " (code.meaning()) }
+                p { "Exit code " (code) ": " (run.reason(code)) }
             }
             details {
                 summary { "The run in full" }
