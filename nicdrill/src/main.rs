@@ -53,7 +53,15 @@ fn main() -> process::ExitCode {
         let done = words.and_then(|words| command(Arguments::parse_from(&words).command, &words));
         done.unwrap_or_else(|stop| stop.report().into())
     });
-    code.unwrap_or_else(|_| ExitCode::InternalFault.into())
+    let code = code.unwrap_or_else(|_| ExitCode::InternalFault.into());
+    let Some(error) = terminal::lost() else {
+        return code;
+    };
+    terminal::log(&format!("error: stdout cannot be written: {error}"));
+    match code == ExitCode::InternalFault.into() {
+        true => code,
+        false => ExitCode::ReportNotWritten.into(),
+    }
 }
 
 /// Runs a command; `words` are those of the command line, with those of a profile.

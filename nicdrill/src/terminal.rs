@@ -5,6 +5,7 @@
 use std::{
     env,
     io::{self, IsTerminal as _, Write as _},
+    sync::OnceLock,
     time::Duration,
 };
 
@@ -19,12 +20,20 @@ const PROGRESS_AFTER: Duration = Duration::from_secs(2);
 /// The columns of a stdout that is no terminal. Chosen.
 const COLUMNS: usize = 100;
 
+/// Why a text did not get to stdout, such as on a full disk. A reader that has closed the pipe wants no more.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
+/// Why a text did not get to stdout, if one did not although somebody wants it.
+pub(crate) fn lost() -> Option<&'static io::Error> {
+    LOST.get()
+}
+
 /// Writes results to stdout.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     style: Style,
     progress: Option<Progress>,
-    /// Whether stdout is closed; further output is dropped.
+    /// Whether stdout took no more; further output is dropped.
     deaf: bool,
 }
 
@@ -90,7 +99,7 @@ impl Terminal {
             .map_or(COLUMNS, |(width, _)| usize::from(width.0))
     }
 
-    /// Writes to stdout; a closed pipe is not an error.
+    /// Writes to stdout. A closed pipe is not an error; every other failure is kept for the end of the command.
     pub(crate) fn out(&mut self, text: &str) {
         if self.deaf {
             return;
@@ -105,7 +114,12 @@ impl Terminal {
             Some(progress) => progress.bar.suspend(write),
             None => write(),
         };
-        self.deaf = written.is_err();
+        if let Err(error) = written {
+            self.deaf = true;
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                let _ = LOST.set(error);
+            }
+        }
     }
 
     /// Starts a bar on stderr, if that is a terminal; it is shown once the run takes long.

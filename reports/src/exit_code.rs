@@ -28,7 +28,7 @@ pub enum ExitCode {
     Terminated,
     /// 130: Ctrl-C (SIGINT) asked for an early end: what was judged until then is reported.
     Interrupted,
-    /// 110: a report, the run folder or the store could not be written.
+    /// 110: a report, the run folder, the store or stdout could not be written.
     ReportNotWritten,
     /// 70: an internal error of nicdrill.
     InternalFault,
@@ -96,7 +96,9 @@ impl ExitCode {
             Self::Interrupted => {
                 "Ctrl-C (SIGINT) asked for an early end; what was judged until then is reported"
             }
-            Self::ReportNotWritten => "a report, the run folder or the store could not be written",
+            Self::ReportNotWritten => {
+                "a report, the run folder, the store or stdout could not be written"
+            }
         }
     }
 

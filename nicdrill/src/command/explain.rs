@@ -6,7 +6,10 @@ use harness::{MemoryPlayer, play_for, read_files::Library, suite};
 use reports::{ArmName, ExitCode};
 use scenarios::Scenario;
 
-use super::{Stop, select::choose_one};
+use super::{
+    Stop,
+    select::{REFERENCE, choose_one},
+};
 use crate::{
     arguments::{Color, ExplainArguments, OneDrill},
     pages::explain_page,
@@ -59,7 +62,8 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<ExitCode, Stop> {
         scenarios: arguments.scenarios.clone(),
         platforms: arguments.platforms.clone(),
     };
-    let choice = choose_one(&which, None, None)?;
+    // What a monitor sees is told by nicdrill's own, whatever monitor a profile names.
+    let choice = choose_one(&which, None, Some(REFERENCE.to_owned()))?;
     let Some(planned) = choice.first() else {
         return Ok(ExitCode::NothingJudged);
     };

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use harness::run_folder::{may_write_report, write_report};
@@ -121,7 +121,7 @@ pub(super) fn reports_asked_for(reporting: &TellArguments) -> Result<Vec<ReportO
     // What cannot be written is said before the run, not after it.
     let mut files = BTreeSet::new();
     for file in outputs.iter().filter_map(|output| output.file.as_ref()) {
-        if !files.insert(file) {
+        if !files.insert(whole(file)) {
             let what = format!("`{}` is named for two reports", file.display());
             return Err(Stop::usage(what).hint("each report needs a file of its own"));
         }
@@ -129,4 +129,18 @@ pub(super) fn reports_asked_for(reporting: &TellArguments) -> Result<Vec<ReportO
         written.map_err(|error| Stop::with(ExitCode::ReportNotWritten, error.to_string()))?;
     }
     Ok(outputs)
+}
+
+/// The file that a path leads to: two spellings of one file are one. What cannot be resolved stays as it is, and is told by
+/// the attempt to write it.
+fn whole(file: &Path) -> PathBuf {
+    let of_folder = || {
+        let folder = file
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(file.file_name()?))
+    };
+    let there = file.canonicalize().ok().or_else(of_folder);
+    there.unwrap_or_else(|| file.to_owned())
 }

@@ -115,3 +115,14 @@ fn a_fault_that_nobody_plays_is_refused_with_those_that_are(
     assert_eq!(ran.code, code, "{ran}");
     assert!(ran.err.contains(told), "{ran}");
 }
+
+/// A folder of `nicdrill init` names a monitor in its profile; what a fault looks like does not depend on it.
+#[test]
+fn a_monitor_of_a_profile_does_not_explain_faults() {
+    let scratch = Scratch::new();
+    let made = scratch.run(&["init", "--lang", "bash", "mine"]);
+    assert_eq!(made.code, 0, "{made}");
+    let ran = scratch.shell("cd mine && \"$NICDRILL\" explain F13");
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(ran.out, scratch.run(&["explain", "F13"]).out);
+}

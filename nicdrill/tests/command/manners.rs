@@ -329,6 +329,7 @@ fn an_empty_reason_is_told_of_the_argument() {
 #[case("html=taken", 110, "`taken` cannot be written")]
 #[case("junit=/proc/report.xml", 110, "`/proc/report.xml` cannot be written")]
 #[case("html=one,junit=one", 2, "`one` is named for two reports")]
+#[case("html=one,junit=./one", 2, "`./one` is named for two reports")]
 fn a_report_that_cannot_be_written_is_told_before_the_run(
     #[case] report: &str,
     #[case] code: i32,
@@ -409,4 +410,30 @@ fn a_report_goes_into_a_pipe() {
     assert_eq!(ran.code, 0, "{ran}");
     let got = fs::read_to_string(scratch.path("got")).expect("it was read");
     assert!(got.contains("port/cable-pulled"), "{got}");
+}
+
+/// A disk that is full is found out by who asked, and not by who reads an empty file later.
+#[rstest]
+#[case::list("list")]
+#[case::explain("explain F13")]
+#[case::proto("proto")]
+#[case::schema("schema scenario")]
+#[case::lnet("lnet show lnet/second-interface-carries --trace")]
+#[case::run("run port/cable-pulled@dgx-h100 --arm memory")]
+fn what_does_not_get_onto_a_full_disk_is_told(#[case] words: &str) {
+    let scratch = Scratch::new();
+    let ran = scratch.shell(&format!("\"$NICDRILL\" {words} > /dev/full"));
+    assert_eq!(ran.code, 110, "{ran}");
+    assert!(
+        ran.err
+            .contains("error: stdout cannot be written: No space left on device"),
+        "{ran}"
+    );
+}
+
+#[test]
+fn a_reader_that_has_read_enough_ends_a_command_without_an_error() {
+    let scratch = Scratch::new();
+    let ran = scratch.shell("{ \"$NICDRILL\" list --json; echo $? >&2; } | head -n 1");
+    assert_eq!(ran.err, "0\n", "{ran}");
 }
