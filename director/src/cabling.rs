@@ -1,12 +1,14 @@
-//! The cables of a story's world: which port of which switch each link leads to.
+//! The cables of a story's world: which port of which switch each link leads to, and which lead to another
+//! host.
 
-use fabric::Fabric;
+use fabric::{Action, Fabric, PortAction};
 use platforms::SlotRef;
-use scenarios::Cable;
+use scenarios::{Cable, StepAction, Story};
 
-/// Plugs the ports of a world at rest into the switches that its file states.
-pub(super) fn plug(fabric: &mut Fabric, cables: &[Cable]) {
-    let cables = cables.iter().filter_map(|cable| {
+/// Plugs the ports of a world at rest into the switches that its file states. A port whose neighbour reboots
+/// in the story has another host at its other end.
+pub(super) fn plug(fabric: &mut Fabric, story: &Story) {
+    let cables = story.cluster.cables.iter().filter_map(|cable: &Cable| {
         let port = &cable.port;
         let function = fabric.function_named(&port.node, &port.device)?;
         let slot = SlotRef {
@@ -17,5 +19,12 @@ pub(super) fn plug(fabric: &mut Fabric, cables: &[Cable]) {
         Some((cable.switch.as_str(), slot))
     });
     let cables: Vec<_> = cables.collect();
-    fabric.plug(cables);
+    let actions = story.steps.iter().flat_map(|step| &step.actions);
+    let to_hosts = actions.filter_map(|action| match action {
+        StepAction::World(Action::Port(slot, PortAction::NeighbourReboot { .. })) => {
+            Some(slot.clone())
+        }
+        _ => None,
+    });
+    fabric.plug(cables, to_hosts);
 }

@@ -99,7 +99,7 @@ impl<'s> Director<'s> {
     /// [`StageError`] if the world cannot perform a `given` step, or a step is not possible where it is written.
     pub(crate) fn new(story: &'s Story, trees: &mut Trees) -> Result<Self, StageError> {
         let mut fabric = trees.fabric(&story.nodes);
-        cabling::plug(&mut fabric, &story.cluster.cables);
+        cabling::plug(&mut fabric, story);
         let mut nodes = BTreeMap::new();
         for (name, _) in &story.nodes {
             let shown = fabric

@@ -37,6 +37,10 @@ impl Fabric {
                 self.manage(*running, *reinitialise, *keeps_logs);
                 Ok(())
             }
+            Action::StandbyTakesOver => {
+                self.take_over();
+                Ok(())
+            }
         }?;
         // A stage that takes no time is reached at once.
         self.advance(self.now);
@@ -157,12 +161,15 @@ impl Fabric {
         let jack = node.jack_mut(slot.pci, slot.port);
         jack.mask = Mask::default();
         jack.link.stuck = None;
+        jack.link.frozen = None;
         jack.link.here.let_go();
         jack.link.there.let_go();
         jack.link.there.set(Hold::Unpowered, false);
         if let Some(ends) = &mut jack.link.ends {
             for side in Side::BOTH {
-                ends.of_mut(side).quarantine = None;
+                let end = ends.of_mut(side);
+                end.quarantine = None;
+                end.received = None;
             }
         }
         let slowed = jack.link.pace.take().is_some();

@@ -32,9 +32,13 @@ pub enum Action<P = SlotRef, S = Vec<SlotRef>, F = FunctionRef, N = NodeName> {
         running: bool,
         /// Whether stopping it also takes every InfiniBand port to `INIT` (a standby re-initialises).
         reinitialise: bool,
-        /// Whether it still has its logs of links that went down when it starts.
+        /// Whether it still has its logs of links that went down, and knows which hosts there were, when it
+        /// starts.
         keeps_logs: bool,
     },
+    /// A standby takes over from the subnet manager, whether that still runs or not. It has another local
+    /// identifier, no logs, knows no host yet, and sweeps at once; `ACTIVE` ports stay `ACTIVE`.
+    StandbyTakesOver,
 }
 
 /// An action on several ports together.

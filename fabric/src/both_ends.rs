@@ -8,9 +8,10 @@
 use platforms::LinkReasons;
 use simfs::SimTime;
 
+use crate::node::Node;
 use crate::opa::{
-    FirmwareReport, Initiative, LinkDownErrorLog, LinkDownReason, LinkInitReason, Logical,
-    OfflineDisabledReason, PortErrorAction, Profile, Record, START_S, fall,
+    FirmwareReport, Initiative, LinkDownErrorLog, LinkDownReason, LinkInitReason, LinkWidths,
+    Logical, OfflineDisabledReason, PortErrorAction, Profile, Record, START_S, fall,
 };
 
 /// An end of a link.
@@ -59,6 +60,8 @@ pub(crate) enum Blame {
     /// Neither end, or none that could report it: a cable, or an end that is gone.
     #[default]
     Nobody,
+    /// Nobody, and the firmware of the node's own port reports this of it.
+    Reported(FirmwareReport),
     /// This end, for this reason; the flag states whether it can send a message to the other.
     End(Side, LinkDownReason, bool),
     /// This end, which sends this message to the other and records no reason itself.
@@ -86,6 +89,12 @@ pub(crate) struct EndState {
     pub(crate) quarantine: Option<LinkInitReason>,
     /// The logical state set by a Set(PortInfo) ahead of its link; `Down` if there was none.
     pub(crate) ahead: Logical,
+    /// Over how many lanes it receives; `None` is all of them.
+    pub(crate) received: Option<u8>,
+    /// The widths in which a downgrade may end.
+    pub(crate) widths: LinkWidths,
+    /// The local identifier of the subnet manager that read it last.
+    pub(crate) sm_lid: u16,
 }
 
 impl EndState {
@@ -97,6 +106,9 @@ impl EndState {
             init: LinkInitReason::NONE,
             quarantine: None,
             ahead: Logical::Down,
+            received: None,
+            widths: LinkWidths::EVERY,
+            sm_lid: Node::SUBNET_MANAGER_LID,
         }
     }
 
@@ -120,8 +132,9 @@ impl EndState {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BothEnds {
     ends: [EndState; 2],
-    /// Whether the subnet manager found the node there in its last sweep.
-    pub(crate) found: bool,
+    /// Whether the subnet manager found the node there in its last sweep; `None` before the first sweep
+    /// of one that knows nothing of the time before.
+    pub(crate) found: Option<bool>,
 }
 
 impl BothEnds {
@@ -134,7 +147,7 @@ impl BothEnds {
         };
         Self {
             ends: [EndState::new(own), EndState::new(Profile::Spec)],
-            found: false,
+            found: Some(false),
         }
     }
 
@@ -186,6 +199,7 @@ impl BothEnds {
     pub(crate) fn come_up(&mut self) {
         for end in &mut self.ends {
             end.init = end.init.after_link_up();
+            end.received = None;
         }
     }
 
@@ -194,7 +208,7 @@ impl BothEnds {
         let own = |side: Side, (reason, says)| self.of(side).record.initiative(reason, says);
         let mut by = [None, None];
         match blame {
-            Blame::Nobody | Blame::Training => {}
+            Blame::Nobody | Blame::Reported(_) | Blame::Training => {}
             Blame::Both(both) => by = Side::BOTH.map(|side| own(side, both[side.index()])),
             Blame::End(side, reason, says) => by[side.index()] = own(side, (reason, says)),
             Blame::Message(side, message) => {
@@ -212,7 +226,11 @@ impl BothEnds {
         fall([&mut here.record, &mut there.record], by);
         let [here, there] = by;
         let reported = there.and_then(|there| there.message);
-        let report = reported.map_or(FirmwareReport::Unexpected, FirmwareReport::Neighbour);
+        let report = match (blame, reported) {
+            (Blame::Reported(report), _) => report,
+            (_, Some(reason)) => FirmwareReport::Neighbour(reason),
+            (_, None) => FirmwareReport::Unexpected,
+        };
         Some(report).filter(|_| here.is_none())
     }
 
@@ -229,6 +247,18 @@ impl BothEnds {
             end.record.broke_in_training();
         }
         by[0].is_none()
+    }
+
+    /// A subnet manager that knows nothing of the time before begins: it has no logs, has found no node
+    /// yet, and saw no link flap. What its configuration keeps in Init stays there.
+    pub(crate) fn are_unknown_to_the_manager(&mut self) {
+        self.found = None;
+        for end in &mut self.ends {
+            end.log = LinkDownErrorLog::default();
+            if end.quarantine == Some(LinkInitReason::FLAPPING) {
+                end.quarantine = None;
+            }
+        }
     }
 
     /// Both ends are armed, which clears their records.

@@ -1,5 +1,5 @@
-//! Which switch port is at the other end of each link, and the local identifiers of hosts and
-//! switches: no two ports of a world share either.
+//! Which switch port, or which other host's port, is at the other end of each link, and the local
+//! identifiers of hosts and switches: no two ports of a world share either.
 //!
 //! A world's file states the switches of some ports. The others hang on switches without a name, in
 //! the order of nodes and ports. Start at [`Cabling::plug`].
@@ -14,8 +14,9 @@ use crate::{Fabric, node::Node};
 /// from here.
 const HIGHEST_LID: u16 = 0xbfff;
 
-/// The last local identifier that a host is given at rest; the rest is for switches. Chosen.
-const LAST_HOST: u16 = 0xb001;
+/// The last local identifier that a host is given at rest; the rest is for subnet managers that take over,
+/// which count up from here, and for switches. Chosen.
+pub(crate) const LAST_HOST: u16 = 0xb001;
 
 /// The highest number of a switch port (IBTA volume 1, 18.2.4.1). A named switch with more cables is
 /// several chips, each with an identifier of its own.
@@ -24,30 +25,60 @@ const PORTS_MAX: u8 = 254;
 /// The ports of a switch without a name; an Omni-Path edge switch has as many.
 const EDGE_PORTS: u8 = 48;
 
-/// A port of a switch.
+/// The port at the other end of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SwitchPort {
-    /// The switch's name; `None` if the world does not state it.
+pub struct PartnerPort {
+    /// Whose port it is.
+    pub of: PartnerKind,
+    /// The switch's name; `None` if the world does not state it, and for a host.
     pub switch: Option<String>,
-    /// The switch's local identifier.
+    /// Its local identifier, or that of its switch.
     pub lid: u16,
     /// The port's number, from 1.
     pub number: u8,
 }
 
-/// The switch ports of a world.
+/// What is at the other end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PartnerKind {
+    /// A switch.
+    Switch,
+    /// Another host, by a cable without a switch.
+    Host,
+}
+
+/// The partners of a world's ports.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cabling {
-    ports: BTreeMap<SlotRef, SwitchPort>,
+    ports: BTreeMap<SlotRef, PartnerPort>,
     /// The last port that was given away, by switch.
-    last: BTreeMap<Option<String>, SwitchPort>,
+    last: BTreeMap<Option<String>, PartnerPort>,
     chips: u16,
 }
 
 impl Cabling {
-    /// The switch port of a link.
-    pub(crate) fn partner(&self, slot: &SlotRef) -> Option<&SwitchPort> {
+    /// The port at the other end of a link.
+    pub(crate) fn partner(&self, slot: &SlotRef) -> Option<&PartnerPort> {
         self.ports.get(slot)
+    }
+
+    /// Plugs a port into the only port of another host; a port that is plugged stays where it is.
+    fn plug_host(&mut self, slot: SlotRef, lid: u16) {
+        self.ports.entry(slot).or_insert(PartnerPort {
+            of: PartnerKind::Host,
+            switch: None,
+            lid,
+            number: 1,
+        });
+    }
+
+    /// The local identifiers of the hosts at the other ends.
+    fn host_lids(&self) -> impl Iterator<Item = u16> {
+        let hosts = self
+            .ports
+            .values()
+            .filter(|port| port.of == PartnerKind::Host);
+        hosts.map(|port| port.lid)
     }
 
     /// Plugs a port into the next free port of a switch; a port that is plugged stays where it is.
@@ -62,14 +93,15 @@ impl Cabling {
             EDGE_PORTS
         };
         let next = match self.last.get(&switch) {
-            Some(last) if last.number < size => SwitchPort {
+            Some(last) if last.number < size => PartnerPort {
                 number: last.number + 1,
                 ..last.clone()
             },
             _ => {
                 let lid = HIGHEST_LID.saturating_sub(self.chips);
                 self.chips = self.chips.saturating_add(1);
-                SwitchPort {
+                PartnerPort {
+                    of: PartnerKind::Switch,
                     switch: switch.clone(),
                     lid,
                     number: 1,
@@ -82,27 +114,36 @@ impl Cabling {
 }
 
 impl Fabric {
-    /// Plugs ports into the switches that a world's file states, in this order, and every other port
-    /// into a switch without a name.
-    pub fn plug<'s>(&mut self, cables: impl IntoIterator<Item = (&'s str, SlotRef)>) {
+    /// Plugs ports into the switches that a world's file states, in this order, the ports of `to_hosts`
+    /// that are not among them into another host each, and every other port into a switch without a name.
+    pub fn plug<'s>(
+        &mut self,
+        cables: impl IntoIterator<Item = (&'s str, SlotRef)>,
+        to_hosts: impl IntoIterator<Item = SlotRef>,
+    ) {
         self.cabling = Cabling::default();
         for (switch, slot) in cables {
             self.cabling.plug(slot, Some(switch));
+        }
+        for slot in to_hosts {
+            let lid = self.free_lid();
+            self.cabling.plug_host(slot, lid);
         }
         for slot in self.slots() {
             self.cabling.plug(slot, None);
         }
     }
 
-    /// The switch port at the other end of a port's link; `None` for an unknown port.
+    /// The port at the other end of a port's link; `None` for an unknown port.
     #[must_use]
-    pub fn switch_port(&self, slot: &SlotRef) -> Option<&SwitchPort> {
+    pub fn partner_port(&self, slot: &SlotRef) -> Option<&PartnerPort> {
         self.cabling.partner(slot)
     }
 
     /// A local identifier that neither a host of this world nor the subnet manager has.
     pub(crate) fn free_lid(&self) -> u16 {
         let lids = self.nodes.iter().flat_map(Node::lids);
+        let lids = lids.chain(self.cabling.host_lids());
         lids.fold(Node::SUBNET_MANAGER_LID, u16::max)
             .saturating_add(1)
     }

@@ -10,7 +10,7 @@ use platforms::SlotRef;
 use simfs::SimTime;
 
 use crate::{
-    Fabric, Side,
+    Fabric, PartnerKind, Side,
     opa::{LinkDownReason, Logical, OfflineDisabledReason, Pair},
 };
 
@@ -74,31 +74,49 @@ impl Cause {
     }
 }
 
-impl fmt::Display for Cause {
-    /// A sentence about the host's port (the node's own end) and the switch port.
+/// A cause as a sentence, which names the other end.
+#[derive(Clone, Copy, Debug)]
+pub struct CauseText {
+    cause: Cause,
+    partner: PartnerKind,
+}
+
+impl Cause {
+    /// A sentence about the host's port (the node's own end) and its partner.
+    #[must_use]
+    pub fn told(self, partner: PartnerKind) -> CauseText {
+        CauseText {
+            cause: self,
+            partner,
+        }
+    }
+}
+
+impl fmt::Display for CauseText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let end = |side: Side| match side {
-            Side::Here => "the host's port",
-            Side::There => "the switch port",
+        use Cause::{Both, Cable, End, Held, Silent, Unrecorded};
+        let end = |side: Side| match (side, self.partner) {
+            (Side::Here, _) => "the host's port",
+            (Side::There, PartnerKind::Switch) => "the switch port",
+            (Side::There, PartnerKind::Host) => "the other host's port",
         };
-        match self {
-            Self::End(side, reason) => write!(f, "{} took it down: {reason}", end(*side)),
-            Self::Both(here, there) => {
-                write!(
-                    f,
-                    "both ends took it down: the host's port {here}, the switch port {there}"
-                )
+        match &self.cause {
+            End(side, reason) => write!(f, "{} took it down: {reason}", end(*side)),
+            Both(here, there) => {
+                let (own, other) = (end(Side::Here), end(Side::There));
+                write!(f, "both ends took it down: {own} {here}, {other} {there}")
             }
-            Self::Held(side, offline) => write!(f, "{} stays down: {offline}", end(*side)),
-            Self::Silent(side) => {
-                let all = match side {
-                    Side::Here => "the host",
-                    Side::There => "the switch",
+            Held(side, offline) => write!(f, "{} stays down: {offline}", end(*side)),
+            Silent(side) => {
+                let all = match (side, self.partner) {
+                    (Side::Here, _) => "the host",
+                    (Side::There, PartnerKind::Switch) => "the switch",
+                    (Side::There, PartnerKind::Host) => "the other host",
                 };
                 write!(f, "{} or {all}: it gave no reason", end(*side))
             }
-            Self::Cable => f.write_str("the cable: neither end took it down"),
-            Self::Unrecorded => f.write_str("no reason is recorded at either end"),
+            Cable => f.write_str("the cable: neither end took it down"),
+            Unrecorded => f.write_str("no reason is recorded at either end"),
         }
     }
 }
@@ -122,7 +140,8 @@ impl Fabric {
         let mut since = None;
         let mut before = Logical::Down;
         for step in self.walk(slot) {
-            let now = step.logical[Side::Here.index()];
+            let [here, there] = step.logical;
+            let now = here.min(there);
             if now >= Logical::Armed {
                 since = None;
             } else if now == Logical::Down && before > Logical::Down {
@@ -201,6 +220,31 @@ mod tests {
         check(Some((0, 0, 13)), Some((36, 0, 0)), held(13));
         check(Some((36, 0, 2)), Some((36, 0, 0)), held(2));
         check(Some((0, 0, 8)), Some((0, 0, 0)), held(8));
+    }
+
+    #[test]
+    fn the_other_end_is_named_as_what_it_is() {
+        let told = |cause: Cause, partner| cause.told(partner).to_string();
+        let reboot = Cause::End(Side::There, LinkDownReason::REBOOT);
+        let host = PartnerKind::Host;
+        assert_eq!(
+            told(reboot, host),
+            "the other host's port took it down: Reboot"
+        );
+        assert_eq!(
+            told(reboot, PartnerKind::Switch),
+            "the switch port took it down: Reboot"
+        );
+        let silent = Cause::Silent(Side::There);
+        assert_eq!(
+            told(silent, host),
+            "the other host's port or the other host: it gave no reason"
+        );
+        let both = Cause::Both(LinkDownReason::REBOOT, LinkDownReason::FM_BOUNCE);
+        assert_eq!(
+            told(both, host),
+            "both ends took it down: the host's port Reboot, the other host's port FM Bounce"
+        );
     }
 
     #[test]

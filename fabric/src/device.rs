@@ -86,7 +86,7 @@ impl Device {
                 link.stage = Stage::Active;
                 if let Some(ends) = &mut link.ends {
                     ends.come_up();
-                    ends.found = true;
+                    ends.found = Some(true);
                 }
             }
             link.here.set(Hold::Unassigned, is_virtual && !port.is_up());

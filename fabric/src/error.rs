@@ -63,6 +63,12 @@ pub enum ActionError {
     /// The reason is not an error that a port can detect.
     #[error("invalid packet error `{0}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NotAnError(LinkDownReason),
+    /// The end receives over no more lanes than those that shall be left, or none shall be left.
+    #[error("an end of the link of `{0}` cannot go on with that many lanes\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    NoFewerLanes(SlotRef, u8),
+    /// No thermal limit of the port takes its link down.
+    #[error("no thermal limit takes the link of `{0}` down\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    NoThermalLimit(SlotRef),
     /// The module is already in or out, as requested.
     #[error("the module of `{0}` is {1} already")]
     ModuleAlready(SlotRef, &'static str),
@@ -192,6 +198,9 @@ impl ActionError {
             Self::NoPassingReason(..) => {
                 "give reasons that pass, such as 35 or 39; one that holds is an end's own".into()
             }
+            Self::NoFewerLanes(_, 1) => "it has one lane; cut the link".into(),
+            Self::NoFewerLanes(_, have) => format!("it has {have}: leave 1 to {}", have - 1).into(),
+            Self::NoThermalLimit(..) => "only a port of the driver `hfi1` has one".into(),
             Self::NotAnError(..) => "packet errors are the reasons 1 to 32".into(),
             Self::NameTaken { .. } => "name both, as in a swap".into(),
             Self::AddressTaken(..) => "choose a free address".into(),

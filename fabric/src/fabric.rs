@@ -9,8 +9,8 @@ use platforms::{DeviceName, Machine, NodeName, Platform, Role, SlotRef};
 use simfs::SimTime;
 
 use crate::{
-    ActionError, Carriage, CarriageChange, Edge, FunctionRef, KernelLine, LinkStep, PortEvent,
-    Timing,
+    ActionError, Carriage, CarriageChange, Edge, FunctionRef, KernelLine, LinkStep, ManagerTerm,
+    PortEvent, Timing,
     agenda::{Agenda, Step},
     cabling::{Cabling, part_lids},
     link::Link,
@@ -26,8 +26,10 @@ pub struct Fabric {
     pub(crate) now: SimTime,
     pub(crate) agenda: Agenda,
     pub(crate) manager: SubnetManager,
+    /// Who managed the subnet when.
+    pub(crate) terms: Vec<ManagerTerm>,
     pub(crate) nodes: Vec<Node>,
-    /// The switch ports at the other ends of its links.
+    /// The ports at the other ends of its links.
     pub(crate) cabling: Cabling,
     /// What the fabric manager wrote to the system's log.
     pub(crate) notices: Vec<Notice>,
@@ -75,12 +77,18 @@ impl Fabric {
             now: SimTime::ZERO,
             agenda: Agenda::default(),
             manager: SubnetManager::running(),
+            terms: vec![ManagerTerm {
+                number: 1,
+                from: SimTime::ZERO,
+                until: None,
+                remembers: true,
+            }],
             nodes,
             cabling: Cabling::default(),
             notices: Vec::new(),
             growing: BTreeSet::new(),
         };
-        world.plug([]);
+        world.plug([], []);
         world
     }
 
@@ -128,6 +136,14 @@ impl Fabric {
     #[must_use]
     pub fn platform(&self, node: &NodeName) -> Option<&Platform> {
         self.node(node).ok().map(|node| &node.platform)
+    }
+
+    /// Whether a node is up; `None` while it reboots, otherwise when it last booted, zero for the world's
+    /// start. `None` for an unknown node too.
+    #[must_use]
+    pub fn booted_at(&self, node: &NodeName) -> Option<SimTime> {
+        let node = self.node(node).ok()?;
+        node.reboot.is_none().then_some(node.booted.0)
     }
 
     /// The name of a function's RDMA device: the present one, or its last one if the device is gone.

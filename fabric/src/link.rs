@@ -86,6 +86,8 @@ pub(crate) enum Hold {
     Rebooting,
     /// It is in a test.
     Testing,
+    /// Its device is too hot.
+    Overheated,
     /// It went to Offline or Disabled for this reason.
     Reason(LinkDownReason),
 }
@@ -116,7 +118,11 @@ impl End {
         self.holds.retain(|hold| {
             !matches!(
                 hold,
-                Hold::Interface | Hold::Rebooting | Hold::Testing | Hold::Reason(_)
+                Hold::Interface
+                    | Hold::Rebooting
+                    | Hold::Testing
+                    | Hold::Overheated
+                    | Hold::Reason(_)
             )
         });
     }
@@ -174,6 +180,8 @@ pub(crate) struct Link {
     pub(crate) ends: Option<BothEnds>,
     /// The cause that is recorded if it goes down now.
     pub(crate) blame: Blame,
+    /// The states that the node's own port shows whatever its link does, because its driver is frozen.
+    pub(crate) frozen: Option<(Logical, Physical)>,
     /// The scheduled next read by the subnet manager.
     pub(crate) read: Option<Key>,
     /// The scheduled return of the partner, if that is a rebooting host.
@@ -196,6 +204,7 @@ impl Link {
             next: None,
             ends: (!is_virtual).then(|| BothEnds::new(driver.link_reasons)),
             blame: Blame::default(),
+            frozen: None,
             read: None,
             neighbour_back: None,
         }
@@ -209,14 +218,32 @@ impl Link {
         }
     }
 
-    /// The logical state of an end: its link's, unless a Set(PortInfo) set a higher one.
+    /// The states that an end shows because its driver is frozen.
+    fn frozen(&self, side: Side) -> Option<(Logical, Physical)> {
+        self.frozen.filter(|_| side == Side::Here)
+    }
+
+    /// The driver of the node's own port runs again, or is gone.
+    pub(crate) fn thaw(&mut self) {
+        self.frozen = None;
+        self.here.set(Hold::Overheated, false);
+    }
+
+    /// The logical state of an end: its link's, unless a Set(PortInfo) set a higher one, or its driver is
+    /// frozen.
     pub(crate) fn logical(&self, side: Side) -> Logical {
+        if let Some((logical, _)) = self.frozen(side) {
+            return logical;
+        }
         let ahead = self.ends.as_ref().map(|ends| ends.of(side).ahead);
         self.stage.logical().max(ahead.unwrap_or(Logical::Down))
     }
 
     /// The physical state of an end.
     pub(crate) fn physical(&self, side: Side) -> Physical {
+        if let Some((_, physical)) = self.frozen(side) {
+            return physical;
+        }
         let end = match side {
             Side::Here => &self.here,
             Side::There => &self.there,

@@ -21,6 +21,7 @@ mod reason;
 mod record;
 mod state;
 mod text;
+mod width;
 
 pub use hfi1::FirmwareReport;
 pub(crate) use hfi1::state_line;
@@ -35,3 +36,4 @@ pub use reason::{Group, LinkDownReason};
 pub use record::{Initiative, Pair, Profile, Record, fall};
 pub use state::{Change, Logical, Physical, change, logical_change, physical_change};
 pub use text::{log_text, port_info_text, port_record_text, state_text};
+pub use width::{Lanes, LinkWidths};

@@ -8,7 +8,7 @@ use simfs::SimTime;
 
 use crate::{
     Action, ActionError, Fabric, Side, StickAt,
-    opa::{ErrorInfo, LinkDownReason, LinkInitReason, PortErrorAction},
+    opa::{ErrorInfo, FirmwareReport, LinkDownReason, LinkInitReason, LinkWidths, PortErrorAction},
 };
 
 /// An action on a port and its link.
@@ -102,6 +102,31 @@ pub enum PortAction {
         /// The content of the registers.
         info: ErrorInfo,
     },
+    /// The link goes down without a reason at either end and trains again, and the firmware of the node's own
+    /// port reports this of it; an hfi1's driver writes it to the kernel log.
+    FirmwareReport {
+        /// The report; not [`FirmwareReport::Neighbour`], for which there is [`PortAction::Hear`].
+        report: FirmwareReport,
+    },
+    /// An end receives over fewer lanes from now on, and its partner sends over fewer; the link stays up unless
+    /// the width policy of an end forbids it.
+    LoseLanes {
+        /// The end that receives.
+        side: Side,
+        /// How many lanes are left, from 1; fewer than there are.
+        left: u8,
+    },
+    /// Sets the widths in which a downgrade of an end's link may end; at the start all.
+    WidthPolicy {
+        /// The end.
+        side: Side,
+        /// The widths.
+        allowed: LinkWidths,
+    },
+    /// The device of the node's own port reaches its critical temperature, which only an hfi1 has. The link is
+    /// down until the driver is loaded again or the port is mended, and sysfs goes on showing the states of
+    /// before.
+    Overheat,
     /// An end's receive buffer overruns: `excessive_buffer_overrun_errors` grows if it is the node's own port,
     /// and the link bounces as with any other error. An hfi1's driver finds it in its check every ten seconds.
     BufferOverrun {
@@ -230,6 +255,10 @@ impl Fabric {
             PortAction::Release { side, reason } => self.release(slot, *side, *reason),
             PortAction::PacketError { side, reason } => self.packet_error(slot, *side, *reason),
             PortAction::ErrorRegisters { info } => self.error_registers(slot, *info),
+            PortAction::FirmwareReport { report } => self.firmware_reports(slot, *report),
+            PortAction::LoseLanes { side, left } => self.lose_lanes(slot, *side, *left),
+            PortAction::WidthPolicy { side, allowed } => self.width_policy(slot, *side, *allowed),
+            PortAction::Overheat => self.overheat(slot),
             PortAction::BufferOverrun { side } => self.overrun(slot, *side),
             PortAction::ErrorAction { side, action } => self.error_action(slot, *side, *action),
             PortAction::Quarantine { side, reason } => self.quarantine(slot, *side, *reason),

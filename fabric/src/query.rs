@@ -7,7 +7,7 @@
 use platforms::SlotRef;
 
 use crate::{
-    EndTruth, Fabric, Side,
+    EndTruth, Fabric, ManagerTerm, Side,
     device::Attachment,
     link::{Hold, Link, Stage},
     opa::{LinkDownErrorLog, LinkInitReason, Notice, PortInfo, SUBNET_PREFIX},
@@ -37,7 +37,7 @@ impl Fabric {
 
     /// The PortInfo of an end of a port's link; `None` if it cannot be queried (see [`Fabric::end`]).
     ///
-    /// The partner is the port of [`Fabric::switch_port`]. It has no GUID; an Ethernet one has no local
+    /// The partner is the port of [`Fabric::partner_port`]. It has no GUID; an Ethernet one has no local
     /// identifier either.
     #[must_use]
     pub fn port_info(&self, slot: &SlotRef, side: Side) -> Option<PortInfo> {
@@ -47,16 +47,18 @@ impl Fabric {
         let port = node.port(slot.pci, slot.port)?;
         let gid = port.gids.get(&0).map_or([0; 16], |gid| gid.bytes);
         let [.., a, b, c, d, e, f, g, h] = gid;
-        let (guid, lid, number) = match side {
+        let (guid, lid, sm_lid, number) = match side {
             Side::Here => (
                 u64::from_be_bytes([a, b, c, d, e, f, g, h]),
-                u32::from(port.lid),
+                port.lid,
+                port.sm_lid,
                 slot.port.0,
             ),
             Side::There => {
-                let partner = self.switch_port(slot)?;
-                let lid = if link.is_managed() { partner.lid } else { 0 };
-                (0, u32::from(lid), partner.number)
+                let partner = self.partner_port(slot)?;
+                let read_by = link.ends.as_ref()?.of(side).sm_lid;
+                let managed = |lid| if link.is_managed() { lid } else { 0 };
+                (0, managed(partner.lid), managed(read_by), partner.number)
             }
         };
         let init = link.ends.as_ref().map(|ends| ends.of(side).init);
@@ -64,8 +66,8 @@ impl Fabric {
         Some(PortInfo {
             subnet: SUBNET_PREFIX,
             guid,
-            lid,
-            sm_lid: u32::from(port.sm_lid),
+            lid: u32::from(lid),
+            sm_lid: u32::from(sm_lid),
             port: number,
             logical: link.logical(side),
             physical: link.physical(side),
@@ -74,7 +76,10 @@ impl Fabric {
                 .filter(|_| link.stage.is_up())
                 .unwrap_or(LinkInitReason::NONE),
             configured: is_armed(side),
-            neighbour_normal: is_armed(side.other()),
+            neighbour_normal: is_armed(match link.frozen {
+                Some(_) => Side::Here,
+                None => side.other(),
+            }),
             pair: record.shown(),
         })
     }
@@ -94,6 +99,12 @@ impl Fabric {
     #[must_use]
     pub fn is_managed(&self) -> bool {
         self.manager.runs()
+    }
+
+    /// Who managed the subnet when, oldest first; the first term begins at the world's start.
+    #[must_use]
+    pub fn manager_terms(&self) -> &[ManagerTerm] {
+        &self.terms
     }
 
     /// What the fabric manager wrote to the system's log, oldest first.

@@ -12,7 +12,7 @@ use crate::{
     agenda::{Rank, Step},
     both_ends::{Blame, BothEnds},
     link::{Cable, Hold, Stage},
-    opa::{ErrorInfo, LinkDownReason, PortErrorAction, Profile, state_line},
+    opa::{ErrorInfo, FirmwareReport, LinkDownReason, PortErrorAction, Profile, state_line},
     overruns::OVERRUNS,
 };
 
@@ -32,8 +32,9 @@ impl Fabric {
         let runs = self.manager.runs();
         let link = self.link(slot);
         let (stage, blame) = (link.stage, link.blame);
+        let frozen = link.frozen.is_some();
         let Some(ends) = &mut link.ends else { return };
-        let lines = match (before, stage) {
+        let mut lines = match (before, stage) {
             _ if blame == Blame::Training => Vec::new(),
             _ if before.is_up() && !stage.is_up() => {
                 state_line::went_down(before.logical(), ends.fall(blame))
@@ -43,6 +44,9 @@ impl Fabric {
             }
             _ => Vec::new(),
         };
+        if frozen {
+            lines.clear();
+        }
         if !before.is_up() && stage.is_up() {
             ends.come_up();
         }
@@ -159,6 +163,44 @@ impl Fabric {
         self.link(slot).blame = Blame::Message(side.other(), message);
         self.hurry(slot);
         self.fall_dark(slot);
+        self.settle(slot);
+        Ok(())
+    }
+
+    /// The link goes down without a reason, and the firmware of the node's own port reports this of it; it
+    /// trains again.
+    pub(crate) fn firmware_reports(
+        &mut self,
+        slot: &SlotRef,
+        report: FirmwareReport,
+    ) -> Result<(), ActionError> {
+        self.find_link(slot)?;
+        self.link(slot).blame = Blame::Reported(report);
+        self.hurry(slot);
+        self.fall_dark(slot);
+        self.settle(slot);
+        Ok(())
+    }
+
+    /// The device of the node's own port is too hot. An hfi1's driver sends 61 and takes the link down
+    /// without its own state machine, so that it records nothing and goes on showing the states of before,
+    /// until it is loaded again (`chip.c`, `handle_temp_err`).
+    pub(crate) fn overheat(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
+        self.find_link(slot)?;
+        let link = self.link(slot);
+        if !link.ends.as_ref().is_some_and(BothEnds::is_hfi1) {
+            return Err(ActionError::NoThermalLimit(slot.clone()));
+        }
+        if link.here.has(Hold::Overheated) {
+            return Ok(());
+        }
+        let shown = (link.logical(Side::Here), link.physical(Side::Here));
+        link.frozen = Some(shown);
+        link.here.set(Hold::Overheated, true);
+        link.blame = Blame::Message(Side::Here, LinkDownReason::SMA_DISABLED);
+        for line in state_line::TOO_HOT {
+            self.log(slot, line);
+        }
         self.settle(slot);
         Ok(())
     }

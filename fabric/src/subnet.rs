@@ -1,12 +1,31 @@
-//! The subnet manager of the world's InfiniBand fabric: whether it runs, and when it sweeps.
+//! The subnet manager of the world's InfiniBand fabric: whether it runs, which of several it is, and
+//! when it sweeps.
+//!
+//! `sweep.rs` has what it does in a sweep. Start at [`ManagerTerm`] for who ran when.
 
 use simfs::SimTime;
 
-use crate::timing::Timing;
+use crate::{cabling::LAST_HOST, node::Node, timing::Timing};
 
-/// A subnet manager.
+/// A time during which one subnet manager ran without interruption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ManagerTerm {
+    /// Which manager: 1 for the one of the world's start, 2 for the first that took over.
+    pub number: u16,
+    /// Its beginning.
+    pub from: SimTime,
+    /// Its end; `None` if it lasts.
+    pub until: Option<SimTime>,
+    /// Whether it began with the knowledge of the time before: the logs of links that went down, and
+    /// which hosts there were.
+    pub remembers: bool,
+}
+
+/// The subnet manager that runs, or ran last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SubnetManager {
+    /// Which one, from 1.
+    pub(crate) number: u16,
     running_since: Option<SimTime>,
 }
 
@@ -14,7 +33,16 @@ impl SubnetManager {
     /// A subnet manager that runs since the world's start.
     pub(crate) fn running() -> Self {
         Self {
+            number: 1,
             running_since: Some(SimTime::ZERO),
+        }
+    }
+
+    /// The local identifier of the port through which it manages the subnet.
+    pub(crate) fn lid(self) -> u16 {
+        match self.number {
+            1 => Node::SUBNET_MANAGER_LID,
+            later => LAST_HOST.saturating_add(later - 1),
         }
     }
 

@@ -4,36 +4,63 @@
 //! A trap causes a sweep soon after; while an end that is not armed has a reason to log, periodic
 //! sweeps follow. `link.rs` computes when a port is armed. Start at [`Fabric::read`].
 
-use platforms::SlotRef;
+use platforms::{Port, SlotRef};
 use simfs::SimTime;
 
 use crate::{
-    ActionError, Fabric, Side,
+    ActionError, Fabric, ManagerTerm, Side,
     agenda::{Rank, Step},
     link::Stage,
-    opa::{Condition, LinkDownErrorLog, LinkInitReason, Notice, Pair},
+    opa::{Condition, LinkInitReason, Notice, Pair},
 };
 
 impl Fabric {
     /// Starts or stops the subnet manager; `reinitialise` also takes every port that it has
     /// configured back to `INIT`. Without `keeps_logs`, a starting one has lost its logs.
     pub(crate) fn manage(&mut self, running: bool, reinitialise: bool, keeps_logs: bool) {
-        let forgets = running && !self.manager.runs() && !keeps_logs;
+        let starts = running && !self.manager.runs();
+        if starts {
+            self.begin_term(keeps_logs);
+        } else if !running {
+            self.end_term();
+        }
         self.manager.set(running, self.now);
         for slot in self.slots() {
             if reinitialise {
                 self.uninitialise(&slot);
             }
             let ends = &mut self.link(&slot).ends;
-            if let Some(ends) = ends.as_mut().filter(|_| forgets) {
-                for side in Side::BOTH {
-                    ends.of_mut(side).log = LinkDownErrorLog::default();
-                }
+            if let Some(ends) = ends.as_mut().filter(|_| starts && !keeps_logs) {
+                ends.are_unknown_to_the_manager();
             }
             self.settle(&slot);
             if running {
                 self.trap(&slot);
             }
+        }
+    }
+
+    /// Another subnet manager takes over from the one that runs, or ran last. It has no logs of its own
+    /// and knows no host until its first sweep.
+    pub(crate) fn take_over(&mut self) {
+        self.manage(false, false, true);
+        self.manager.number = self.manager.number.saturating_add(1);
+        self.manage(true, false, false);
+    }
+
+    fn begin_term(&mut self, remembers: bool) {
+        self.terms.push(ManagerTerm {
+            number: self.manager.number,
+            from: self.now,
+            until: None,
+            remembers,
+        });
+    }
+
+    fn end_term(&mut self) {
+        let now = self.now;
+        if let Some(term) = self.terms.last_mut() {
+            term.until = term.until.or(Some(now));
         }
     }
 
@@ -64,7 +91,7 @@ impl Fabric {
         let link = self.link(slot);
         let up = link.stage.is_up();
         let ends = link.ends.as_ref();
-        let reports = ends.is_some_and(|ends| ends.have_reason_to_send() || ends.found != up);
+        let reports = ends.is_some_and(|ends| ends.have_reason_to_send() || ends.found != Some(up));
         if reports && self.manager.runs() {
             self.come_round(slot, self.manager.arms(self.now, &self.timing));
         }
@@ -96,6 +123,7 @@ impl Fabric {
         for side in Side::BOTH {
             if reached[side.index()] {
                 ends.read(side, now);
+                ends.of_mut(side).sm_lid = manager.lid();
             }
             let end = ends.of_mut(side);
             if let Some(reason) = end.quarantine.filter(|_| stage == Stage::Init) {
@@ -105,6 +133,7 @@ impl Fabric {
         let shown = |side| ends.of(side).record.shown();
         let notice = Notice {
             at: now,
+            manager: manager.number,
             slot: slot.clone(),
             condition: if up {
                 Condition::Appearance
@@ -114,13 +143,32 @@ impl Fabric {
             local: if up { shown(Side::Here) } else { Pair::CLEAR },
             linked: reached[Side::There.index()].then(|| shown(Side::There)),
         };
-        let news = std::mem::replace(&mut ends.found, up) != up;
+        // What a manager finds in its first sweep is no news to it.
+        let news = ends.found.replace(up).is_some_and(|found| found != up);
         let waits = stage < Stage::Armed && ends.have_reason_to_send();
         if news {
             self.notices.push(notice);
         }
         if waits {
             self.come_round(slot, manager.next_sweep(now, &timing));
+        }
+        if reached[Side::Here.index()] {
+            self.name_manager(slot);
+        }
+    }
+
+    /// The node's own port, and the virtual ones on its link, show the local identifier of the subnet
+    /// manager that reached them (IBTA volume 1, 14.2.5.6, MasterSMLID).
+    fn name_manager(&mut self, slot: &SlotRef) {
+        let lid = self.manager.lid();
+        let node = self.node_mut(&slot.node);
+        for pci in node.family(slot.pci) {
+            let other = |port: &Port| port.sm_lid != 0 && port.sm_lid != lid;
+            if node.port(pci, slot.port).is_some_and(other)
+                && let Some(port) = node.port_mut(pci, slot.port)
+            {
+                port.sm_lid = lid;
+            }
         }
     }
 }

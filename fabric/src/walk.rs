@@ -38,6 +38,9 @@ impl Fabric {
         let uplink = node.has_uplink(slot.pci, slot.port);
         let link = &mut node.jack_mut(slot.pci, slot.port).link;
         let was_powered = !link.here.has(Hold::Unpowered);
+        if !powered {
+            link.thaw();
+        }
         link.here.set(Hold::Unpowered, !powered);
         link.there.set(Hold::Uplink, !uplink);
         let stage = link.held_back();
@@ -93,9 +96,11 @@ impl Fabric {
     pub(crate) fn enter(&mut self, slot: &SlotRef, stage: Stage) {
         let (now, quiet) = (self.now, self.timing.quiet);
         let node = self.node_mut(&slot.node);
-        let reports = node.has_rdma(slot.pci);
+        let has_rdma = node.has_rdma(slot.pci);
         let jack = node.jack_mut(slot.pci, slot.port);
         let link = &mut jack.link;
+        // A frozen driver notices nothing.
+        let reports = has_rdma && link.frozen.is_none();
         let before = link.stage;
         let stage = if stage == Stage::Down && before > stage && quiet > SimTime::ZERO {
             Stage::Quiet
@@ -129,7 +134,8 @@ impl Fabric {
         } else if stage == Stage::Active && before < stage {
             Some(LinkEvent::Up)
         } else {
-            (link.is_linked(before) && !link.is_linked(stage)).then_some(LinkEvent::Down)
+            let lost = link.is_linked(before) && !link.is_linked(stage);
+            (lost && link.frozen.is_none()).then_some(LinkEvent::Down)
         };
         if let Some((key, _)) = link.next.take() {
             self.agenda.cancel(key);

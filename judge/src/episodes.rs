@@ -299,7 +299,7 @@ fn node_of(action: &StepAction) -> Option<&NodeName> {
             Action::Ports(slots, _) => slots.first().map(|slot| &slot.node),
             Action::Device(function, _) => Some(&function.node),
             Action::Node(node, _) => Some(node),
-            Action::SubnetManager { .. } => None,
+            Action::SubnetManager { .. } | Action::StandbyTakesOver => None,
         },
         StepAction::Rule(rule) => Some(&rule.node),
         StepAction::Connector(node, _)
@@ -347,7 +347,9 @@ fn of_action(action: &StepAction) -> Vec<(Named, Whom)> {
             let of = flaps.map(|slot| Whom::Function(slot.node.clone(), slot.pci));
             of.map(|whom| (Named::Flap, whom)).collect()
         }
-        StepAction::World(Action::SubnetManager { .. }) => vec![(Named::SmGone, Whom::All)],
+        StepAction::World(Action::SubnetManager { .. } | Action::StandbyTakesOver) => {
+            vec![(Named::SmGone, Whom::All)]
+        }
         StepAction::World(Action::Ports(..) | Action::Port(..))
         | StepAction::Unrule(_)
         | StepAction::Load(_) => Vec::new(),
@@ -424,6 +426,7 @@ fn of_port_action(action: &PortAction) -> Option<Kind> {
         | PortAction::TakeDown { .. }
         | PortAction::BothTakeDown { .. }
         | PortAction::Quarantine { .. }
+        | PortAction::FirmwareReport { .. }
         | PortAction::NeighbourReboot { .. }
         | PortAction::Interface { up: false }
         | PortAction::Module { there: false, .. } => Named::Polling,
@@ -434,7 +437,7 @@ fn of_port_action(action: &PortAction) -> Option<Kind> {
         )?,
         PortAction::TrainSlowly { .. } => Named::Training,
         PortAction::Stick { .. } => Named::Init,
-        PortAction::Speed { .. } => Named::Slow,
+        PortAction::Speed { .. } | PortAction::LoseLanes { .. } => Named::Slow,
         PortAction::RemovePort => Named::GonePort,
         PortAction::ChangeLayer { .. } => Named::MovedLayer,
         PortAction::PacketError { .. } | PortAction::BufferOverrun { .. } => {
@@ -447,6 +450,8 @@ fn of_port_action(action: &PortAction) -> Option<Kind> {
         | PortAction::Release { .. }
         | PortAction::Hear { .. }
         | PortAction::ErrorRegisters { .. }
+        | PortAction::Overheat
+        | PortAction::WidthPolicy { .. }
         | PortAction::ErrorAction { .. }
         | PortAction::Operstate { .. }
         | PortAction::Interface { up: true }

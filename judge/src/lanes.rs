@@ -446,7 +446,9 @@ fn acted_on(action: &StepAction) -> Vec<Of> {
         StepAction::World(Action::Device(function, _)) => {
             vec![Of::Device(function.node.clone(), function.pci)]
         }
-        StepAction::World(Action::Node(..) | Action::SubnetManager { .. })
+        StepAction::World(
+            Action::Node(..) | Action::SubnetManager { .. } | Action::StandbyTakesOver,
+        )
         | StepAction::Unrule(_)
         | StepAction::Reboot { .. } => vec![Of::World],
         StepAction::Rule(rule) => vec![Of::Monitor(rule.node.clone())],

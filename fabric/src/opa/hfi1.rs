@@ -21,6 +21,19 @@ pub enum FirmwareReport {
     Other(u8),
 }
 
+impl FirmwareReport {
+    /// The report of this code; `None` for 0x0b, which says nothing without the neighbour's message.
+    #[must_use]
+    pub fn by_code(code: u8) -> Option<Self> {
+        match code {
+            0x0a => Some(Self::Unexpected),
+            0x0b => None,
+            0x0c => Some(Self::HostRequested),
+            other => Some(Self::Other(other)),
+        }
+    }
+}
+
 impl fmt::Display for FirmwareReport {
     /// As the driver writes it to the log.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -40,12 +53,22 @@ impl fmt::Display for FirmwareReport {
 
 /// Lines about a link's state.
 pub(crate) mod state_line {
-    use super::super::{ErrorInfo, FirmwareReport, LinkDownReason, Logical};
+    use super::super::{
+        ErrorInfo, FirmwareReport, Lanes, LinkDownReason, LinkWidths, Logical, width::code,
+    };
 
     /// The firmware lost the link.
     pub(crate) const LINK_DOWN: &str = "8051: Link down";
+    /// The firmware reports that a lane died.
+    pub(crate) const DOWNGRADE: &str = "8051: Link width downgrade";
     /// An error included in PortErrorAction takes the link down.
     pub(crate) const BOUNCE: &str = "PortErrorAction bounce";
+    /// The device is too hot: its driver freezes it (`handle_temp_err`), and does not thaw it again
+    /// (`start_freeze_handling`).
+    pub(crate) const TOO_HOT: [&str; 2] = [
+        "Critical temperature reached! Forcing device into freeze mode!",
+        "Aborted freeze recovery. Please REBOOT system",
+    ];
     /// The module would draw too much power.
     pub(crate) const POWER: &str = "Port disabled due to system power restrictions";
 
@@ -95,6 +118,28 @@ pub(crate) mod state_line {
         format!("DCC Error: {register} error: {text}")
     }
 
+    /// The lines for a width that these do not allow (`apply_link_downgrade_policy`).
+    pub(crate) fn too_narrow(lanes: Lanes, allowed: LinkWidths) -> [String; 2] {
+        let active = format!(
+            "tx active {:#x}, rx active {:#x}",
+            code(lanes.sends),
+            code(lanes.receives)
+        );
+        if allowed == LinkWidths::NONE {
+            let first = "Link downgrade is disabled and link has downgraded, downing link";
+            [
+                first.to_owned(),
+                format!("  original {:#x}, {active}", code(lanes.full)),
+            ]
+        } else {
+            let first = "Link is outside of downgrade allowed, downing link";
+            [
+                first.to_owned(),
+                format!("  enabled {:#x}, {active}", allowed.code()),
+            ]
+        }
+    }
+
     /// The line for a rejected change of a Set(PortInfo).
     pub(crate) fn refused(from: &str, to: &str) -> String {
         format!("invalid physical state transition {from} -> {to}")
@@ -119,6 +164,15 @@ mod tests {
         for (report, text) in texts {
             assert_eq!(report.to_string(), format!("Link down reason: {text}"));
         }
+    }
+
+    #[test]
+    fn a_code_of_the_firmware_is_a_report_unless_it_needs_the_neighbours_message() {
+        let report = FirmwareReport::by_code;
+        assert_eq!(report(0x0a), Some(FirmwareReport::Unexpected));
+        assert_eq!(report(0x0b), None);
+        assert_eq!(report(0x0c), Some(FirmwareReport::HostRequested));
+        assert_eq!(report(0xff), Some(FirmwareReport::Other(0xff)));
     }
 
     #[test]

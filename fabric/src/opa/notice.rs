@@ -33,6 +33,8 @@ impl Condition {
 pub struct Notice {
     /// When.
     pub at: SimTime,
+    /// The number of the manager that wrote it, from 1.
+    pub manager: u16,
     /// The port by which the node came or went; the node is a host.
     pub slot: SlotRef,
     /// Its kind.
@@ -91,6 +93,7 @@ mod tests {
         };
         let notice = Notice {
             at: SimTime::ZERO,
+            manager: 1,
             slot: SlotRef {
                 node: "n".into(),
                 pci: "0000:18:00.0".parse().expect("an address"),

@@ -38,7 +38,7 @@ fn two_links_never_lead_to_one_switch_port() {
     let slots = slots(&world);
     let partners: BTreeSet<(u16, u8)> = slots
         .iter()
-        .filter_map(|slot| world.switch_port(slot))
+        .filter_map(|slot| world.partner_port(slot))
         .map(|port| (port.lid, port.number))
         .collect();
     assert_eq!(partners.len(), slots.len());
@@ -52,7 +52,7 @@ fn two_ports_of_a_world_never_share_a_local_identifier() {
     assert_eq!(distinct.len(), hosts.len());
     let switches: BTreeSet<u16> = slots(&world)
         .iter()
-        .filter_map(|slot| Some(world.switch_port(slot)?.lid))
+        .filter_map(|slot| Some(world.partner_port(slot)?.lid))
         .collect();
     assert!(switches.is_disjoint(&distinct));
     assert!(!switches.contains(&1), "the subnet manager's");
@@ -81,16 +81,16 @@ fn a_link_leads_to_the_switch_that_the_world_says() {
         ("leaf-1", &slots[0]),
         ("leaf-2", &slots[1]),
     ];
-    world.plug(cables.map(|(switch, slot)| (switch, slot.clone())));
+    world.plug(cables.map(|(switch, slot)| (switch, slot.clone())), []);
     let partner = |nth: usize| {
-        let port = world.switch_port(&slots[nth]).expect("every port has one");
+        let port = world.partner_port(&slots[nth]).expect("every port has one");
         (port.switch.as_deref(), port.number)
     };
     assert_eq!(partner(4), (Some("leaf-2"), 1));
     assert_eq!(partner(1), (Some("leaf-2"), 2));
     assert_eq!(partner(0), (Some("leaf-1"), 1));
     assert_eq!(partner(2), (None, 1));
-    let lid = |nth: usize| world.switch_port(&slots[nth]).expect("it has one").lid;
+    let lid = |nth: usize| world.partner_port(&slots[nth]).expect("it has one").lid;
     assert_eq!(lid(4), lid(1));
     assert_ne!(lid(0), lid(1));
     let info = world.port_info(&slots[1], Side::There).expect("it answers");
@@ -121,7 +121,7 @@ fn a_card_that_is_added_hangs_on_the_next_port() {
         pci: new.pci,
         port: like.port,
     };
-    let partner = world.switch_port(&new).expect("it has one");
+    let partner = world.partner_port(&new).expect("it has one");
     assert_eq!(usize::from(partner.number), last + 1);
     crate::room::to_ms(&mut world, 5_000);
     let after: BTreeSet<u16> = host_lids(&world).into_iter().collect();

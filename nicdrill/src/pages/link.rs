@@ -10,6 +10,8 @@ mod port_rows;
 mod switch_table;
 mod written_lines;
 
+use port_rows::downgraded_ends;
+
 pub(super) use cell_table::aligned;
 pub(super) use degraded::grown_errors;
 pub(super) use port_rows::{END_TITLES, NamedLink, end_cells, host_port, links_of};
@@ -18,8 +20,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use fabric::{
-    Fabric, FunctionRef, Side,
-    opa::{port_info_text, port_record_text},
+    Fabric, FunctionRef, PartnerKind, Side,
+    opa::{Lanes, port_info_text, port_record_text},
 };
 use platforms::SlotRef;
 use scenarios::Story;
@@ -143,20 +145,46 @@ fn ends_page(story: &Story, fabric: &Fabric, slot: Option<SlotRef>) -> String {
             } else {
                 String::new()
             };
-            let switch = fabric.switch_port(&slot).filter(|_| side == Side::There);
-            let switch = switch.and_then(|port| Some((port.number, port.switch.as_ref()?)));
-            let switch = switch.map(|(number, name)| format!(": {name} port {number}"));
-            let switch = switch.unwrap_or_default();
+            let partner = match side {
+                Side::Here => String::new(),
+                Side::There => known_partner(fabric, &slot),
+            };
             writeln!(
                 page,
-                "\n== {node}{device} port {}, {word}{switch}",
+                "\n== {node}{device} port {}, {word}{partner}",
                 slot.port
             )
             .expect("writing to a string cannot fail");
+            page += &lanes_text(fabric, &slot, side);
             page += &end_text(fabric, &slot, side);
         }
     }
     page
+}
+
+/// A partner that a world's file or its story names.
+fn known_partner(fabric: &Fabric, slot: &SlotRef) -> String {
+    let port = fabric.partner_port(slot);
+    match port.map(|port| (port.of, &port.switch, port.number)) {
+        Some((_, Some(name), number)) => format!(": {name} port {number}"),
+        Some((PartnerKind::Host, None, number)) => format!(": another host's port {number}"),
+        Some((PartnerKind::Switch, None, _)) | None => String::new(),
+    }
+}
+
+/// The lanes of an end that lost some, in a line that no tool prints: no public source has their format.
+fn lanes_text(fabric: &Fabric, slot: &SlotRef, side: Side) -> String {
+    let lanes = fabric.lanes(slot, side);
+    lanes
+        .filter(|lanes| lanes.is_downgraded())
+        .map_or_else(String::new, |lanes| {
+            let Lanes {
+                sends,
+                receives,
+                full,
+            } = lanes;
+            format!("slow: it sends over {sends} and receives over {receives} of {full} lanes\n")
+        })
 }
 
 /// The output of the tools that can be asked about an end.
@@ -226,7 +254,7 @@ fn named(story: &Story, fabric: &Fabric, asked: &str) -> Result<SlotRef, LinkPag
     })
 }
 
-/// The ports with a reason or a log entry at either end.
+/// The ports with a reason or a log entry at either end, or with fewer lanes than when they came up.
 fn affected(story: &Story, fabric: &Fabric) -> Vec<SlotRef> {
     let reports = |slot: &SlotRef| {
         Side::BOTH.iter().any(|side| {
@@ -238,5 +266,8 @@ fn affected(story: &Story, fabric: &Fabric) -> Vec<SlotRef> {
     };
     let slots = story.nodes.iter();
     let slots = slots.flat_map(|(node, _)| fabric.slots_of(node));
-    slots.filter(reports).collect()
+    let has_lost_lanes = |slot: &SlotRef| !downgraded_ends(fabric, slot).is_empty();
+    slots
+        .filter(|slot| reports(slot) || has_lost_lanes(slot))
+        .collect()
 }

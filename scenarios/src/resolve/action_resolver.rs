@@ -298,6 +298,7 @@ impl LineResolver<'_> {
                 reinitialise: *reinitialise,
                 keeps_logs: *keeps_logs,
             }],
+            Action::StandbyTakesOver => vec![Action::StandbyTakesOver],
         })
     }
 

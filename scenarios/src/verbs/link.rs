@@ -1,12 +1,14 @@
 //! Verbs about both ends of a link, the switches and the subnet manager.
 
-use fabric::opa::{LinkDownReason, PortErrorAction};
+use fabric::opa::{
+    ErrorInfo, FirmwareReport, LinkDownReason, LinkInitReason, LinkWidths, PortErrorAction,
+};
 use fabric::{Action, PortAction, PortsAction};
 use platforms::yaml::{Node, Value};
 
-use super::spec::{VerbSpec, port, ports};
+use super::spec::{ActionSpec, VerbSpec, port, ports};
 use crate::context::Context;
-use crate::keys::{Defaulted, Literal, maybe, need, or};
+use crate::keys::{Defaulted, Literal, maybe, need, or, together};
 use crate::kind::{Choices, Kind, Parsed, Placed, Plain, Text, Words, any_of, plain};
 use crate::row::{Row, word};
 use crate::values::{POWER, Reason, SIDE, SPAN, TRUTH};
@@ -20,27 +22,31 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
             &[
                 (
                     "stop",
-                    (false, false),
+                    ManagerStep::Stop,
                     "stops; ACTIVE ports stay ACTIVE, others wait in INIT",
                 ),
                 (
                     "die",
-                    (false, true),
+                    ManagerStep::Die,
                     "stops, and every InfiniBand port goes to INIT",
                 ),
-                ("start", (true, false), "runs again"),
+                ("start", ManagerStep::Start, "runs again"),
+                (
+                    "start_without_logs",
+                    ManagerStep::StartWithoutLogs,
+                    "runs again, without its logs of links that went down; its first sweep takes what it finds as given",
+                ),
+                (
+                    "take_over",
+                    ManagerStep::TakeOver,
+                    "a standby takes over, now or after a `stop`; it has no logs, sweeps at once, and takes what it finds as given",
+                ),
             ],
         ),
-        "The InfiniBand subnet manager.",
+        "The InfiniBand subnet manager, on Omni-Path the fabric manager.",
         "{ subnet_manager: die }",
         (),
-        |_, (running, reinitialise), ()| {
-            Ok(VerbSpec::World(Action::SubnetManager {
-                running,
-                reinitialise,
-                keeps_logs: true,
-            }))
-        },
+        |_, step, ()| Ok(VerbSpec::World(step.action())),
     ),
     &port(
         "take_down",
@@ -126,6 +132,82 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
         |(action, side)| PortAction::ErrorAction { side, action },
     ),
     &port(
+        "error_registers",
+        "The two error registers of the node's own port hold these numbers. Each bounces the link if `error_action` names its error; an hfi1 writes a line of each to the kernel log, also of a number without an error.",
+        "{ error_registers: victim, packet: 9 }",
+        together(
+            (
+                maybe(
+                    "flit",
+                    BYTE,
+                    "The number in the register of flit errors: 0 to 6 are the reasons 17 to 23, 8 is 21.",
+                ),
+                maybe(
+                    "packet",
+                    BYTE,
+                    "The number in the register of packet errors: 1 to 7, 9, 11 and 12 are the reasons 2 to 8, 10, 12 and 13.",
+                ),
+            ),
+            |context, fields, (fm_config, receive)| {
+                if fm_config.is_none() && receive.is_none() {
+                    return Err(context
+                        .source
+                        .wrong(fields.place, "`error_registers` needs `flit` or `packet`")
+                        .hint("write `flit: 2`, `packet: 9`, or both"));
+                }
+                Ok(ErrorInfo { fm_config, receive })
+            },
+        ),
+        |info| PortAction::ErrorRegisters { info },
+    ),
+    &port(
+        "firmware_report",
+        "The link goes down without a reason at either end and trains again; the firmware of the node's own port (on an hfi1 the 8051) reports this code of it, which an hfi1 writes to the kernel log.",
+        "{ firmware_report: victim, code: 51 }",
+        need(
+            "code",
+            REPORT,
+            "The code: 10 is a link that went down unexpectedly, 12 a request of the host; the driver does not know others.",
+        ),
+        |report| PortAction::FirmwareReport { report },
+    ),
+    &port(
+        "lose_lanes",
+        "Lanes of the link die in the direction of an end, which goes on with those that are left (LinkWidthDowngrade); the link stays ACTIVE, and sysfs shows the rate of before, unless a `width_policy` takes it down. All lanes are back when the link comes up again.",
+        "{ lose_lanes: victim, left: 2, end: there }",
+        (
+            need("left", LANES, "How many lanes are left."),
+            or(
+                "end",
+                Literal::Text("here"),
+                SIDE,
+                "The end that receives over them: the node's own port, or its partner.",
+            ),
+        ),
+        |(left, side)| PortAction::LoseLanes { side, left },
+    ),
+    &port(
+        "width_policy",
+        "The numbers of lanes with which an end lets a downgraded link stay up; all of them at rest. With another number it takes the link down (41), and all lanes are back when it has trained.",
+        "{ width_policy: victim, to: [ 3, 4 ], end: there }",
+        (need("to", WIDTHS, "Which."), END),
+        |(allowed, side)| PortAction::WidthPolicy { side, allowed },
+    ),
+    &port(
+        "overheat",
+        "The device of the port reaches its critical temperature. The driver `hfi1`, the only one with such a limit, sends reason 61 and takes the link down until it is loaded again or the port is mended; sysfs goes on showing the states of before.",
+        "{ overheat: victim }",
+        (),
+        |()| PortAction::Overheat,
+    ),
+    &port(
+        "quarantine",
+        "The fabric manager keeps the link in Init from its next training on, for a LinkInitReason at an end; or lets it out.",
+        "{ quarantine: victim, why: flapping }",
+        (need("why", INIT_REASON, "Why."), END),
+        |(reason, side)| PortAction::Quarantine { side, reason },
+    ),
+    &port(
         "module",
         "Removes the transceiver module of an end, or inserts it.",
         "{ module: victim, to: out }",
@@ -167,6 +249,33 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
     ),
 ];
 
+/// What happens to the subnet manager.
+#[derive(Clone, Copy)]
+enum ManagerStep {
+    Stop,
+    Die,
+    Start,
+    StartWithoutLogs,
+    TakeOver,
+}
+
+impl ManagerStep {
+    fn action(self) -> ActionSpec {
+        let (running, reinitialise, keeps_logs) = match self {
+            Self::Stop => (false, false, true),
+            Self::Die => (false, true, true),
+            Self::Start => (true, false, true),
+            Self::StartWithoutLogs => (true, false, false),
+            Self::TakeOver => return Action::StandbyTakesOver,
+        };
+        Action::SubnetManager {
+            running,
+            reinitialise,
+            keeps_logs,
+        }
+    }
+}
+
 const WHY: &str = "The LinkDownReason: the end of its symbol in lower case.";
 
 const END: Defaulted<Words<fabric::Side>> = or(
@@ -180,6 +289,95 @@ const PASSES: Reason = Reason(
     |reason| reason.is_some() && !reason.holds(),
     "not a reason that can pass by itself",
 );
+
+const INIT_REASON: Choices<Option<LinkInitReason>> = Choices(
+    "reason to stay in Init",
+    &[
+        (
+            "flapping",
+            Some(LinkInitReason::FLAPPING),
+            "it went up and down too often; the mark outlasts further trainings",
+        ),
+        (
+            "out_of_policy",
+            Some(LinkInitReason::OUT_OF_POLICY),
+            "it is out of policy",
+        ),
+        (
+            "quarantined",
+            Some(LinkInitReason::QUARANTINED),
+            "it is in quarantine",
+        ),
+        (
+            "insufficient_capability",
+            Some(LinkInitReason::INSUFFICIENT_CAPABILITY),
+            "it lacks a required capability",
+        ),
+        ("none", None, "it is let out"),
+    ],
+);
+
+/// A number of 8 bits.
+const BYTE: Plain<u8> = plain(
+    "a number up to 255",
+    || serde_json::json!({ "type": "integer", "minimum": 0, "maximum": 255 }),
+    |context, node| {
+        let number = context.source.number(node, 0, 255)?;
+        Ok(u8::try_from(number).expect("a number up to 255 fits 8 bits"))
+    },
+);
+
+/// What a port's firmware reports of a link that went down.
+const REPORT: Plain<FirmwareReport> = plain(
+    "a number up to 255",
+    || BYTE.schema(),
+    |context, node| {
+        let code = BYTE.parse(context, node)?;
+        FirmwareReport::by_code(code).ok_or_else(|| {
+            context
+                .source
+                .wrong(node.place, "code 11 is the report of a neighbour's message")
+                .hint("write `{ take_down: victim, why: fm_bounce, end: there }`")
+        })
+    },
+);
+
+/// How many lanes are left of a link; four were too many to be left.
+const LANES: Plain<u8> = plain(
+    "a number from 1 to 3",
+    || serde_json::json!({ "type": "integer", "minimum": 1, "maximum": 3 }),
+    |context, node| width(context, node, 3),
+);
+
+/// The widths in which a downgrade may end.
+const WIDTHS: Plain<LinkWidths> = plain(
+    "a list of numbers of lanes",
+    || {
+        let lanes = serde_json::json!({ "type": "integer", "minimum": 1, "maximum": 4 });
+        serde_json::json!({ "type": "array", "items": lanes })
+    },
+    |context, node| {
+        let Value::List(widths) = &node.value else {
+            let source = &context.source;
+            return Err(source
+                .wrong(
+                    node.place,
+                    format!("`{node}` is no list of numbers of lanes"),
+                )
+                .hint("write `[ 3, 4 ]`, or `[]` for a link that may lose none"));
+        };
+        let mut allowed = LinkWidths::NONE;
+        for node in widths {
+            allowed = allowed.and(width(context, node, 4)?);
+        }
+        Ok(allowed)
+    },
+);
+
+fn width(context: &Context<'_>, node: &Node, most: u8) -> Parsed<u8> {
+    let lanes = context.source.number(node, 1, u64::from(most))?;
+    Ok(u8::try_from(lanes).expect("a number up to four fits 8 bits"))
+}
 
 /// An error that a port finds in what it receives.
 const PACKET_ERROR: Reason = Reason(

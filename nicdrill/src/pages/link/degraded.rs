@@ -1,22 +1,23 @@
 //! `nicdrill link show --summary`: which links are degraded, at which end, and since when.
 //!
 //! Four parts: links that are not active, links that were down and are back, links that are slower than
-//! at rest, links whose host port counts errors. Reasons are read at both ends, as `opaportinfo` does on
+//! at rest or lost lanes, links whose host port counts errors. Hosts that rebooted, or whose driver does not
+//! run, are named below the links. Reasons are read at both ends, as `opaportinfo` does on
 //! the host and `opasmaquery` of the switch. Start at [`summary`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fabric::{
-    Cause, Fabric, Shown, Side,
+    Cause, CauseText, Fabric, Shown, Side,
     opa::{LogEntry, Logical, OfflineDisabledReason, START_S},
 };
-use platforms::{CounterValue, Machine, Port, PortState, SlotRef};
+use platforms::{CounterValue, Machine, NodeName, Port, PortState, SlotRef};
 use scenarios::Story;
 use simfs::SimTime;
 
 use super::{
     cell_table::{aligned, row},
-    port_rows::{END_TITLES, NamedLink, end_cells, links_of},
+    port_rows::{END_TITLES, NamedLink, downgraded_ends, end_cells, links_of, partner_kind},
 };
 
 /// The counters of errors of a port (IBTA volume 1, 16.1.3.5), by the names of their files.
@@ -80,7 +81,7 @@ fn counted(count: usize, what: &str) -> String {
 
 fn is_active(fabric: &Fabric, slot: &SlotRef) -> bool {
     let last = fabric.walk(slot).last();
-    last.is_some_and(|step| step.logical[0] >= Logical::Active)
+    last.is_some_and(|step| step.logical.iter().min() >= Some(&Logical::Active))
 }
 
 /// Both ends of each link that is not active, the age of its reasons, and who took it down.
@@ -98,11 +99,35 @@ fn not_active(fabric: &Fabric, links: &[NamedLink]) -> Part {
             row.extend(age.clone());
             rows.push(row);
         }
-        causes.push(fabric.cause(&link.slot));
+        let partner = partner_kind(fabric, &link.slot);
+        causes.push(fabric.cause(&link.slot).told(partner));
     }
     let mut part = with_causes(&rows, &causes);
     part.text += &whole_machines(fabric, links);
+    part.text += &silent_hosts(fabric, links);
     part
+}
+
+/// The hosts with links that are not active, which do not answer, or which answer without any device: that parts
+/// a reboot from a driver that was unloaded, for both of which the fabric has the reason 35.
+fn silent_hosts(fabric: &Fabric, links: &[NamedLink]) -> String {
+    let down = links.iter().filter(|link| !is_active(fabric, &link.slot));
+    let hosts: BTreeSet<&NodeName> = down.map(|link| &link.slot.node).collect();
+    let mut text = String::new();
+    for host in hosts {
+        let machine = fabric.machine(host);
+        let driven = machine.is_some_and(|machine| {
+            let mut functions = machine.functions.values();
+            functions.any(|function| function.rdma.is_some())
+        });
+        if fabric.booted_at(host).is_none() {
+            text += &format!("-> host {host} does not answer: it reboots or has no power\n");
+        } else if !driven {
+            text +=
+                &format!("-> host {host} answers and lists no device: its driver does not run\n");
+        }
+    }
+    text
 }
 
 /// The hosts and switches all of whose links are not active for one and the same cause, in a line each: then it is
@@ -122,7 +147,10 @@ fn whole_machines(fabric: &Fabric, links: &[NamedLink]) -> String {
         let causes = links.iter().map(|link| {
             (
                 is_active(fabric, &link.slot),
-                fabric.cause(&link.slot).to_string(),
+                fabric
+                    .cause(&link.slot)
+                    .told(partner_kind(fabric, &link.slot))
+                    .to_string(),
             )
         });
         let causes: BTreeSet<(bool, String)> = causes.collect();
@@ -135,7 +163,7 @@ fn whole_machines(fabric: &Fabric, links: &[NamedLink]) -> String {
 }
 
 /// A table with titles and two lines for each link, each pair of lines followed by its cause.
-fn with_causes(rows: &[Vec<String>], causes: &[Cause]) -> Part {
+fn with_causes(rows: &[Vec<String>], causes: &[CauseText]) -> Part {
     let mut text = String::new();
     if !causes.is_empty() {
         let table = aligned(rows);
@@ -153,7 +181,7 @@ fn with_causes(rows: &[Vec<String>], causes: &[Cause]) -> Part {
 }
 
 /// The last entry of the subnet manager's log of each active link that has one, and who took it down
-/// then.
+/// then; and when their hosts booted, if that was after the start.
 fn active_again(fabric: &Fabric, links: &[NamedLink]) -> Part {
     let mut rows = vec![row([
         "port",
@@ -163,6 +191,7 @@ fn active_again(fabric: &Fabric, links: &[NamedLink]) -> Part {
         "age",
     ])];
     let mut causes = Vec::new();
+    let mut rebooted = BTreeMap::new();
     for link in links.iter().filter(|link| is_active(fabric, &link.slot)) {
         let log = |side| fabric.end(&link.slot, side).map(|end| end.log);
         let logs = Side::BOTH.map(log).map(Option::unwrap_or_default);
@@ -172,12 +201,17 @@ fn active_again(fabric: &Fabric, links: &[NamedLink]) -> Part {
         }
         // The switch port is read first: an older entry of the host's port is of an earlier time.
         let here = here.filter(|entry| there.is_none_or(|there| entry.at_s >= there.at_s));
-        causes.push(Cause::of([here, there].map(|entry| {
+        let cause = Cause::of([here, there].map(|entry| {
             Some(Shown {
                 pair: entry.map(|entry| entry.pair).unwrap_or_default(),
                 offline: OfflineDisabledReason::NONE,
             })
-        })));
+        }));
+        causes.push(cause.told(partner_kind(fabric, &link.slot)));
+        let booted = fabric.booted_at(&link.slot.node);
+        if let Some(at) = booted.filter(|at| *at > SimTime::ZERO) {
+            rebooted.insert(&link.slot.node, at);
+        }
         for (name, entry, log) in [(&link.here, here, logs[0]), (&link.there, there, logs[1])] {
             let text = |of: fn(LogEntry) -> String| entry.map_or_else(|| "None".to_owned(), of);
             rows.push(vec![
@@ -189,7 +223,11 @@ fn active_again(fabric: &Fabric, links: &[NamedLink]) -> Part {
             ]);
         }
     }
-    with_causes(&rows, &causes)
+    let mut part = with_causes(&rows, &causes);
+    for (host, at) in rebooted {
+        part.text += &format!("-> host {host} booted at {at}\n");
+    }
+    part
 }
 
 fn last(entries: &[LogEntry]) -> Option<LogEntry> {
@@ -203,19 +241,33 @@ fn age(fabric: &Fabric, entry: LogEntry) -> String {
     fabric.now().since(at).to_string()
 }
 
-/// The active links whose rate is lower than at rest; one that is down has no rate of its own.
+/// The active links whose rate is lower than at rest, or which lost lanes since they came up, and the ends that
+/// receive over fewer; one that is down has no rate of its own. A downgraded link shows the rate of before.
 fn slow(fabric: &Fabric, links: &[NamedLink]) -> Part {
-    let mut rows = vec![row(["port", "partner", "rate", "at rest"])];
+    let titles = ["port", "partner", "rate", "at rest", "lanes lost since"];
+    let mut rows = vec![row(titles)];
     for link in links {
         let Some((now, rest)) = port_now_and_at_rest(fabric, &link.slot) else {
             continue;
         };
-        if now.state == PortState::ACTIVE && now.rate.gbps() < rest.rate.gbps() {
+        let lost = downgraded_ends(fabric, &link.slot).into_iter();
+        let lost: Vec<String> = lost
+            .map(|(side, lanes)| {
+                let end = match side {
+                    Side::Here => &link.here,
+                    Side::There => &link.there,
+                };
+                format!("{end} receives over {} of {}", lanes.receives, lanes.full)
+            })
+            .collect();
+        let slower = now.state == PortState::ACTIVE && now.rate.gbps() < rest.rate.gbps();
+        if slower || !lost.is_empty() {
             rows.push(vec![
                 link.here.clone(),
                 link.there.clone(),
                 now.rate.to_string(),
                 rest.rate.to_string(),
+                lost.join(", "),
             ]);
         }
     }

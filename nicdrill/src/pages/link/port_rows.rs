@@ -2,7 +2,10 @@
 //!
 //! Start at [`links_of`] and [`end_cells`].
 
-use fabric::{Fabric, FunctionRef, Side, opa::state_text};
+use fabric::{
+    Fabric, FunctionRef, PartnerKind, Side,
+    opa::{Lanes, state_text},
+};
 use platforms::SlotRef;
 use scenarios::Story;
 
@@ -21,7 +24,7 @@ pub(in crate::pages) struct NamedLink {
     pub(in crate::pages) slot: SlotRef,
     /// That port, as `hfi1_2/1`; in a world of several nodes `node-2 hfi1_2/1`.
     pub(in crate::pages) here: String,
-    /// Its partner, as `leaf-3 port 2`.
+    /// Its partner, as `leaf-3 port 2`, `switch 0xbfff port 2` or `host 0x003e port 1`.
     pub(in crate::pages) there: String,
 }
 
@@ -42,7 +45,7 @@ pub(in crate::pages) fn links_of(story: &Story, fabric: &Fabric) -> Vec<NamedLin
     slots
         .map(|slot| NamedLink {
             here: host_port(fabric, &slot, many),
-            there: switch_port(fabric, &slot),
+            there: partner_port(fabric, &slot),
             slot,
         })
         .collect()
@@ -64,14 +67,34 @@ pub(in crate::pages) fn host_port(fabric: &Fabric, slot: &SlotRef, many: bool) -
     }
 }
 
-fn switch_port(fabric: &Fabric, slot: &SlotRef) -> String {
-    let Some(port) = fabric.switch_port(slot) else {
+fn partner_port(fabric: &Fabric, slot: &SlotRef) -> String {
+    let Some(port) = fabric.partner_port(slot) else {
         return "its partner".to_owned();
+    };
+    let kind = match port.of {
+        PartnerKind::Switch => "switch",
+        PartnerKind::Host => "host",
     };
     match &port.switch {
         Some(name) => format!("{name} port {}", port.number),
-        None => format!("switch {:#06x} port {}", port.lid, port.number),
+        None => format!("{kind} {:#06x} port {}", port.lid, port.number),
     }
+}
+
+/// What is at the other end of a link.
+pub(super) fn partner_kind(fabric: &Fabric, slot: &SlotRef) -> PartnerKind {
+    let port = fabric.partner_port(slot);
+    port.map_or(PartnerKind::Switch, |port| port.of)
+}
+
+/// The end of a link that receives over fewer lanes than when it came up, and its lanes; both ends may, the
+/// node's own first.
+pub(super) fn downgraded_ends(fabric: &Fabric, slot: &SlotRef) -> Vec<(Side, Lanes)> {
+    let ends = Side::BOTH.into_iter();
+    let lanes = ends.filter_map(|side| Some((side, fabric.lanes(slot, side)?)));
+    lanes
+        .filter(|(_, lanes)| lanes.receives < lanes.full)
+        .collect()
 }
 
 /// What an end shows now, by the texts of the fabric's tools; `unavailable` if it cannot be queried.

@@ -15,13 +15,13 @@ use super::{
 /// The page; otherwise the names of the world's switches.
 pub(super) fn switch_page(story: &Story, fabric: &Fabric, asked: &str) -> Result<String, String> {
     let links = links_of(story, fabric);
-    let switch = |link: &NamedLink| fabric.switch_port(&link.slot)?.switch.clone();
+    let switch = |link: &NamedLink| fabric.partner_port(&link.slot)?.switch.clone();
     let mut known: Vec<(u8, NamedLink)> = Vec::new();
     let mut names = BTreeSet::new();
     for link in links {
         let Some(name) = switch(&link) else { continue };
         if name == asked
-            && let Some(port) = fabric.switch_port(&link.slot)
+            && let Some(port) = fabric.partner_port(&link.slot)
         {
             known.push((port.number, link));
         } else {

@@ -2,17 +2,80 @@
 //!
 //! Start at [`fm_log`] and [`dmesg`].
 
-use fabric::Fabric;
+use fabric::{Fabric, ManagerTerm, Side};
 use platforms::SlotRef;
 use scenarios::Story;
 
-use super::port_rows::host_port;
+use super::port_rows::{host_port, links_of};
 
 /// The fabric manager's messages, of one link or of all: the time in the drill and the host's port,
-/// then condition and details as in the system's log. The log's own prefix is not modelled.
+/// then condition and details as in the system's log. The log's own prefix is not modelled. If another manager took
+/// over, or one was interrupted, each has a part of its own, and the last line tells what the present one knows of
+/// links that went down.
 pub(super) fn fm_log(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> String {
-    let mut page = format!("{} at {}: the fabric manager\n\n", story.name, fabric.now());
+    let mut page = format!("{} at {}: the fabric manager\n", story.name, fabric.now());
+    let terms = fabric.manager_terms();
+    let mut numbers: Vec<u16> = terms.iter().map(|term| term.number).collect();
+    numbers.dedup();
+    let is_one = matches!(terms, [term] if term.until.is_none());
+    for number in numbers {
+        let terms = terms.iter().filter(|term| term.number == number);
+        page += "\n";
+        if !is_one {
+            let ran: Vec<String> = terms.map(ran).collect();
+            page += &format!("== manager {number}, ran {}\n", ran.join(", then "));
+        }
+        page += &written_by(story, fabric, slot, number);
+    }
+    if !is_one {
+        page += &known_of_links(story, fabric, slot);
+    }
+    page
+}
+
+/// When a manager ran, and whether it began without its logs.
+fn ran(term: &ManagerTerm) -> String {
+    let without = match term {
+        ManagerTerm {
+            remembers: false, ..
+        } => " without earlier logs",
+        _ => "",
+    };
+    match term.until {
+        Some(until) => format!("{} to {until}{without}", term.from),
+        None => format!("from {}{without}", term.from),
+    }
+}
+
+/// The entries that the manager which runs, or ran last, has in its logs of links that went down.
+fn known_of_links(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> String {
+    let links = links_of(story, fabric);
+    let links = links
+        .iter()
+        .filter(|link| slot.is_none_or(|slot| link.slot == *slot));
+    let ports: Vec<String> = links
+        .flat_map(|link| {
+            let ends = [(Side::Here, &link.here), (Side::There, &link.there)];
+            let log = |side| fabric.end(&link.slot, side).map_or(0, |end| end.log.len());
+            ends.map(|(side, name)| (name, log(side)))
+        })
+        .filter(|(_, entries)| *entries > 0)
+        .map(|(name, entries)| format!("{name} {entries}"))
+        .collect();
+    if ports.is_empty() {
+        "\nits LinkDownErrorLogs are empty\n".to_owned()
+    } else {
+        format!(
+            "\nits LinkDownErrorLogs have entries: {}\n",
+            ports.join(", ")
+        )
+    }
+}
+
+/// The messages of one manager.
+fn written_by(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>, number: u16) -> String {
     let notices = fabric.notices().iter();
+    let notices = notices.filter(|notice| notice.manager == number);
     let notices = notices.filter(|notice| slot.is_none_or(|slot| notice.slot == *slot));
     let lines: Vec<String> = notices
         .map(|notice| {
@@ -22,9 +85,10 @@ pub(super) fn fm_log(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> 
         })
         .collect();
     if lines.is_empty() {
-        page += "it wrote nothing\n";
+        "it wrote nothing\n".to_owned()
+    } else {
+        lines.concat()
     }
-    page + &lines.concat()
 }
 
 /// The kernel logs of all nodes, or of one link's node, as `dmesg` prints them.
