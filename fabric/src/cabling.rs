@@ -140,13 +140,19 @@ impl Fabric {
         self.cabling.partner(slot)
     }
 
-    /// A local identifier that neither a host of this world nor the subnet manager has.
+    /// A local identifier that neither a host of this world nor a subnet manager has.
     pub(crate) fn free_lid(&self) -> u16 {
         let lids = self.nodes.iter().flat_map(Node::lids);
-        let lids = lids.chain(self.cabling.host_lids());
-        lids.fold(Node::SUBNET_MANAGER_LID, u16::max)
-            .saturating_add(1)
+        free_lid(&lids.chain(self.cabling.host_lids()).collect())
     }
+}
+
+/// The identifier after the highest of these, or the lowest free one if that is not a host's any more.
+fn free_lid(taken: &BTreeSet<u16>) -> u16 {
+    let first = Node::SUBNET_MANAGER_LID + 1;
+    let highest = taken.last().map_or(first, |lid| lid.saturating_add(1));
+    let mut lids = (highest.max(first)..=LAST_HOST).chain(first..=LAST_HOST);
+    lids.find(|lid| !taken.contains(lid)).unwrap_or(LAST_HOST)
 }
 
 /// Gives every port of a later node another local identifier if an earlier port has it.
@@ -167,5 +173,20 @@ pub(crate) fn part_lids(nodes: &mut [Node]) {
                 node.set_lid(&slot, other);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{LAST_HOST, free_lid};
+
+    #[test]
+    fn a_new_host_has_the_next_identifier_and_never_one_of_a_manager_or_a_switch() {
+        let free = |taken: &[u16]| free_lid(&taken.iter().copied().collect::<BTreeSet<u16>>());
+        assert_eq!(free(&[]), 2);
+        assert_eq!(free(&[0, 7]), 8, "a port without one has 0");
+        assert_eq!(free(&[2, 3, LAST_HOST]), 4);
     }
 }

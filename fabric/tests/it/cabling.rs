@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fabric::{DeviceAction, Fabric, FunctionRef, PortAction, Side, Timing};
+use fabric::{DeviceAction, Fabric, FunctionRef, PartnerKind, PortAction, Side, Timing};
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, Platforms, SlotRef};
 
 use crate::room::{act, function, node, slot, world};
@@ -140,4 +140,28 @@ fn an_ethernet_link_has_no_local_identifier() {
     );
     let lid = |side| world.port_info(&victim, side).expect("it answers").lid;
     assert_eq!(Side::BOTH.map(lid), [0, 0]);
+}
+
+/// Their hosts have local identifiers that nobody else has.
+#[test]
+fn a_port_that_leads_to_another_host_is_on_no_switch_and_one_that_is_cabled_stays() {
+    let mut world = world("dgx-a100");
+    let slots = slots(&world);
+    let cabled = [("leaf-1", slots[0].clone())];
+    let to_hosts = [0, 1, 2].map(|nth| slots[nth].clone());
+    world.plug(cabled, to_hosts);
+    let partner = |nth: usize| world.partner_port(&slots[nth]).expect("every port has one");
+    assert_eq!(partner(0).of, PartnerKind::Switch);
+    assert_eq!(partner(0).switch.as_deref(), Some("leaf-1"));
+    for nth in [1, 2] {
+        let (of, name, number) = (partner(nth).of, &partner(nth).switch, partner(nth).number);
+        assert_eq!((of, name, number), (PartnerKind::Host, &None, 1));
+    }
+    assert_eq!(partner(3).of, PartnerKind::Switch);
+    let lids: BTreeSet<u16> = host_lids(&world).into_iter().collect();
+    let partners = [0, 1, 2, 3].map(|nth| partner(nth).lid);
+    assert!(partners.iter().all(|lid| !lids.contains(lid)));
+    assert_eq!(BTreeSet::from(partners).len(), 4);
+    let info = world.port_info(&slots[1], Side::There).expect("it answers");
+    assert_eq!((info.port, info.lid), (1, u32::from(partner(1).lid)));
 }

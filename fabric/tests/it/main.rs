@@ -2,14 +2,18 @@
 
 mod cabling;
 mod devices;
+mod downgrade;
 mod figures;
+mod firmware_reports;
 mod hints;
 mod hosts;
 mod kmsg;
 mod laws;
+mod managers;
 mod opa_ends;
 mod opa_text;
 mod opa_words;
+mod overheated;
 mod overruns;
 mod port_info;
 mod reasons;

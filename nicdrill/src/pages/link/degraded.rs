@@ -244,7 +244,7 @@ fn age(fabric: &Fabric, entry: LogEntry) -> String {
 /// The active links whose rate is lower than at rest, or which lost lanes since they came up, and the ends that
 /// receive over fewer; one that is down has no rate of its own. A downgraded link shows the rate of before.
 fn slow(fabric: &Fabric, links: &[NamedLink]) -> Part {
-    let titles = ["port", "partner", "rate", "at rest", "lanes lost since"];
+    let titles = ["port", "partner", "rate", "at rest", "lanes lost"];
     let mut rows = vec![row(titles)];
     for link in links {
         let Some((now, rest)) = port_now_and_at_rest(fabric, &link.slot) else {
