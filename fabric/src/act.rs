@@ -41,6 +41,10 @@ impl Fabric {
                 self.take_over();
                 Ok(())
             }
+            Action::Sweeps { every, on_traps } => {
+                self.change_sweeps(*every, *on_traps);
+                Ok(())
+            }
         }?;
         // A stage that takes no time is reached at once.
         self.advance(self.now);

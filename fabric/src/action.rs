@@ -39,6 +39,14 @@ pub enum Action<P = SlotRef, S = Vec<SlotRef>, F = FunctionRef, N = NodeName> {
     /// A standby takes over from the subnet manager, whether that still runs or not. It has another local
     /// identifier, no logs, knows no host yet, and sweeps at once; `ACTIVE` ports stay `ACTIVE`.
     StandbyTakesOver,
+    /// Changes when the subnet manager sweeps, from now on; it sweeps at once, as when it starts. A manager that
+    /// takes over keeps to it.
+    Sweeps {
+        /// The interval of its own sweeps, at least a millisecond; less counts as one.
+        every: SimTime,
+        /// Whether it also sweeps when a port's trap tells of a change; at the start it does.
+        on_traps: bool,
+    },
 }
 
 /// An action on several ports together.

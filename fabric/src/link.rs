@@ -278,6 +278,11 @@ impl Link {
         self.layer == LinkLayer::InfiniBand
     }
 
+    /// Whether the next thing that happens to it is a sweep of the subnet manager, which arms it.
+    pub(crate) fn waits_for_a_sweep(&self) -> bool {
+        self.is_managed() && self.stage == Stage::Init && self.pace.is_none()
+    }
+
     /// Whether the driver counts this stage as link up: the physical link with a subnet manager,
     /// the whole link without one.
     pub(crate) fn is_linked(&self, stage: Stage) -> bool {

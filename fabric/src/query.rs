@@ -76,8 +76,9 @@ impl Fabric {
                 .filter(|_| link.stage.is_up())
                 .unwrap_or(LinkInitReason::NONE),
             configured: is_armed(side),
+            // An end's own state says so too, unless the driver at one of them is frozen.
             neighbour_normal: is_armed(match link.frozen {
-                Some(_) => Side::Here,
+                Some(_) => side,
                 None => side.other(),
             }),
             pair: record.shown(),

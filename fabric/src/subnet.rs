@@ -26,7 +26,10 @@ pub struct ManagerTerm {
 pub(crate) struct SubnetManager {
     /// Which one, from 1.
     pub(crate) number: u16,
+    /// Since when it runs, and counts its sweeps; `None` while it does not run.
     running_since: Option<SimTime>,
+    /// Whether a port's trap makes it sweep.
+    heeds_traps: bool,
 }
 
 impl SubnetManager {
@@ -35,6 +38,7 @@ impl SubnetManager {
         Self {
             number: 1,
             running_since: Some(SimTime::ZERO),
+            heeds_traps: true,
         }
     }
 
@@ -59,10 +63,21 @@ impl SubnetManager {
         };
     }
 
-    /// When it arms a port that waits since `now`: after the port's trap or in its next own sweep,
-    /// whichever is earlier.
+    /// If it runs, it sweeps at once, and counts its own sweeps from `now` on.
+    pub(crate) fn sweep_anew(&mut self, now: SimTime, on_traps: bool) {
+        self.running_since = self.running_since.map(|_| now);
+        self.heeds_traps = on_traps;
+    }
+
+    /// When it arms a port that waits since `now`: after the port's trap, if it heeds traps, or in its next
+    /// own sweep, whichever is earlier. The first one follows its start like a trap.
     pub(crate) fn arms(self, now: SimTime, timing: &Timing) -> SimTime {
-        (now + timing.trap_to_sweep).min(self.next_sweep(now, timing))
+        let next = self.next_sweep(now, timing);
+        if self.heeds_traps {
+            return (now + timing.trap_to_sweep).min(next);
+        }
+        let first = self.running_since.unwrap_or(now) + timing.trap_to_sweep;
+        if now < first { first } else { next }
     }
 
     /// The time of its next own sweep after `now`.
@@ -85,6 +100,18 @@ mod tests {
         };
         let armed = SubnetManager::running().arms(SimTime::from_ms(now_ms), &timing);
         assert_eq!(armed, SimTime::from_ms(armed_ms));
+    }
+
+    #[test]
+    fn a_manager_that_heeds_no_trap_arms_at_its_start_and_in_its_own_sweeps() {
+        let timing = Timing::default();
+        let mut manager = SubnetManager::running();
+        manager.sweep_anew(SimTime::from_ms(25_000), false);
+        let armed = |now| manager.arms(SimTime::from_ms(now), &timing).as_ms();
+        assert_eq!(armed(25_000), 25_100);
+        assert_eq!(armed(25_099), 25_100);
+        assert_eq!(armed(25_100), 35_000, "its first sweep is over");
+        assert_eq!(armed(35_000), 45_000);
     }
 
     #[test]

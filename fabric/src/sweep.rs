@@ -48,6 +48,24 @@ impl Fabric {
         self.manage(true, false, false);
     }
 
+    /// The subnet manager sweeps so often from now on, and at once; what waits for it is not forgotten.
+    pub(crate) fn change_sweeps(&mut self, every: SimTime, on_traps: bool) {
+        self.timing.sweep = every.max(SimTime::from_ms(1));
+        self.manager.sweep_anew(self.now, on_traps);
+        let soon = self.manager.arms(self.now, &self.timing);
+        for slot in self.slots() {
+            let link = self.link(&slot);
+            let (is_read, waits) = (link.read.is_some(), link.waits_for_a_sweep());
+            if waits {
+                self.hurry(&slot);
+                self.settle(&slot);
+            }
+            if is_read && self.manager.runs() {
+                self.come_round(&slot, soon);
+            }
+        }
+    }
+
     fn begin_term(&mut self, remembers: bool) {
         self.terms.push(ManagerTerm {
             number: self.manager.number,

@@ -336,9 +336,9 @@ fn acts_on(action: &StepAction) -> CauseAction {
         },
         StepAction::World(Action::Device(..)) => CauseAction::Device,
         StepAction::World(Action::Node(..)) | StepAction::Reboot { .. } => CauseAction::Node,
-        StepAction::World(Action::SubnetManager { .. } | Action::StandbyTakesOver) => {
-            CauseAction::Fabric
-        }
+        StepAction::World(
+            Action::SubnetManager { .. } | Action::StandbyTakesOver | Action::Sweeps { .. },
+        ) => CauseAction::Fabric,
         StepAction::Rule(_) | StepAction::Unrule(_) => CauseAction::File,
         StepAction::Connector(..) => CauseAction::Connector,
         StepAction::Monitor(..) => CauseAction::Monitor,

@@ -299,7 +299,7 @@ fn node_of(action: &StepAction) -> Option<&NodeName> {
             Action::Ports(slots, _) => slots.first().map(|slot| &slot.node),
             Action::Device(function, _) => Some(&function.node),
             Action::Node(node, _) => Some(node),
-            Action::SubnetManager { .. } | Action::StandbyTakesOver => None,
+            Action::SubnetManager { .. } | Action::StandbyTakesOver | Action::Sweeps { .. } => None,
         },
         StepAction::Rule(rule) => Some(&rule.node),
         StepAction::Connector(node, _)
@@ -347,9 +347,9 @@ fn of_action(action: &StepAction) -> Vec<(Named, Whom)> {
             let of = flaps.map(|slot| Whom::Function(slot.node.clone(), slot.pci));
             of.map(|whom| (Named::Flap, whom)).collect()
         }
-        StepAction::World(Action::SubnetManager { .. } | Action::StandbyTakesOver) => {
-            vec![(Named::SmGone, Whom::All)]
-        }
+        StepAction::World(
+            Action::SubnetManager { .. } | Action::StandbyTakesOver | Action::Sweeps { .. },
+        ) => vec![(Named::SmGone, Whom::All)],
         StepAction::World(Action::Ports(..) | Action::Port(..))
         | StepAction::Unrule(_)
         | StepAction::Load(_) => Vec::new(),

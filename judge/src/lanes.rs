@@ -447,7 +447,10 @@ fn acted_on(action: &StepAction) -> Vec<Of> {
             vec![Of::Device(function.node.clone(), function.pci)]
         }
         StepAction::World(
-            Action::Node(..) | Action::SubnetManager { .. } | Action::StandbyTakesOver,
+            Action::Node(..)
+            | Action::SubnetManager { .. }
+            | Action::StandbyTakesOver
+            | Action::Sweeps { .. },
         )
         | StepAction::Unrule(_)
         | StepAction::Reboot { .. } => vec![Of::World],

@@ -507,6 +507,17 @@ fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&st
 #[case::interface_unchanged("§{ lnet_ni: storage, node: client, ni: victim }", &["`lnet_ni` changes nothing", "`health: 500`"])]
 #[case::interface_changed_twice("{ lnet_ni: storage, node: client, ni: victim, health: 5, §priority: 1 }", &["`health` and `priority` together"])]
 #[case::too_much_health("{ lnet_ni: storage, node: client, ni: victim, health: §1001 }", &["out of range"])]
+#[case::no_error_number("§{ error_registers: victim }", &["`error_registers` needs `flit` or `packet`", "`packet: 9`"])]
+#[case::an_error_number_of_nine_bits("{ error_registers: victim, flit: §256 }", &["out of range"])]
+#[case::a_report_of_a_message("{ firmware_report: victim, code: §11 }", &["code 11 is the report of a neighbour's message", "`{ take_down: victim, why: fm_bounce, end: there }`"])]
+#[case::no_lane_lost("{ lose_lanes: victim, left: §4 }", &["out of range"])]
+#[case::no_lane_left("{ lose_lanes: victim, left: §0 }", &["out of range"])]
+#[case::a_width_that_is_no_list("{ width_policy: victim, to: §4 }", &["`4` is no list of numbers of lanes", "`[ 3, 4 ]`"])]
+#[case::a_width_of_nobody("{ width_policy: victim, to: [ 4, §8 ] }", &["out of range"])]
+#[case::an_unknown_reason_to_wait("{ quarantine: victim, why: §flaping }", &["unknown reason to stay in Init `flaping`", "did you mean `flapping`"])]
+#[case::an_unknown_manager("{ subnet_manager: §takeover }", &["`takeover`", "did you mean `take_over`"])]
+#[case::sweeps_without_end("{ sweep_every: §0s }", &["must be above zero"])]
+#[case::half_heeded("{ sweep_every: 9s, traps: §some }", &["unknown treatment of traps `some`", "`ignored`"])]
 #[case::random_alone("{ lnet_fault: storage, node: client, drop: true, §random: true }", &["`random` without `every`"])]
 fn a_wrong_action_is_refused_at_its_place(#[case] action: &str, #[case] says: &[&str]) {
     check_refused(&around(action, "nothing"), says);

@@ -5,6 +5,7 @@ use fabric::{
     opa::{Condition, LinkDownReason, LinkInitReason, START_S},
 };
 use platforms::{LinkLayer::InfiniBand, SlotRef};
+use simfs::SimTime;
 
 use crate::room::{act, slot, states, to_ms, world_of};
 
@@ -144,4 +145,61 @@ fn a_standby_lets_a_flapping_link_out_and_no_other() {
         to_ms(&mut world, 11_000);
         assert_eq!(states(&world, &slot), expected);
     }
+}
+
+/// Seconds of the tests are from the start; each change of its sweeps is a sweep too.
+#[test]
+fn a_manager_that_ignores_traps_arms_and_logs_in_its_own_sweeps() {
+    let (mut world, slot) = first();
+    let sweeps = |every_s, on_traps| Action::Sweeps {
+        every: SimTime::from_secs(every_s),
+        on_traps,
+    };
+    to_ms(&mut world, 5_000);
+    act(&mut world, sweeps(60, false));
+    to_ms(&mut world, 10_000);
+    act(&mut world, bounce(&slot));
+    to_ms(&mut world, 64_999);
+    assert_eq!(states(&world, &slot), "INIT/LinkUp");
+    assert_eq!(logged(&world, &slot), [0_u64; 0]);
+    to_ms(&mut world, 65_050);
+    assert_eq!(states(&world, &slot), "ACTIVE/LinkUp");
+    assert_eq!(logged(&world, &slot), [65]);
+    act(&mut world, bounce(&slot));
+    to_ms(&mut world, 80_000);
+    assert_eq!(states(&world, &slot), "INIT/LinkUp");
+    act(&mut world, sweeps(60, true));
+    to_ms(&mut world, 80_150);
+    assert_eq!(states(&world, &slot), "ACTIVE/LinkUp", "it sweeps at once");
+    assert_eq!(logged(&world, &slot), [65, 80]);
+}
+
+#[test]
+fn a_standby_sweeps_as_its_predecessor_does_and_at_once() {
+    let (mut world, slot) = first();
+    let (every, on_traps) = (SimTime::from_secs(60), false);
+    act(&mut world, Action::Sweeps { every, on_traps });
+    to_ms(&mut world, 5_000);
+    act(&mut world, bounce(&slot));
+    to_ms(&mut world, 20_000);
+    act(&mut world, Action::StandbyTakesOver);
+    to_ms(&mut world, 20_150);
+    assert_eq!(states(&world, &slot), "ACTIVE/LinkUp");
+    act(&mut world, bounce(&slot));
+    to_ms(&mut world, 79_999);
+    assert_eq!(states(&world, &slot), "INIT/LinkUp");
+    to_ms(&mut world, 80_050);
+    assert_eq!(states(&world, &slot), "ACTIVE/LinkUp");
+}
+
+#[test]
+fn a_manager_that_does_not_run_sweeps_at_no_interval() {
+    let (mut world, slot) = first();
+    act(&mut world, STOP);
+    act(&mut world, bounce(&slot));
+    to_ms(&mut world, 5_000);
+    let (every, on_traps) = (SimTime::from_secs(1), true);
+    act(&mut world, Action::Sweeps { every, on_traps });
+    to_ms(&mut world, 60_000);
+    assert_eq!(states(&world, &slot), "INIT/LinkUp");
 }

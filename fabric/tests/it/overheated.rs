@@ -35,6 +35,7 @@ fn its_neighbour_hears_61_and_the_host_shows_what_it_showed_before() {
         (there.logical, there.physical),
         (Logical::Down, Physical::Polling)
     );
+    assert!(!there.configured && !there.neighbour_normal);
     assert_eq!(pair(&world, &slot, Side::Here), (0, 0));
     let here = world.port_info(&slot, Side::Here).expect("on");
     assert_eq!(

@@ -19,5 +19,5 @@ fn the_page_on_omni_path_shows_what_its_commands_print() {
         assert_eq!(printed.join("\n"), shown, "{command}: {ran}");
         ran_commands += 1;
     }
-    assert_eq!(ran_commands, 6);
+    assert_eq!(ran_commands, 9);
 }

@@ -299,6 +299,10 @@ impl LineResolver<'_> {
                 keeps_logs: *keeps_logs,
             }],
             Action::StandbyTakesOver => vec![Action::StandbyTakesOver],
+            Action::Sweeps { every, on_traps } => vec![Action::Sweeps {
+                every: *every,
+                on_traps: *on_traps,
+            }],
         })
     }
 

@@ -48,6 +48,19 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
         (),
         |_, step, ()| Ok(VerbSpec::World(step.action())),
     ),
+    &word(
+        "sweep_every",
+        SPAN,
+        "Changes when the subnet manager sweeps. It sweeps at once, then at this interval, 10s at rest, and 100 ms after a port's trap.",
+        "{ sweep_every: 60s, traps: ignored }",
+        or(
+            "traps",
+            Literal::Text("heeded"),
+            TRAPS,
+            "Whether a port's trap makes it sweep.",
+        ),
+        |_, every, on_traps| Ok(VerbSpec::World(Action::Sweeps { every, on_traps })),
+    ),
     &port(
         "take_down",
         "An end of the link takes it down. For a reason that holds, such as `switch_mgmt` or `power_policy`, it stays down until `release` or `mend`; for others, such as `fm_bounce`, it trains again at once.",
@@ -275,6 +288,11 @@ impl ManagerStep {
         }
     }
 }
+
+const TRAPS: Words<bool> = Words(
+    "treatment of traps",
+    &[("heeded", true), ("ignored", false)],
+);
 
 const WHY: &str = "The LinkDownReason: the end of its symbol in lower case.";
 

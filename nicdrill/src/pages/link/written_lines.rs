@@ -18,7 +18,7 @@ pub(super) fn fm_log(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> 
     let mut numbers: Vec<u16> = terms.iter().map(|term| term.number).collect();
     numbers.dedup();
     let is_one = matches!(terms, [term] if term.until.is_none());
-    for number in numbers {
+    for &number in &numbers {
         let terms = terms.iter().filter(|term| term.number == number);
         page += "\n";
         if !is_one {
@@ -27,8 +27,8 @@ pub(super) fn fm_log(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> 
         }
         page += &written_by(story, fabric, slot, number);
     }
-    if !is_one {
-        page += &known_of_links(story, fabric, slot);
+    if let (false, Some(&last)) = (is_one, numbers.last()) {
+        page += &known_of_links(story, fabric, slot, last);
     }
     page
 }
@@ -47,8 +47,9 @@ fn ran(term: &ManagerTerm) -> String {
     }
 }
 
-/// The entries that the manager which runs, or ran last, has in its logs of links that went down.
-fn known_of_links(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> String {
+/// What the manager that runs, or ran last, has in its logs of links that went down: the number of entries of each
+/// port that has some.
+fn known_of_links(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>, manager: u16) -> String {
     let links = links_of(story, fabric);
     let links = links
         .iter()
@@ -60,16 +61,14 @@ fn known_of_links(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> Str
             ends.map(|(side, name)| (name, log(side)))
         })
         .filter(|(_, entries)| *entries > 0)
-        .map(|(name, entries)| format!("{name} {entries}"))
+        .map(|(name, entries)| format!("{name} ({entries})"))
         .collect();
-    if ports.is_empty() {
-        "\nits LinkDownErrorLogs are empty\n".to_owned()
+    let ports = if ports.is_empty() {
+        "empty".to_owned()
     } else {
-        format!(
-            "\nits LinkDownErrorLogs have entries: {}\n",
-            ports.join(", ")
-        )
-    }
+        ports.join(", ")
+    };
+    format!("\nLinkDownErrorLogs of manager {manager}: {ports}\n")
 }
 
 /// The messages of one manager.
