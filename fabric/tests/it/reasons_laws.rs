@@ -183,7 +183,7 @@ proptest! {
         let mut last = BTreeMap::new();
         let mut written: BTreeSet<(SlotRef, Side)> = BTreeSet::new();
         play(platform, &lines, |look| {
-            if matches!(look.done, Some(Action::SubnetManager { keeps_logs: false, .. })) {
+            if matches!(look.done, Some(Action::SubnetManager { keeps_logs: false, .. } | Action::StandbyTakesOver)) {
                 written.clear();
             }
             let before = ends(look.before);
@@ -214,6 +214,7 @@ proptest! {
         play(platform, &lines, |look| {
             let manager = match look.done {
                 Some(Action::SubnetManager { running, .. }) => Some(*running),
+                Some(Action::StandbyTakesOver) => Some(true),
                 _ => None,
             };
             let managed = |slot: &SlotRef| port(look.after, slot).is_some_and(|port| port.layer == LinkLayer::InfiniBand);
@@ -310,7 +311,9 @@ proptest! {
                 PortAction::ErrorAction { side, action } => PortAction::ErrorAction { side: side.other(), action },
                 PortAction::Module { side, there } => PortAction::Module { side: side.other(), there },
                 PortAction::Quarantine { side, reason } => PortAction::Quarantine { side: side.other(), reason },
-                other @ (PortAction::Cut | PortAction::Mend | PortAction::Stick { .. } | PortAction::TrainSlowly { .. }) => other,
+                PortAction::LoseLanes { side, left } => PortAction::LoseLanes { side: side.other(), left },
+                PortAction::WidthPolicy { side, allowed } => PortAction::WidthPolicy { side: side.other(), allowed },
+                other @ (PortAction::Cut | PortAction::Mend | PortAction::Stick { .. } | PortAction::TrainSlowly { .. } | PortAction::FirmwareReport { .. }) => other,
                 _ => return None,
             };
             Some(action.on(slot))

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use fabric::{
     Action, Carriage, DeviceAction, EndTruth, Fabric, LinkStep, NodeAction, PortAction,
     PortsAction, RebootPlan, Side,
-    opa::{ErrorInfo, LinkDownReason, LinkInitReason, Logical, Pair, PortErrorAction},
+    opa::{
+        ErrorInfo, FirmwareReport, LinkDownReason, LinkInitReason, LinkWidths, Logical, Pair,
+        PortErrorAction,
+    },
 };
 use platforms::SlotRef;
 use proptest::prelude::*;
@@ -17,9 +20,9 @@ use crate::{
 };
 
 /// The verbs that show the true state only, followed by those about reasons.
-pub(crate) const KINDS: usize = HONEST_KINDS + 14;
+pub(crate) const KINDS: usize = HONEST_KINDS + 18;
 /// The verbs about reasons except the last, which takes a node down.
-const REASON_KINDS: usize = 13;
+const REASON_KINDS: usize = 17;
 /// Those of the true-state verbs that act on links only and do not change counters.
 const LINK_KINDS: usize = 9;
 
@@ -94,6 +97,18 @@ pub(crate) fn link_action(world: &Fabric, line: &Line) -> Action {
         12 => PortAction::NeighbourReboot {
             takes: SimTime::from_ms(line.number),
         },
+        13 => PortAction::LoseLanes {
+            side,
+            left: u8::try_from(1 + number % 3).expect("up to 3"),
+        },
+        14 => PortAction::WidthPolicy {
+            side,
+            allowed: [LinkWidths::NONE, LinkWidths::NONE.and(4).and(2)][number / 4 % 2],
+        },
+        15 => PortAction::FirmwareReport {
+            report: FirmwareReport::Other(0x33),
+        },
+        16 => return Action::StandbyTakesOver,
         _ if number.is_multiple_of(5) => {
             return Action::SubnetManager {
                 running: there,
@@ -223,7 +238,8 @@ pub(crate) fn initiators(world: &Fabric, action: &Action) -> Vec<(SlotRef, Side)
             | PortAction::PacketError { side, .. }
             | PortAction::BufferOverrun { side } => vec![(slot.clone(), *side)],
             PortAction::Hear { side, .. } => vec![(slot.clone(), side.other())],
-            PortAction::BothTakeDown { .. } => both(slot),
+            PortAction::WidthPolicy { side, .. } => vec![(slot.clone(), *side)],
+            PortAction::BothTakeDown { .. } | PortAction::LoseLanes { .. } => both(slot),
             PortAction::NeighbourReboot { .. } => vec![(slot.clone(), Side::There)],
             PortAction::Disable
             | PortAction::Interface { .. }

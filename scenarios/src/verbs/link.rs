@@ -215,9 +215,16 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "quarantine",
-        "The fabric manager keeps the link in Init from its next training on, for a LinkInitReason at an end; or lets it out.",
+        "The fabric manager keeps the link in Init from its next training on, for a reason that an end shows then; or lets it out.",
         "{ quarantine: victim, why: flapping }",
-        (need("why", INIT_REASON, "Why."), END),
+        (
+            need(
+                "why",
+                INIT_REASON,
+                "The LinkInitReason, of which `flapping` outlasts further trainings; `none` lets it out.",
+            ),
+            END,
+        ),
         |(reason, side)| PortAction::Quarantine { side, reason },
     ),
     &port(
@@ -308,30 +315,17 @@ const PASSES: Reason = Reason(
     "not a reason that can pass by itself",
 );
 
-const INIT_REASON: Choices<Option<LinkInitReason>> = Choices(
+const INIT_REASON: Words<Option<LinkInitReason>> = Words(
     "reason to stay in Init",
     &[
-        (
-            "flapping",
-            Some(LinkInitReason::FLAPPING),
-            "it went up and down too often; the mark outlasts further trainings",
-        ),
-        (
-            "out_of_policy",
-            Some(LinkInitReason::OUT_OF_POLICY),
-            "it is out of policy",
-        ),
-        (
-            "quarantined",
-            Some(LinkInitReason::QUARANTINED),
-            "it is in quarantine",
-        ),
+        ("flapping", Some(LinkInitReason::FLAPPING)),
+        ("out_of_policy", Some(LinkInitReason::OUT_OF_POLICY)),
+        ("quarantined", Some(LinkInitReason::QUARANTINED)),
         (
             "insufficient_capability",
             Some(LinkInitReason::INSUFFICIENT_CAPABILITY),
-            "it lacks a required capability",
         ),
-        ("none", None, "it is let out"),
+        ("none", None),
     ],
 );
 
