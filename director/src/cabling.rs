@@ -19,7 +19,8 @@ pub(super) fn plug(fabric: &mut Fabric, story: &Story) {
         Some((cable.switch.as_str(), slot))
     });
     let cables: Vec<_> = cables.collect();
-    let actions = story.steps.iter().flat_map(|step| &step.actions);
+    let steps = story.given.iter().chain(&story.steps);
+    let actions = steps.flat_map(|step| &step.actions);
     let to_hosts = actions.filter_map(|action| match action {
         StepAction::World(Action::Port(slot, PortAction::NeighbourReboot { .. })) => {
             Some(slot.clone())

@@ -2,5 +2,6 @@
 
 mod healing;
 mod job_traffic;
+mod partners;
 mod stage;
 mod workloads;

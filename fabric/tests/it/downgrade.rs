@@ -111,7 +111,11 @@ fn a_lane_cannot_be_lost_twice_nor_the_last_one() {
 /// The lines are those of `apply_link_downgrade_policy`; widths are bits.
 #[rstest]
 #[case(LinkWidths::NONE.and(3).and(4), "Link is outside of downgrade allowed, downing link", "  enabled 0xc, tx active 0x8, rx active 0x2")]
-#[case(LinkWidths::NONE, "Link downgrade is disabled and link has downgraded, downing link", "  original 0x8, tx active 0x8, rx active 0x2")]
+#[case(
+    LinkWidths::NONE,
+    "Link downgrade is disabled and link has downgraded, downing link",
+    "  original 0x8, tx active 0x8, rx active 0x2"
+)]
 fn an_hfi1_writes_why_it_takes_its_link_down(
     #[case] allowed: LinkWidths,
     #[case] first_line: &str,

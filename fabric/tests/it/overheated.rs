@@ -80,7 +80,11 @@ fn the_manager_takes_the_host_for_gone() {
     let log = world.end(&slot, Side::There).expect("a link").log;
     let logged: Vec<(u8, u8)> = log.printed().map(|entry| entry.pair.codes()).collect();
     assert_eq!(logged, [(0, 61)]);
-    let details: Vec<String> = world.notices().iter().map(fabric::opa::Notice::detail).collect();
+    let details: Vec<String> = world
+        .notices()
+        .iter()
+        .map(fabric::opa::Notice::detail)
+        .collect();
     let expected = format!(
         "NodeType: hfi LINKED:NeighborLinkDownReason: {} [61] ",
         LinkDownReason::SMA_DISABLED
@@ -117,7 +121,11 @@ fn a_link_that_is_down_when_its_device_gets_hot_stays_shown_as_down() {
     let slot = slot(&world, 0);
     act(&mut world, PortAction::Cut.on(slot.clone()));
     act(&mut world, PortAction::Overheat.on(slot.clone()));
-    assert_eq!(pair(&world, &slot, Side::There), (36, 0), "nothing was sent");
+    assert_eq!(
+        pair(&world, &slot, Side::There),
+        (36, 0),
+        "nothing was sent"
+    );
     assert_eq!(states(&world, &slot), "DOWN/Polling");
 }
 
