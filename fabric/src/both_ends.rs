@@ -8,7 +8,7 @@
 use platforms::LinkReasons;
 use simfs::SimTime;
 
-use crate::node::Node;
+use crate::lids;
 use crate::opa::{
     FirmwareReport, Initiative, LinkDownErrorLog, LinkDownReason, LinkInitReason, LinkWidths,
     Logical, OfflineDisabledReason, PortErrorAction, Profile, Record, START_S, fall,
@@ -108,7 +108,7 @@ impl EndState {
             ahead: Logical::Down,
             received: None,
             widths: LinkWidths::EVERY,
-            sm_lid: Node::SUBNET_MANAGER_LID,
+            sm_lid: lids::SUBNET_MANAGER,
         }
     }
 

@@ -8,15 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use platforms::SlotRef;
 
-use crate::{Fabric, node::Node};
-
-/// The highest local identifier of one port (IBTA volume 1, 4.1.3); a world's switches count down
-/// from here.
-const HIGHEST_LID: u16 = 0xbfff;
-
-/// The last local identifier that a host is given at rest; the rest is for subnet managers that take over,
-/// which count up from here, and for switches. Chosen.
-pub(crate) const LAST_HOST: u16 = 0xb001;
+use crate::{Fabric, lids, node::Node};
 
 /// The highest number of a switch port (IBTA volume 1, 18.2.4.1). A named switch with more cables is
 /// several chips, each with an identifier of its own.
@@ -98,7 +90,7 @@ impl Cabling {
                 ..last.clone()
             },
             _ => {
-                let lid = HIGHEST_LID.saturating_sub(self.chips);
+                let lid = lids::HIGHEST.saturating_sub(self.chips);
                 self.chips = self.chips.saturating_add(1);
                 PartnerPort {
                     of: PartnerKind::Switch,
@@ -142,22 +134,14 @@ impl Fabric {
 
     /// A local identifier that neither a host of this world nor a subnet manager has.
     pub(crate) fn free_lid(&self) -> u16 {
-        let lids = self.nodes.iter().flat_map(Node::lids);
-        free_lid(&lids.chain(self.cabling.host_lids()).collect())
+        let hosts = self.nodes.iter().flat_map(Node::lids);
+        lids::next_host(&hosts.chain(self.cabling.host_lids()).collect())
     }
-}
-
-/// The identifier after the highest of these, or the lowest free one if that is not a host's any more.
-fn free_lid(taken: &BTreeSet<u16>) -> u16 {
-    let first = Node::SUBNET_MANAGER_LID + 1;
-    let highest = taken.last().map_or(first, |lid| lid.saturating_add(1));
-    let mut lids = (highest.max(first)..=LAST_HOST).chain(first..=LAST_HOST);
-    lids.find(|lid| !taken.contains(lid)).unwrap_or(LAST_HOST)
 }
 
 /// Gives every port of a later node another local identifier if an earlier port has it.
 pub(crate) fn part_lids(nodes: &mut [Node]) {
-    let mut taken = BTreeSet::from([Node::SUBNET_MANAGER_LID]);
+    let mut taken = BTreeSet::from([lids::SUBNET_MANAGER]);
     for node in nodes {
         for slot in node.slots() {
             let Some(port) = node.port(slot.pci, slot.port) else {
@@ -167,26 +151,11 @@ pub(crate) fn part_lids(nodes: &mut [Node]) {
             if lid == 0 || taken.insert(lid) {
                 continue;
             }
-            let mut others = (lid..=LAST_HOST).chain(1..lid);
+            let mut others = (lid..=lids::LAST_HOST).chain(1..lid);
             if let Some(other) = others.find(|other| !taken.contains(other)) {
                 taken.insert(other);
                 node.set_lid(&slot, other);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::{LAST_HOST, free_lid};
-
-    #[test]
-    fn a_new_host_has_the_next_identifier_and_never_one_of_a_manager_or_a_switch() {
-        let free = |taken: &[u16]| free_lid(&taken.iter().copied().collect::<BTreeSet<u16>>());
-        assert_eq!(free(&[]), 2);
-        assert_eq!(free(&[0, 7]), 8, "a port without one has 0");
-        assert_eq!(free(&[2, 3, LAST_HOST]), 4);
     }
 }

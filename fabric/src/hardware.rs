@@ -10,7 +10,7 @@ use platforms::{
     SlotRef,
 };
 
-use crate::{device::Device, node::Node};
+use crate::{device::Device, lids, node::Node};
 
 /// ARP hardware type of IP over InfiniBand (`ARPHRD_INFINIBAND`, `include/uapi/linux/if_arp.h`).
 const ARP_INFINIBAND: u16 = 32;
@@ -76,7 +76,7 @@ impl Node {
                 port.umad = Some(umad);
                 let managed = cabled && port.layer == LinkLayer::InfiniBand;
                 (port.lid, port.sm_lid) = if managed {
-                    (lid, Self::SUBNET_MANAGER_LID)
+                    (lid, lids::SUBNET_MANAGER)
                 } else {
                     (0, 0)
                 };
@@ -130,7 +130,7 @@ impl Node {
                 (layer, driver.cap_mask, driver.gid_table);
             let managed = layer == LinkLayer::InfiniBand;
             (port.lid, port.sm_lid) = if managed {
-                (lid, Self::SUBNET_MANAGER_LID)
+                (lid, lids::SUBNET_MANAGER)
             } else {
                 (0, 0)
             };
@@ -149,9 +149,6 @@ impl Node {
         (jack.link.layer, jack.driver) = (layer, driver);
         self.number_ports(pci, &ids);
     }
-
-    /// The subnet manager's local identifier: the first one, as on platforms at rest.
-    pub(crate) const SUBNET_MANAGER_LID: u16 = 1;
 
     /// The local identifiers of its ports.
     pub(crate) fn lids(&self) -> impl Iterator<Item = u16> {

@@ -29,6 +29,7 @@ mod hardware;
 mod heal;
 mod history;
 mod kmsg;
+mod lids;
 mod link;
 mod naming;
 mod node;

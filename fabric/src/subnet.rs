@@ -5,7 +5,7 @@
 
 use simfs::SimTime;
 
-use crate::{cabling::LAST_HOST, node::Node, timing::Timing};
+use crate::{lids, timing::Timing};
 
 /// A time during which one subnet manager ran without interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +44,7 @@ impl SubnetManager {
 
     /// The local identifier of the port through which it manages the subnet.
     pub(crate) fn lid(self) -> u16 {
-        match self.number {
-            1 => Node::SUBNET_MANAGER_LID,
-            later => LAST_HOST.saturating_add(later - 1),
-        }
+        lids::of_manager(self.number)
     }
 
     /// Whether it runs.

@@ -210,6 +210,7 @@ fn every_exit_code_is_explained_in_the_words_of_the_document(#[case] words: &[&s
 #[case(&["link", "show", "link/lanes-lost-until-the-policy-bounces@dgx-a100", "--summary", "--at", "15s"], "\nmlx5_0/1  switch 0xbfff port 1  200 Gb/sec (4X HDR)  200 Gb/sec (4X HDR)  mlx5_0/1 receives over 3 of 4\n")]
 #[case(&["link", "show", "link/lanes-lost-until-the-policy-bounces@dgx-a100", "--at", "15s"], ", here\nslow: it sends over 4 and receives over 3 of 4 lanes\n$ opaportinfo\n")]
 #[case(&["link", "show", "link/lanes-lost-until-the-policy-bounces@dgx-a100", "--at", "15s"], ", there\nslow: it sends over 3 and receives over 4 of 4 lanes\n$ opasaquery")]
+#[case(&["link", "show", "link/cable-port-or-host", "--switch", "leaf-4"], "host port        its state  lanes lost\n1     Active  ")]
 #[case(&["link", "show", "link/neighbour-reboots@dgx-a100", "--summary", "--at", "12s"], "\n-> the other host's port took it down: Reboot\n")]
 #[case(&["link", "show", "link/neighbour-reboots@dgx-a100", "--at", "12s"], "\n== mlx5_0 port 1, there: another host's port 1\n")]
 #[case(&["link", "show", "link/sweeps-once-a-minute@dgx-a100", "--summary", "--at", "50s"], "\nmlx5_0/1              Init (LinkUp)  LinkUp    None            FM Bounce")]

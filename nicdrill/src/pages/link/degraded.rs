@@ -17,7 +17,7 @@ use simfs::SimTime;
 
 use super::{
     cell_table::{aligned, row},
-    port_rows::{END_TITLES, NamedLink, downgraded_ends, end_cells, links_of, partner_kind},
+    port_rows::{END_TITLES, NamedLink, end_cells, links_of, lost_lanes, partner_kind},
 };
 
 /// The counters of errors of a port (IBTA volume 1, 16.1.3.5), by the names of their files.
@@ -250,16 +250,7 @@ fn slow(fabric: &Fabric, links: &[NamedLink]) -> Part {
         let Some((now, rest)) = port_now_and_at_rest(fabric, &link.slot) else {
             continue;
         };
-        let lost = downgraded_ends(fabric, &link.slot).into_iter();
-        let lost: Vec<String> = lost
-            .map(|(side, lanes)| {
-                let end = match side {
-                    Side::Here => &link.here,
-                    Side::There => &link.there,
-                };
-                format!("{end} receives over {} of {}", lanes.receives, lanes.full)
-            })
-            .collect();
+        let lost = lost_lanes(fabric, link);
         let slower = now.state == PortState::ACTIVE && now.rate.gbps() < rest.rate.gbps();
         if slower || !lost.is_empty() {
             rows.push(vec![
@@ -267,7 +258,7 @@ fn slow(fabric: &Fabric, links: &[NamedLink]) -> Part {
                 link.there.clone(),
                 now.rate.to_string(),
                 rest.rate.to_string(),
-                lost.join(", "),
+                lost,
             ]);
         }
     }

@@ -97,6 +97,19 @@ pub(super) fn downgraded_ends(fabric: &Fabric, slot: &SlotRef) -> Vec<(Side, Lan
         .collect()
 }
 
+/// The ends of a link that receive over fewer lanes than when it came up, in words; empty if none does.
+pub(super) fn lost_lanes(fabric: &Fabric, link: &NamedLink) -> String {
+    let ends = downgraded_ends(fabric, &link.slot).into_iter();
+    let ends = ends.map(|(side, lanes)| {
+        let end = match side {
+            Side::Here => &link.here,
+            Side::There => &link.there,
+        };
+        format!("{end} receives over {} of {}", lanes.receives, lanes.full)
+    });
+    ends.collect::<Vec<_>>().join(", ")
+}
+
 /// What an end shows now, by the texts of the fabric's tools; `unavailable` if it cannot be queried.
 pub(in crate::pages) fn end_cells(fabric: &Fabric, slot: &SlotRef, side: Side) -> Vec<String> {
     match fabric.port_info(slot, side) {

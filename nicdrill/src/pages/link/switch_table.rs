@@ -9,7 +9,7 @@ use scenarios::Story;
 
 use super::{
     cell_table::aligned,
-    port_rows::{END_TITLES, NamedLink, end_cells, links_of},
+    port_rows::{END_TITLES, NamedLink, end_cells, links_of, lost_lanes},
 };
 
 /// The page; otherwise the names of the world's switches.
@@ -35,7 +35,7 @@ pub(super) fn switch_page(story: &Story, fabric: &Fabric, asked: &str) -> Result
     let titles = [
         &["port"],
         &END_TITLES[..],
-        &["log", "host port", "its state"],
+        &["log", "host port", "its state", "lanes lost"],
     ]
     .concat();
     let mut rows: Vec<Vec<String>> = vec![titles.into_iter().map(ToOwned::to_owned).collect()];
@@ -46,9 +46,11 @@ pub(super) fn switch_page(story: &Story, fabric: &Fabric, asked: &str) -> Result
         let there = fabric.end(&link.slot, Side::There);
         let entries = there.map_or(0, |end| end.log.len());
         let here = fabric.port_info(&link.slot, Side::Here);
+        let lost = lost_lanes(fabric, &link);
         row.push(entries.to_string());
         row.push(link.here);
         row.push(here.map_or_else(|| "unavailable".to_owned(), |info| state_text(&info)));
+        row.push(lost);
         rows.push(row);
     }
     let now = fabric.now();
