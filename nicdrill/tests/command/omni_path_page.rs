@@ -1,4 +1,4 @@
-//! `docs/omni-path.md` is true: its commands print what it shows.
+//! `docs/omni-path.md` is true: its commands print what it shows. And what no page shows of such links.
 
 use crate::scratch::Scratch;
 
@@ -20,4 +20,38 @@ fn the_page_on_omni_path_shows_what_its_commands_print() {
         ran_commands += 1;
     }
     assert_eq!(ran_commands, 9);
+}
+
+/// The end that receives over fewer lanes is named, whichever it is; its link is active.
+#[test]
+fn a_switch_shows_which_of_its_links_lost_lanes() {
+    let scratch = Scratch::new();
+    scratch.file(
+        "own/lanes.yaml",
+        "scenario: lanes\nwhy: an example\nworld: opa-pod\nlet: { a: { node: host-1, device: hfi1_2 }, b: { node: host-2, device: hfi1_2 } }\n\
+         timeline:\n  - at: 5s\n    do: [ { lose_lanes: a, left: 3 }, { lose_lanes: b, left: 1, end: there } ]\n    expect: [ { nothing: null } ]\n",
+    );
+    let ran = scratch.run(&[
+        "link",
+        "show",
+        "own/lanes",
+        "--scenarios",
+        "own",
+        "--switch",
+        "leaf-3",
+    ]);
+    let lost: Vec<&str> = ran
+        .out
+        .lines()
+        .filter_map(|line| line.split_once("  Active  "))
+        .filter_map(|(_, rest)| rest.split_once(" Active"))
+        .map(|(_, lost)| lost.trim())
+        .collect();
+    let expected = [
+        "host-1 hfi1_2/1 receives over 3 of 4",
+        "leaf-3 port 2 receives over 1 of 4",
+        "",
+        "",
+    ];
+    assert_eq!(lost, expected, "{ran}");
 }
