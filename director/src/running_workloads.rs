@@ -147,6 +147,11 @@ impl RunningWorkloads {
                 };
                 Ok(changed?)
             }
+            WorkloadAction::LnetSend { request, .. } => {
+                let lnet = self.lnet_mut(name, &request.node, fabric)?;
+                lnet.send(request.clone())?;
+                Ok(())
+            }
             WorkloadAction::Agent { node, action, .. } => {
                 let Some(job) = self.jobs.get_mut(name, fabric) else {
                     return Err(self.no_such(name, "job"));
@@ -190,6 +195,18 @@ impl RunningWorkloads {
                 let rows = self.storage.get(workload)?.ni_stats(node, slot)?.rows();
                 let row = rows.into_iter().find(|row| row.0 == *name)?;
                 Some(row.1)
+            }
+            CounterOf::LnetUlp(event, result) => {
+                let lnet = self.lnet(workload)?;
+                lnet.node(node)?;
+                Some(lnet.told(node, *event, *result))
+            }
+            CounterOf::LnetRoute(gateway) => {
+                let node = self.lnet(workload)?.node(node)?;
+                let mut routes = node.routes().iter();
+                let route = routes.find(|route| route.spec.gateway == *gateway)?;
+                let up = node.is_route_up(route);
+                node.is_loaded().then_some(u64::from(up))
             }
             CounterOf::Mpib(counter, to) => {
                 let job = self.job(workload)?;

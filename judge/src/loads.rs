@@ -162,13 +162,21 @@ pub(super) fn count(is: &CountIs, window: Window, truth: &Truth) -> Outcome {
                 CounterOf::Mpib(_, Some(to)) => format!(" to {to}"),
                 _ => String::new(),
             };
-            format!("{name} of {}{edge}: {}", counter.node, bounds(is))
+            let is = match counter.of {
+                CounterOf::LnetRoute(_) => status(is.contains(&1)).to_owned(),
+                _ => bounds(is),
+            };
+            format!("{name} of {}{edge}: {is}", counter.node)
         },
         || {
             let mut lines = Vec::new();
             let mut before = None;
             for (tick, value) in &seen {
                 if before.replace(value) != Some(value) {
+                    let value = match counter.of {
+                        CounterOf::LnetRoute(_) => status(*value == 1).to_owned(),
+                        _ => value.to_string(),
+                    };
                     lines.push(format!("poll {tick}: {name} {value}"));
                 }
             }

@@ -7,6 +7,7 @@ use super::{
     ni::LocalNi,
     node::Node,
     peer::PeerNi,
+    route::Route,
     select::{NoPath, is_free},
     trace::{Candidate, Choice, Criterion, PassedOver, Rank, loses},
 };
@@ -28,9 +29,50 @@ impl Node {
                 Ok(leg) => Ok((leg.by.clone(), leg.to.clone())),
                 Err(no_path) => Err(no_path.status()),
             },
+            gateways: self.gateway_candidates(message, leg),
             local: self.local_candidates(message, leg),
             remote: leg.map_or_else(Vec::new, |leg| self.remote_candidates(message, leg)),
         }
+    }
+
+    /// The gateways of all routes to the destination's net, unless the message stays on a net of this node.
+    fn gateway_candidates(&self, message: &Message, leg: Option<&Leg>) -> Vec<Candidate> {
+        let far = message.destination.net();
+        let direct = match leg {
+            Some(leg) => leg.own || self.peer(&leg.to) == self.peer(&message.destination),
+            None => self.nets.contains_key(far),
+        };
+        if direct {
+            return Vec::new();
+        }
+        let source = message.source_given.as_ref();
+        let best = leg.and_then(|_| self.best_route(source, far));
+        let candidate = |(at, route): (usize, &Route)| {
+            let ni = self.peer_ni(&route.spec.gateway)?;
+            let up = self.is_route_up(route);
+            let passed_over = match best {
+                _ if !up => Some(PassedOver::RouteDown),
+                _ if !self.is_route_near(route, source) => Some(PassedOver::NotNear),
+                None => Some(PassedOver::NoPath),
+                Some(best) if at == best => None,
+                Some(best) => {
+                    let (own, best) = (self.route_rank(at), self.route_rank(best));
+                    Some(loses(Criterion::OF_ROUTES, &own, &best))
+                }
+            };
+            Some(Candidate {
+                nid: ni.nid.clone(),
+                health: ni.health,
+                down: !up,
+                credits: ni.tx_credits,
+                priority: route.spec.priority,
+                sequence: ni.sequence,
+                passed_over,
+            })
+        };
+        let routes = self.routes.iter().enumerate();
+        let there = routes.filter(|(_, route)| route.spec.net == *far);
+        there.filter_map(candidate).collect()
     }
 
     fn local_candidates(&self, message: &Message, leg: Option<&Leg>) -> Vec<Candidate> {
@@ -116,7 +158,7 @@ impl Node {
         if used && self.behaviour().resend_avoids_used {
             PassedOver::Used
         } else {
-            loses(own, best)
+            loses(Criterion::OF_INTERFACES, own, best)
         }
     }
 }

@@ -12,14 +12,14 @@ use super::{
     error::LnetError,
     message::{Message, MessageId, Purpose, Request, Verb},
     ni::whole_secs,
-    nid::Nid,
+    nid::{Lnd, Nid},
     node::{Node, NodeSpec},
     peer::Peer,
     stats::MessageKind,
     status::MsgStatus,
     trace::TraceEntry,
     wire::{Notice, PortEvent, Timing, Wire},
-    workload_event::{Log, What, WorkloadEvent},
+    workload_event::{Log, UlpEvent, UlpResult, What, WorkloadEvent},
 };
 
 /// A scheduled event.
@@ -276,6 +276,8 @@ impl Lnet {
         for node in nodes {
             let removal_is_fatal = node.behaviour().removal_is_fatal;
             for ni in node.nis.iter_mut().filter(|ni| ni.spec.port == port) {
+                // `socklnd` knows a netdev only, which is down when it is removed.
+                let removal_is_fatal = removal_is_fatal || ni.nid().net().lnd() == Lnd::Sock;
                 ni.fatal = match event {
                     PortEvent::Active => false,
                     PortEvent::Error => true,
@@ -333,6 +335,13 @@ impl Lnet {
             }
         }
         peers
+    }
+
+    /// How often the layer above of a node was told this event with this result.
+    #[must_use]
+    pub fn told(&self, node: &NodeName, event: UlpEvent, result: UlpResult) -> u64 {
+        let key = (node.clone(), event, result);
+        self.log.told.get(&key).copied().unwrap_or(0)
     }
 
     /// Records a trace from now on.

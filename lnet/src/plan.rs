@@ -2,14 +2,14 @@
 
 use platforms::{NodeName, PortRef, SlotRef};
 
-use super::{nid::Nid, profile::Profile, storage::Patience};
+use super::{nid::Nid, profile::Profile, route::RouteSpec, storage::Patience};
 
-/// Clients that write to one server.
+/// Clients that write to one server, directly or through routers.
 #[derive(Clone, Debug)]
 pub struct StoragePlan {
     /// The profile of every node.
     pub profile: Profile,
-    /// The nodes with their interfaces, including the server.
+    /// The nodes with their interfaces, including the server and the routers.
     pub nodes: Vec<NodePlan>,
     /// The nodes that write.
     pub clients: Vec<NodeName>,
@@ -28,6 +28,12 @@ pub struct NodePlan {
     pub name: NodeName,
     /// Its interfaces, the primary one first.
     pub nis: Vec<NiPlan>,
+    /// Whether it forwards messages.
+    pub routing: bool,
+    /// Whether it discovers its peers (`lnetctl set discovery`).
+    pub discovery: bool,
+    /// Its routes to nets that it is not on.
+    pub routes: Vec<RouteSpec>,
 }
 
 /// An LNet interface on a port.

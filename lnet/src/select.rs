@@ -14,6 +14,7 @@ use super::{
     node::Node,
     params::Param,
     peer::PeerNi,
+    route::Route,
     status::MsgStatus,
     trace::{Rank, Traced},
     workload_event::{Errand, Log},
@@ -153,27 +154,8 @@ impl Node {
 
     /// Cases A2 and B2: the next hop is a router, on the best route that is up.
     fn choose_router(&self, source: Option<&Nid>, message: &Message) -> Result<Leg, NoPath> {
-        let far = message.destination.net();
-        let usable = self.routes.iter().enumerate().filter(|(_, route)| {
-            let reaches = source.is_none_or(|source| {
-                let gateway = self.peer(&route.spec.gateway);
-                gateway.is_some_and(|gateway| gateway.net_health(source.net()).is_some())
-            });
-            route.spec.net == *far && reaches && self.is_route_up(route)
-        });
-        let best = usable.max_by_key(|(at, route)| {
-            let gateway = self.peer_ni(&route.spec.gateway);
-            (
-                Reverse((route.spec.priority, route.spec.hops)),
-                gateway.map(|ni| self.counted(ni.health)),
-                Reverse(gateway.map(|ni| ni.queued_bytes)),
-                gateway.map(|ni| ni.tx_credits),
-                Reverse(gateway.map(|ni| ni.sequence)),
-                Reverse(*at),
-            )
-        });
-        let (_, route) = best.ok_or(NoPath::HostUnreachable)?;
-        let gateway = &route.spec.gateway;
+        let best = self.best_route(source, message.destination.net());
+        let gateway = &self.routes[best.ok_or(NoPath::HostUnreachable)?].spec.gateway;
         let many = self.peer(gateway).is_some_and(|peer| peer.multi_rail);
         let by = match source {
             Some(source) => source.clone(),
@@ -188,6 +170,23 @@ impl Node {
             gateway.clone()
         };
         Ok(Leg { by, to, own: false })
+    }
+
+    /// The place of the best route to a net that is up, and starts on the net of a given source.
+    pub(crate) fn best_route(&self, source: Option<&Nid>, far: &NetName) -> Option<usize> {
+        let usable = (0..self.routes.len()).filter(|&at| {
+            let route = &self.routes[at];
+            route.spec.net == *far && self.is_route_near(route, source) && self.is_route_up(route)
+        });
+        usable.max_by_key(|&at| self.route_rank(at))
+    }
+
+    /// Whether a route's gateway is on the net of the given source; always if none is given.
+    pub(crate) fn is_route_near(&self, route: &Route, source: Option<&Nid>) -> bool {
+        source.is_none_or(|source| {
+            let gateway = self.peer(&route.spec.gateway);
+            gateway.is_some_and(|gateway| gateway.net_health(source.net()).is_some())
+        })
     }
 
     /// A health value as selection counts it: without health evaluation, the HLD's selection takes every
@@ -279,6 +278,21 @@ impl Node {
             -i64::from(ni.spec.numa_distance.max(range)),
             ni.tx_credits,
             -whole(ni.sequence),
+            -whole(at as u64),
+        ]
+    }
+
+    /// The values by which selection compares the route at `at`, with the interface of its gateway.
+    pub(crate) fn route_rank(&self, at: usize) -> Rank {
+        let spec = &self.routes[at].spec;
+        let gateway = self.peer_ni(&spec.gateway);
+        [
+            -i64::from(spec.priority),
+            -i64::from(spec.hops),
+            gateway.map_or(-1, |ni| i64::from(self.counted(ni.health).value())),
+            -gateway.map_or(0, |ni| whole(ni.queued_bytes)),
+            gateway.map_or(i64::MIN, |ni| ni.tx_credits),
+            -gateway.map_or(0, |ni| whole(ni.sequence)),
             -whole(at as u64),
         ]
     }

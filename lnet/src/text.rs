@@ -1,6 +1,6 @@
 //! The output of `lnetctl` for a node, as text.
 //!
-//! The keys and their order are those of `lnetctl net show -v 2`, `peer show -v 2`, `stats show`,
+//! The keys and their order are those of `lnetctl net show -v 2`, `peer show -v 2`, `route show -v`, `stats show`,
 //! `global show` and `debug recovery` ("lnet/utils/lnetctl.c", "lnet/utils/lnetconfig/liblnetconfig.c").
 //! Tunables that this model does not use have the drivers' defaults, and nothing is sent over the
 //! loopback net.
@@ -114,6 +114,30 @@ impl Node {
             page.value(14, key, ni.stats.failures(status));
         }
         recovery(page, &ni.recovery);
+    }
+
+    /// `lnetctl route show -v`. A route is of a single hop if its gateway is known to have an interface on the
+    /// remote net, and by its `hop` if the gateway's interfaces are not discovered.
+    #[must_use]
+    pub fn route_show(&self) -> String {
+        let mut page = Page::default();
+        page.line(0, "route:");
+        for route in self.routes() {
+            let spec = &route.spec;
+            let gateway = self.peer(&spec.gateway);
+            let single = match gateway.filter(|gateway| gateway.multi_rail) {
+                Some(gateway) => gateway.net_health(&spec.net).is_some(),
+                None => spec.hops <= 1,
+            };
+            let up = self.is_route_up(route);
+            page.value(4, "- net", &spec.net);
+            page.value(6, "gateway", &spec.gateway);
+            page.value(6, "hop", spec.hops);
+            page.value(6, "priority", spec.priority);
+            page.value(6, "state", if up { "up" } else { "down" });
+            page.value(6, "type", if single { "single-hop" } else { "multi-hop" });
+        }
+        page.0
     }
 
     /// `lnetctl stats show`.

@@ -141,6 +141,8 @@ pub struct Choice {
     pub destination: Nid,
     /// The local interface and that of the next hop; a status if there is no path.
     pub path: Result<(Nid, Nid), MsgStatus>,
+    /// The gateways of the node's routes to the destination's net, if the message goes through a router.
+    pub gateways: Vec<Candidate>,
     /// The node's own interfaces.
     pub local: Vec<Candidate>,
     /// The interfaces of the next hop's node; none without a path, or if it is the node itself.
@@ -154,11 +156,12 @@ pub struct Candidate {
     pub nid: Nid,
     /// Its health.
     pub health: Health,
-    /// A local interface: its fatal flag. A peer's: whether the peer reported it down.
+    /// A local interface: its fatal flag. A peer's: whether the peer reported it down. A gateway: whether its
+    /// route is down.
     pub down: bool,
     /// Available credits.
     pub credits: i64,
-    /// Its selection priority; a lower value is preferred.
+    /// Its selection priority, of a gateway that of its route; a lower value is preferred.
     pub priority: u32,
     /// How often it was selected before.
     pub sequence: u64,
@@ -184,12 +187,16 @@ pub enum PassedOver {
     Fatal,
     /// An earlier attempt used it (HLD).
     Used,
+    /// Its route is down.
+    RouteDown,
+    /// It has no interface on the net of the given source.
+    NotNear,
     /// The first comparison that it loses.
     Loses(Criterion),
 }
 
-/// The comparisons of selection, in their order ("lnet/lnet/lib-move.c", `lnet_get_best_ni` and
-/// `lnet_select_peer_ni`).
+/// The comparisons of selection ("lnet/lnet/lib-move.c": `lnet_get_best_ni`, `lnet_select_peer_ni` and
+/// `lnet_compare_routes`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Criterion {
     /// Higher health.
@@ -206,11 +213,15 @@ pub enum Criterion {
     Sequence,
     /// Earlier in the configuration.
     Order,
+    /// Fewer hops.
+    Hops,
+    /// Fewer bytes in flight.
+    QueuedBytes,
 }
 
 impl Criterion {
-    /// All, in order.
-    pub const ALL: [Self; 7] = [
+    /// Those of interfaces, in order.
+    pub const OF_INTERFACES: [Self; 7] = [
         Self::Health,
         Self::Priority,
         Self::DevicePriority,
@@ -219,14 +230,24 @@ impl Criterion {
         Self::Sequence,
         Self::Order,
     ];
+    /// Those of routes, in order.
+    pub const OF_ROUTES: [Self; 7] = [
+        Self::Priority,
+        Self::Hops,
+        Self::Health,
+        Self::QueuedBytes,
+        Self::Credits,
+        Self::Sequence,
+        Self::Order,
+    ];
 }
 
-/// The value of an interface at each [`Criterion`]; the greatest is selected.
-pub(crate) type Rank = [i64; Criterion::ALL.len()];
+/// The value of an interface or a route at each [`Criterion`] of its kind; the greatest is selected.
+pub(crate) type Rank = [i64; 7];
 
-/// The first comparison that `rank` loses against `chosen`.
-pub(crate) fn loses(rank: &Rank, chosen: &Rank) -> PassedOver {
-    let mut pairs = Criterion::ALL.into_iter().zip(rank.iter().zip(chosen));
+/// The first comparison of this order that `rank` loses against `chosen`.
+pub(crate) fn loses(order: [Criterion; 7], rank: &Rank, chosen: &Rank) -> PassedOver {
+    let mut pairs = order.into_iter().zip(rank.iter().zip(chosen));
     let first = pairs.find(|(_, (own, best))| own < best);
     PassedOver::Loses(first.map_or(Criterion::Order, |(criterion, _)| criterion))
 }

@@ -7,7 +7,7 @@ use super::{
     message::MessageId,
     trace::{Candidate, Choice, Criterion, EndsBy, Loss, NoResend, PassedOver, TraceEntry, Traced},
     wire::{Noticed, Trouble},
-    workload_event::{Cause, Ending, Errand, Side, UlpEvent, UlpResult, What},
+    workload_event::{Cause, Ending, Errand, Side, UlpResult, What},
 };
 
 /// A message that the trace does not have.
@@ -273,6 +273,7 @@ fn head(choice: &Choice) -> String {
 fn chosen(entry: &TraceEntry, choice: &Choice) -> String {
     let mut page = format!("\n{} {}: {}\n", entry.at, entry.node, head(choice));
     let sides = [
+        ("gateway", "its route is down", &choice.gateways),
         ("source", "fatal", &choice.local),
         ("destination", "reported down", &choice.remote),
     ];
@@ -359,12 +360,7 @@ fn event(entry: &TraceEntry) -> Option<String> {
             result,
             last,
         } => {
-            let event = match event {
-                UlpEvent::Send => "SEND",
-                UlpEvent::Ack => "ACK",
-                UlpEvent::Reply => "REPLY",
-                UlpEvent::Unlink => "UNLINK",
-            };
+            let event = event.name();
             let result = match result {
                 UlpResult::Ok => "success".to_owned(),
                 UlpResult::Failed(status) => format!("failure ({status})"),
@@ -461,9 +457,13 @@ fn passed_over(why: PassedOver) -> &'static str {
         PassedOver::OtherNet => "passed over, another net was chosen",
         PassedOver::Fatal => "passed over, its fatal flag is set",
         PassedOver::Used => "passed over, an earlier try used it",
+        PassedOver::RouteDown => "passed over, the route is down",
+        PassedOver::NotNear => "passed over, it is not on the net of the given source",
         PassedOver::Loses(criterion) => match criterion {
             Criterion::Health => "passed over, lower health",
             Criterion::Priority => "passed over, priority",
+            Criterion::Hops => "passed over, more hops",
+            Criterion::QueuedBytes => "passed over, more bytes in flight to it",
             Criterion::DevicePriority => "passed over, priority of the device",
             Criterion::NumaDistance => "passed over, NUMA distance",
             Criterion::Credits => "passed over, fewer credits",

@@ -15,6 +15,8 @@ pub enum View {
     Net,
     /// `lnetctl peer show -v 2`: the peers it knows.
     Peer,
+    /// `lnetctl route show -v`: its routes.
+    Route,
     /// `lnetctl stats show`: its counters.
     Stats,
     /// `lnetctl global show`: its parameters.
@@ -27,9 +29,10 @@ pub enum View {
 
 impl View {
     /// All views.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Net,
         Self::Peer,
+        Self::Route,
         Self::Stats,
         Self::Global,
         Self::LocalRecovery,
@@ -42,6 +45,7 @@ impl View {
         match self {
             Self::Net => "net",
             Self::Peer => "peer",
+            Self::Route => "route",
             Self::Stats => "stats",
             Self::Global => "global",
             Self::LocalRecovery => "local-recovery",
@@ -55,6 +59,7 @@ impl View {
         match self {
             Self::Net => "lnetctl net show -v 2",
             Self::Peer => "lnetctl peer show -v 2",
+            Self::Route => "lnetctl route show -v",
             Self::Stats => "lnetctl stats show",
             Self::Global => "lnetctl global show",
             Self::LocalRecovery => "lnetctl debug recovery -l",
@@ -87,7 +92,7 @@ pub struct ViewError(String);
 
 impl ViewError {
     /// The hint.
-    pub const HINT: &str = "`net`, `peer`, `stats`, `global`, `local-recovery` or `peer-recovery`";
+    pub const HINT: &str = "`net`, `peer`, `route`, `stats`, `global`, `local-recovery` or `peer-recovery`";
 }
 
 impl Node {
@@ -97,6 +102,7 @@ impl Node {
         match view {
             View::Net => self.net_show(),
             View::Peer => self.peer_show(),
+            View::Route => self.route_show(),
             View::Stats => self.stats_show(),
             View::Global => self.global_show(),
             View::LocalRecovery => self.recovery_show(Side::Local),

@@ -48,7 +48,8 @@ pub enum PortEvent {
     /// It carries nothing, and the kernel has not reported it yet.
     Lost,
     /// Its device was removed (`RDMA_CM_EVENT_DEVICE_REMOVAL`): it carries nothing. In the HLD profile the
-    /// fatal flag is set; in the releases it does not change, and there is a line on the console.
+    /// fatal flag is set; in the releases it does not change, and there is a line on the console. An interface
+    /// of `socklnd` loses its netdev, which sets the fatal flag.
     Gone,
 }
 

@@ -52,14 +52,14 @@ impl StorageWorkload {
         let specs = plan.nodes.iter().map(|node| NodeSpec {
             name: node.name.clone(),
             profile: plan.profile,
-            routing: false,
-            discovery: true,
+            routing: node.routing,
+            discovery: node.discovery,
             nis: node
                 .nis
                 .iter()
                 .map(|ni| NiSpec::new(ni.nid.clone(), ni.port.clone(), &ni.interface))
                 .collect(),
-            routes: Vec::new(),
+            routes: node.routes.clone(),
         });
         let mut lnet = Lnet::new(specs.collect(), Timing::default(), SEED)?;
         if plan.traced {

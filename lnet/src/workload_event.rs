@@ -1,5 +1,7 @@
 //! The events of an LNet, in order, as read by workloads and tests.
 
+use std::collections::BTreeMap;
+
 use platforms::NodeName;
 use simfs::SimTime;
 
@@ -165,7 +167,7 @@ pub enum Cause {
 }
 
 /// Events for the layer above (`LNET_EVENT_…`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UlpEvent {
     /// The request was sent, or failed to be.
     Send,
@@ -177,8 +179,24 @@ pub enum UlpEvent {
     Unlink,
 }
 
+impl UlpEvent {
+    /// All events.
+    pub const ALL: [Self; 4] = [Self::Send, Self::Ack, Self::Reply, Self::Unlink];
+
+    /// Its name, without `LNET_EVENT_`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Send => "SEND",
+            Self::Ack => "ACK",
+            Self::Reply => "REPLY",
+            Self::Unlink => "UNLINK",
+        }
+    }
+}
+
 /// The result in an event for the layer above.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UlpResult {
     /// Success.
     Ok,
@@ -190,11 +208,36 @@ pub enum UlpResult {
     Shutdown,
 }
 
+impl UlpResult {
+    /// All results; a message never fails with [`MsgStatus::Ok`].
+    pub fn all() -> impl Iterator<Item = Self> {
+        let failed = MsgStatus::ALL.into_iter();
+        let failed = failed.filter(|status| *status != MsgStatus::Ok);
+        let failed = failed.map(Self::Failed);
+        [Self::Ok, Self::TimedOut, Self::Shutdown]
+            .into_iter()
+            .chain(failed)
+    }
+
+    /// Its name in a scenario: `ok`, `timed_out`, `unloaded`, or the status of the message.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed(status) => status.name(),
+            Self::TimedOut => "timed_out",
+            Self::Shutdown => "unloaded",
+        }
+    }
+}
+
 /// The list of events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     pub(crate) now: SimTime,
     pub(crate) reported: Vec<WorkloadEvent>,
+    /// How often each node's layer above was told an event with a result; an unloaded LNet does not reset it.
+    pub(crate) told: BTreeMap<(NodeName, UlpEvent, UlpResult), u64>,
     /// `None` if no trace is recorded.
     pub(crate) trace: Option<Vec<TraceEntry>>,
 }
@@ -202,6 +245,9 @@ pub(crate) struct Log {
 impl Log {
     pub(crate) fn say(&mut self, node: &NodeName, what: What) {
         self.note(node, || Traced::Event(what.clone()));
+        if let What::Told { event, result, .. } = &what {
+            *self.told.entry((node.clone(), *event, *result)).or_insert(0) += 1;
+        }
         self.reported.push(WorkloadEvent {
             at: self.now,
             node: node.clone(),

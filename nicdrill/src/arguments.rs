@@ -81,7 +81,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: LinkCommand,
     },
-    /// Show LNet's state for the storage traffic of a scenario
+    /// Show LNet's state for the storage traffic of a scenario, or make a scenario of a node's LNet
     Lnet {
         #[command(subcommand)]
         command: LnetCommand,
@@ -404,6 +404,13 @@ pub(crate) enum LnetCommand {
     /// Print what `lnetctl` shows on the nodes of a scenario at one time: `net show -v 2`,
     /// `peer show -v 2` and `stats show`, as YAML
     Show(LnetArguments),
+    /// Print a scenario whose client has the interfaces, routes and parameters of a node, from the YAML of
+    /// `lnetctl export`
+    Import {
+        /// The file that `lnetctl export` wrote
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
 }
 
 #[derive(Clone, Debug, Args)]
@@ -411,7 +418,8 @@ pub(crate) struct LnetArguments {
     /// A node [default: every node on LNet]
     #[arg(value_name = "NODE", index = 2)]
     pub(crate) node: Option<String>,
-    /// One view: net, peer, stats, global, local-recovery or peer-recovery [default: the first three]
+    /// One view: net, peer, route, stats, global, local-recovery or peer-recovery [default: the first four; route only
+    /// where there are routes]
     #[arg(long, value_name = "VIEW")]
     pub(crate) view: Option<String>,
     /// Why a message fared as it did, instead of views: each try of its request and of the answers, the interfaces at

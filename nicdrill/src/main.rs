@@ -93,9 +93,10 @@ fn command(command: Command, words: &[OsString]) -> Result<process::ExitCode, St
         Command::Link {
             command: LinkCommand::Show(arguments),
         } => command::link_show(&arguments),
-        Command::Lnet {
-            command: LnetCommand::Show(arguments),
-        } => command::lnet_show(&arguments),
+        Command::Lnet { command } => match command {
+            LnetCommand::Show(arguments) => command::lnet_show(&arguments),
+            LnetCommand::Import { file } => command::lnet_import(&file),
+        },
         Command::Mpib {
             command: MpibCommand::Show(arguments),
         } => command::mpib_show(&arguments),

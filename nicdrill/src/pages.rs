@@ -17,6 +17,6 @@ pub(crate) mod world_pages;
 pub(crate) use drill::drill_page;
 pub(crate) use explain::explain_page;
 pub(crate) use link::{LinkView, link_page};
-pub(crate) use lnet::{LnetAsked, lnet_page, over_page, trace_page};
+pub(crate) use lnet::{LnetAsked, imported, lnet_page, over_page, trace_page};
 pub(crate) use mpib::{MpibAsked, mpib_page};
 pub(crate) use suite_check::suite_check_page;

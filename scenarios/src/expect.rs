@@ -4,6 +4,7 @@
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
+use lnet::{UlpEvent, UlpResult};
 use platforms::LinkLayer;
 use platforms::yaml::Place;
 use simfs::SimTime;
@@ -177,6 +178,10 @@ pub(crate) enum CountOfSpec {
         counter: String,
         interface: Option<(bool, Subjects)>,
     },
+    /// What the layer above LNet was told.
+    LnetUlp(UlpEvent, UlpResult),
+    /// Whether the route by a router is up, as 1 or 0.
+    LnetRoute(String, Place),
     Mpib {
         counter: mpib::Counter,
         pair: Option<(String, Place)>,

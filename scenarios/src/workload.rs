@@ -1,19 +1,21 @@
 //! Workloads as a scenario declares them: `workloads: { storage: { lnet: … }, job: { mpib: … } }`.
 //!
-//! `workload/workload_resolver.rs` resolves them in a world; the crates `lnet` and `mpib` implement them.
+//! `workload/storage.rs` has the keys of `lnet`. `workload/workload_resolver.rs` resolves workloads in a world; the crates
+//! `lnet` and `mpib` implement them.
 
+mod routing;
+mod storage;
+mod storage_resolver;
 mod workload_resolver;
 
 use std::ops::RangeInclusive;
 
 use mpib::{ACK_TIMEOUT_EXPONENT, Bytes, Gid, Retries};
-use platforms::Role;
 use platforms::yaml::{Key, Node, Place, Value};
 use serde_json::json;
 use simfs::SimTime;
 
-use crate::duration;
-use crate::keys::{Keys, Literal, maybe, need, or, together};
+use crate::keys::{Keys, Literal, maybe, or, together};
 use crate::kind::{
     Checked, Kind, Many, Placed, Plain, Text, Two, Words, count, number, plain, string_form,
     text_form,
@@ -21,6 +23,9 @@ use crate::kind::{
 use crate::map::{Alternative, MapOf, OneOf, alt};
 use crate::values::{NODE_NAME, SPAN, TIME};
 use crate::world::range;
+
+pub(crate) use storage::lnet_keys;
+use storage::{LNET, LnetSpec};
 
 /// A node's name and its place.
 type Name = (String, Place);
@@ -40,16 +45,6 @@ pub(crate) struct WorkloadSpec {
 pub(crate) enum KindSpec {
     Lnet(LnetSpec),
     Mpib(MpibSpec),
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct LnetSpec {
-    clients: Vec<Name>,
-    server: Name,
-    nis: u32,
-    role: Role,
-    write_interval: SimTime,
-    profile: lnet::Profile,
 }
 
 #[derive(Clone, Debug)]
@@ -99,106 +94,10 @@ const KINDS: &[&dyn Alternative<KindSpec>] = &[
     &alt("mpib", MPIB, "A job over MPIB.", KindSpec::Mpib),
 ];
 
-const LNET: Plain<LnetSpec> = plain(
-    "a map",
-    || MapOf("a workload `lnet`", lnet_keys()).schema(),
-    |context, node| MapOf("a workload `lnet`", lnet_keys()).parse(context, node),
-);
-
 const MPIB: Plain<MpibSpec> = plain(
     "a map",
     || MapOf("a workload `mpib`", mpib_keys()).schema(),
     |context, node| MapOf("a workload `mpib`", mpib_keys()).parse(context, node),
-);
-
-/// The keys of a workload `lnet`.
-pub(crate) fn lnet_keys() -> impl Keys<Value = LnetSpec> {
-    together(
-        (
-            need(
-                "client",
-                NAMES,
-                "The nodes that write; a range such as `vm1..vm8` is possible.",
-            ),
-            need(
-                "server",
-                Placed(Text("a name")),
-                "The node that they write to.",
-            ),
-            or(
-                "nis",
-                Literal::Whole(1),
-                count(1),
-                "Number of LNet interfaces of each node, on its first ports of `role`.",
-            ),
-            or(
-                "role",
-                Literal::Text("storage"),
-                Words(
-                    "role",
-                    &[("compute", Role::Compute), ("storage", Role::Storage)],
-                ),
-                "The role of the ports.",
-            ),
-            or(
-                "rpc",
-                Literal::Text("1MiB per 1s"),
-                RPC,
-                "How often each client writes 1 MiB.",
-            ),
-            or(
-                "profile",
-                Literal::Text("2.17"),
-                LNET_PROFILE,
-                "The LNet version, or document, whose behaviour is modelled.",
-            ),
-        ),
-        |_, _, (clients, server, nis, role, write_interval, profile)| {
-            Ok(LnetSpec {
-                clients,
-                server,
-                nis,
-                role,
-                write_interval,
-                profile,
-            })
-        },
-    )
-}
-
-/// `1MiB per 1s`: the size is fixed, the interval is not.
-const RPC: Plain<SimTime> = plain("`1MiB per TIME`", string_form, |context, node| {
-    let text = context.source.text(node, "`1MiB per 1s`")?;
-    let every = text
-        .split_once(" per ")
-        .filter(|(size, _)| size.trim() == "1MiB")
-        .and_then(|(_, time)| duration::parse(time))
-        .filter(|every| *every >= SimTime::from_ms(1));
-    every.ok_or_else(|| {
-        context
-            .source
-            .wrong(node.place, format!("invalid rate of RPCs `{text}`"))
-            .hint("write `1MiB per 1s`: every write is of 1 MiB, at most one a millisecond")
-    })
-});
-
-const LNET_PROFILE: Plain<lnet::Profile> = plain(
-    "`hld`, `2.15` or `2.17`",
-    || {
-        let names = lnet::Profile::ALL.map(lnet::Profile::name);
-        let texts = names.iter().map(|name| json!(name));
-        let numbers = names.iter().filter_map(|name| name.parse::<f64>().ok());
-        json!({ "enum": texts.chain(numbers.map(|number| json!(number))).collect::<Vec<_>>() })
-    },
-    |context, node| {
-        let source = &context.source;
-        let text = source.text(node, "a profile of LNet")?;
-        let mut all = lnet::Profile::ALL.into_iter();
-        all.find(|profile| profile.name() == text).ok_or_else(|| {
-            let names = lnet::Profile::ALL.map(lnet::Profile::name);
-            source.unknown(node.place, "profile", &text, names)
-        })
-    },
 );
 
 /// The keys of a workload `mpib`.

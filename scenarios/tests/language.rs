@@ -15,6 +15,8 @@ fn around(action: &str, expectation: &str) -> String {
     let both = format!("{action} {expectation}");
     let arms = if expectation.contains("healthz:") {
         "arms: [ process ]\n"
+    } else if both.contains("router-1") {
+        "world: storage-routed\nworkloads: { storage: { lnet: { client: client, server: server, routers: router-1..router-2 } } }\n"
     } else if both.contains(": storage") {
         "world: storage-pair\nworkloads: { storage: { lnet: { client: client, server: server } } }\n"
     } else if both.contains(": job") || both.contains("{ job:") {
@@ -24,7 +26,7 @@ fn around(action: &str, expectation: &str) -> String {
     } else {
         ""
     };
-    let victim = if arms.contains("storage-pair") {
+    let victim = if arms.contains("lnet") {
         "{ node: client, role: storage, nth: 1 }"
     } else {
         "{ nth: 1 }"
@@ -518,6 +520,13 @@ fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&st
 #[case::an_unknown_manager("{ subnet_manager: §takeover }", &["`takeover`", "did you mean `take_over`"])]
 #[case::sweeps_without_end("{ sweep_every: §0s }", &["must be above zero"])]
 #[case::half_heeded("{ sweep_every: 9s, traps: §some }", &["unknown treatment of traps `some`", "`ignored`"])]
+#[case::all_and_a_pace("{ lnet_fault: storage, node: client, drop: true, one_in: 2, §all: true }", &["`all` and `one_in` in one line"])]
+#[case::all_and_an_interval("{ lnet_fault: storage, node: client, drop: true, every: 2s, §all: true }", &["`all` and `every` in one line"])]
+#[case::all_that_are_late("{ lnet_fault: storage, node: client, delay: 2s, §all: true }", &["`all` with `delay`", "leave it out"])]
+#[case::not_all("{ lnet_fault: storage, node: client, drop: true, all: §false }", &["`all: false` says nothing"])]
+#[case::too_many_bytes("{ lnet_get: storage, node: client, to: 10.1.2.1@o2ib, bytes: §1048577 }", &["out of range"])]
+#[case::request_to_a_net("{ lnet_put: storage, node: client, to: §\"*@o2ib\" }", &["invalid NID `*@o2ib`"])]
+#[case::no_ack("{ lnet_put: storage, node: client, to: 10.1.2.1@o2ib, ack: §false }", &["`ack: false` says nothing"])]
 #[case::random_alone("{ lnet_fault: storage, node: client, drop: true, §random: true }", &["`random` without `every`"])]
 fn a_wrong_action_is_refused_at_its_place(#[case] action: &str, #[case] says: &[&str]) {
     check_refused(&around(action, "nothing"), says);
@@ -568,6 +577,9 @@ fn a_wrong_action_is_refused_at_its_place(#[case] action: &str, #[case] says: &[
 #[case::loud_rules("{ rules: §loud }", &["unknown word after `rules` `loud`", "`silent`"])]
 #[case::a_port_out_of_range("{ cleared: { name: mlx5_3, port: §300 } }", &["out of range"])]
 #[case::counter_of_an_interface("{ lnet_stat: storage, ni: victim, counter: §resend_count, is: 0 }", &["unknown counter of an LNet interface `resend_count`", "`sent_put`"])]
+#[case::event_of_lnet("{ lnet_ulp: storage, node: client, event: §TIMEOUT, status: ok, is: 0 }", &["unknown event of LNet `TIMEOUT`", "`UNLINK`"])]
+#[case::status_of_an_event("{ lnet_ulp: storage, node: client, event: SEND, status: §timeout, is: 0 }", &["unknown status of an event `timeout`", "`timed_out`"])]
+#[case::state_of_a_route("{ lnet_route: storage, node: client, gateway: router-1, state: §dead }", &["unknown state of a route `dead`", "`down`"])]
 #[case::half_a_second("{ lnet: storage, ni: victim, next_ping: §1500ms }", &["whole seconds"])]
 #[case::counter_of_mpib("{ mpib_stat: job, node: vm1, counter: §retries, is: 0 }", &["unknown counter of MPIB `retries`", "`sout_retries`"])]
 #[case::bytes_of_a_pair("{ mpib_stat: job, node: vm1, counter: sup_bytes_sent, §pair: vm2, is: 0 }", &["`sup_bytes_sent` is of a node"])]

@@ -6,7 +6,7 @@ use director::{RunningWorkloads, WorkloadError};
 use fabric::{Action, DeviceAction, Fabric, FunctionRef, PortAction, Timing};
 use lnet::{
     FaultEffect, FaultRule, MsgStatus, NiPlan, NidPattern, NodePlan, Pace, Param, Patience,
-    Profile, Side, StoragePlan,
+    Profile, Request, RouteSpec, Side, StoragePlan, UlpEvent, UlpResult, Verb,
 };
 use mpib::{
     AgentAction, Counter, HostPlan, JobPlan, PerRail, Rail, RailMask, RailPlan, Retries,
@@ -69,6 +69,9 @@ fn storage_node(node: &str) -> NodePlan {
     NodePlan {
         name: node.into(),
         nis: nis.to_vec(),
+        routing: false,
+        discovery: true,
+        routes: Vec::new(),
     }
 }
 
@@ -418,6 +421,79 @@ fn an_interface_is_changed_by_hand() {
         let other = 5 - preferred;
         assert!(sent(preferred) > 0 && sent(other) == 0, "{change:?}");
     }
+}
+
+/// A GET and a PUT by hand are answered, and the layer above is told so; the traffic of the workload asks for no ACK.
+#[test]
+fn a_request_by_hand_is_sent_and_told() {
+    let mut fabric = world();
+    let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
+    let told = |running: &RunningWorkloads, event| {
+        let of = CounterOf::LnetUlp(event, UlpResult::Ok);
+        count(running, "storage", "vm1", of)
+    };
+    for (verb, event) in [(Verb::Get, UlpEvent::Reply), (Verb::PutAck, UlpEvent::Ack)] {
+        assert_eq!(told(&running, event), Some(0), "{verb:?}");
+        let request = Request {
+            node: "vm1".into(),
+            verb,
+            source: None,
+            destination: storage_node("vm2").nis[0].nid.clone(),
+            length: 4096,
+            portal: 0,
+        };
+        let workload = "storage".to_owned();
+        let send = WorkloadAction::LnetSend { workload, request };
+        running.act(&send, &fabric).expect("it is possible");
+        let second = if verb == Verb::Get { 1 } else { 2 };
+        followed_to(&mut fabric, &mut running, second);
+        assert_eq!(told(&running, event), Some(1), "{verb:?}");
+    }
+    let away = CounterOf::LnetUlp(UlpEvent::Send, UlpResult::Ok);
+    assert_eq!(count(&running, "storage", "vm9", away), None);
+}
+
+/// The route of `vm1` to `vm2` goes by `vm3`, and is down once the router has not answered its ping of the minute.
+#[test]
+fn a_route_is_up_while_its_router_answers() {
+    let mut plans = plans();
+    let far = |ni: &NiPlan| ni.nid.to_string().replace("@o2ib", "@o2ib1");
+    let Some(Plan::Storage(storage)) = plans.get_mut("storage") else {
+        panic!("storage is among them");
+    };
+    let mut router = storage_node("vm3");
+    router.routing = true;
+    router.nis[1].nid = far(&router.nis[1]).parse().expect("a NID");
+    for ni in &mut storage.nodes[1].nis {
+        ni.nid = far(ni).parse().expect("a NID");
+    }
+    for (node, net, by) in [(0, "o2ib1", 0), (1, "o2ib", 1)] {
+        storage.nodes[node].routes.push(RouteSpec {
+            net: net.parse().expect("a net"),
+            gateway: router.nis[by].nid.clone(),
+            priority: 0,
+            hops: 1,
+        });
+    }
+    let gateway = router.nis[0].nid.clone();
+    storage.nodes.push(router);
+    let names = ["vm1", "vm2", "vm3"];
+    let mut fabric = world_of(&names);
+    let mut running = RunningWorkloads::start(&plans, &fabric).expect("they can be begun");
+    let up = |running: &RunningWorkloads, node: &str| {
+        count(running, "storage", node, CounterOf::LnetRoute(gateway.clone()))
+    };
+    followed_to(&mut fabric, &mut running, 10);
+    assert_eq!(up(&running, "vm1"), Some(1));
+    assert_eq!(up(&running, "vm2"), None, "its route is by the other side");
+    assert!(running.stats("storage").expect("it runs").done >= 10);
+    running.node_goes(&"vm3".into(), &fabric);
+    followed_to(&mut fabric, &mut running, 59);
+    assert_eq!(up(&running, "vm1"), Some(1), "nobody has pinged it yet");
+    followed_to(&mut fabric, &mut running, 70);
+    assert_eq!(up(&running, "vm1"), Some(0));
+    running.node_goes(&"vm1".into(), &fabric);
+    assert_eq!(up(&running, "vm1"), None, "LNet is not loaded");
 }
 
 /// A message of 1 MiB ten times a second on SUP, inside an island.

@@ -246,6 +246,40 @@ fn a_counter_is_as_expected_in_one_tick(
     assert_eq!(told, came);
 }
 
+/// A route is up or down, and what the layer above was told is named by event and status.
+#[test]
+fn a_route_is_told_by_its_state_and_an_event_by_its_status() {
+    let gateway: Nid = "10.1.3.1@o2ib".parse().expect("a NID");
+    let event = CounterOf::LnetUlp(UlpEvent::Unlink, UlpResult::TimedOut);
+    for (of, wanted, expected, came) in [
+        (
+            CounterOf::LnetRoute(gateway),
+            0,
+            "the route by 10.1.3.1@o2ib of node-a: down",
+            "poll 0: the route by 10.1.3.1@o2ib up",
+        ),
+        (
+            event,
+            7,
+            "UNLINK timed_out of node-a: 7",
+            "poll 0: UNLINK timed_out 1",
+        ),
+    ] {
+        let counter = WorkloadCounter {
+            workload: "storage".to_owned(),
+            node: node_a(),
+            of,
+        };
+        let mut truth = truth(&[FAILED; 2]);
+        for tick in &mut truth.ticks {
+            tick.counters.insert(counter.clone(), 1);
+        }
+        let is = wanted..=wanted;
+        let told = rendered(count(&CountIs { counter, is }, window(0, 1), &truth));
+        assert_eq!(told, Some((expected.to_owned(), vec![came.to_owned()])));
+    }
+}
+
 fn found(verdict: Verdict, lead_ns: Option<i64>) -> Option<WorkloadVerdict> {
     Some(WorkloadVerdict { verdict, lead_ns })
 }

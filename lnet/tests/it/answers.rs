@@ -1,6 +1,8 @@
 //! The results of requests and their times: response tracking, late and unknown answers, deadlines,
 //! and the effect of unloading LNet ("lnet/lnet/lib-move.c", "lnet/lnet/lib-msg.c").
 
+use std::collections::BTreeSet;
+
 use lnet::{
     Ending, Errand, Lnet, MessageId, Notice, Pace, Param, Profile, Request, Side, Trouble,
     UlpEvent, UlpResult, Verb, What, Wire, WorkloadEvent,
@@ -319,4 +321,38 @@ fn requests_are_numbered_from_one() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
     let ids = [Verb::Put, Verb::Put, Verb::Put].map(|verb| send(&mut lnet, verb).to_string());
     assert_eq!(ids, ["1", "2", "3"]);
+}
+
+/// What the layer above was told is counted by node, event and result; an LNet that is loaded anew goes on counting.
+#[test]
+fn what_the_layer_above_was_told_is_counted() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let told = |lnet: &Lnet, event, result| lnet.told(&stage::name("A"), event, result);
+    assert_eq!(told(&lnet, UlpEvent::Send, UlpResult::Ok), 0);
+    send(&mut lnet, Verb::Put);
+    send(&mut lnet, Verb::PutAck);
+    lnet.advance(SimTime::from_secs(1));
+    assert_eq!(told(&lnet, UlpEvent::Send, UlpResult::Ok), 2);
+    assert_eq!(told(&lnet, UlpEvent::Ack, UlpResult::Ok), 1);
+    let lost = stage::rule(Pace::Every, lnet::FaultEffect::Drop);
+    lnet.add_rule(&stage::name("B"), lost).unwrap();
+    send(&mut lnet, Verb::Get);
+    lnet.advance(SimTime::from_secs(2));
+    load(&mut lnet, "A", false);
+    load(&mut lnet, "A", true);
+    assert_eq!(told(&lnet, UlpEvent::Send, UlpResult::Ok), 3);
+    assert_eq!(told(&lnet, UlpEvent::Unlink, UlpResult::Shutdown), 1);
+    assert_eq!(lnet.told(&stage::name("B"), UlpEvent::Send, UlpResult::Ok), 0);
+}
+
+/// A story names each result, and no two alike.
+#[test]
+fn every_result_has_a_name_of_its_own() {
+    let names: BTreeSet<&str> = UlpResult::all().map(UlpResult::name).collect();
+    assert_eq!(names.len(), UlpResult::all().count());
+    for name in ["ok", "timed_out", "unloaded", "remote_dropped", "network_timeout"] {
+        assert!(names.contains(name), "{name}");
+    }
+    let events = UlpEvent::ALL.map(UlpEvent::name);
+    assert_eq!(events, ["SEND", "ACK", "REPLY", "UNLINK"]);
 }

@@ -224,6 +224,18 @@ fn a_removed_device_leaves_the_flag_and_says_a_line() {
     );
 }
 
+/// Over TCP the netdev goes with the device, and that sets the flag.
+#[test]
+fn a_removed_netdev_of_tcp_sets_the_flag_and_says_nothing() {
+    let mut lnet = stage::lnet(stage::specs("mr-tcp", Profile::V2_17));
+    port(&mut lnet, "a1", PortEvent::Gone);
+    let happened = lnet.advance(SimTime::from_ms(1));
+    let node = lnet.node(&stage::name("A")).unwrap();
+    assert!(node.ni(&stage::nid("a1", "tcp")).unwrap().fatal);
+    let said = happened.iter().any(|entry| matches!(entry.what, What::Console(_)));
+    assert!(!said);
+}
+
 #[test]
 fn interfaces_in_recovery_are_named_on_the_console_once_a_minute() {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_15));

@@ -222,3 +222,86 @@ fn a_peer_without_discovery_keeps_one_source() {
     let page = Traces(lnet.trace()).why(id).unwrap();
     tells(&page, &["passed over, the peer keeps seeing one NI\n"]);
 }
+
+/// A network in which A reaches B by two routers, R and S; A's route by S has this priority.
+fn two_routers(priority: u32) -> Lnet {
+    let mut specs = stage::specs("routed", Profile::V2_17);
+    let nis = [("s1", "o2ib"), ("s2", "tcp")];
+    let mut second = stage::node("S", Profile::V2_17, &nis);
+    second.routing = true;
+    let mut route = specs[0].routes[0].clone();
+    route.gateway = stage::nid("s1", "o2ib");
+    route.priority = priority;
+    specs[0].routes.push(route);
+    specs.push(second);
+    let mut lnet = stage::lnet(specs);
+    lnet.record();
+    lnet
+}
+
+/// The gateways below the tries of a GET by A to B, each with its verdict.
+fn gateways(lnet: &mut Lnet) -> Vec<String> {
+    let request = Request {
+        node: stage::name("A"),
+        verb: Verb::Get,
+        source: None,
+        destination: stage::nid("b1", "tcp"),
+        length: 100,
+        portal: 8,
+    };
+    let id = lnet.send(request).unwrap();
+    lnet.advance(lnet.now() + SimTime::from_ms(10));
+    let page = Traces(lnet.trace()).why(id.to_string().parse().unwrap());
+    let page = page.unwrap();
+    let own = page.lines().skip_while(|line| !line.contains(" A: message"));
+    let own = own.skip(1).take_while(|line| line.starts_with("  "));
+    let rows = own.filter(|line| line.trim().starts_with("gateway"));
+    let row = |line: &str| {
+        let nid = line.split_whitespace().nth(1).unwrap_or_default();
+        format!("{nid}{}", &line[line.find(", selected").unwrap()..])
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn the_gateways_of_a_try_are_told_with_what_each_lost_by() {
+    assert_eq!(
+        gateways(&mut two_routers(1)),
+        [
+            "r1@o2ib, selected 0 times: chosen",
+            "s1@o2ib, selected 0 times: passed over, priority"
+        ]
+    );
+    let mut in_turn = two_routers(0);
+    gateways(&mut in_turn);
+    assert_eq!(
+        gateways(&mut in_turn),
+        [
+            "r1@o2ib, selected 1 times: passed over, selected more often",
+            "s1@o2ib, selected 0 times: chosen"
+        ]
+    );
+}
+
+/// The router of the better priority does not answer its ping.
+#[test]
+fn a_gateway_whose_route_is_down_is_told_as_such() {
+    let mut lnet = two_routers(1);
+    let (node, loaded) = (stage::name("R"), false);
+    lnet.notify(Notice::Node { node, loaded }).unwrap();
+    lnet.advance(SimTime::from_secs(70));
+    assert_eq!(
+        gateways(&mut lnet),
+        [
+            "r1@o2ib, selected 1 times, its route is down: passed over, the route is down",
+            "s1@o2ib, selected 1 times: chosen"
+        ]
+    );
+}
+
+/// A message on a net of both ends has no gateway.
+#[test]
+fn a_message_that_stays_on_its_net_has_no_gateway() {
+    let page = check("mr", Profile::V2_17, |_| {});
+    assert!(!page.contains("gateway"), "{page}");
+}

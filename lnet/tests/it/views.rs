@@ -33,6 +33,7 @@ fn check(lnet: &Lnet, node: &str, view: View, keys: &[&str]) -> Vec<String> {
 #[rstest]
 #[case("net", View::Net, "lnetctl net show -v 2", "net:")]
 #[case("peer", View::Peer, "lnetctl peer show -v 2", "peer:")]
+#[case("route", View::Route, "lnetctl route show -v", "route:")]
 #[case("stats", View::Stats, "lnetctl stats show", "statistics:")]
 #[case("global", View::Global, "lnetctl global show", "global:")]
 #[case(
@@ -182,4 +183,39 @@ fn what_is_under_way_is_missing_from_the_credits_and_shown_in_bytes() {
     );
     let own = lnet.node(&stage::name("A")).unwrap().nis()[0].tx_credits;
     assert_eq!(own, 256);
+}
+
+/// The route of A by R, which is up until R does not answer its ping. A gateway that is not discovered is known by one
+/// interface, and its route by its hops.
+#[rstest]
+#[case(true, 1, "single-hop")]
+#[case(true, 2, "single-hop")]
+#[case(false, 1, "single-hop")]
+#[case(false, 2, "multi-hop")]
+fn a_route_is_shown_with_its_state(
+    #[case] discovery: bool,
+    #[case] hops: u32,
+    #[case] of_type: &str,
+) {
+    let mut specs = stage::specs("routed", Profile::V2_17);
+    specs[0].routes[0].hops = hops;
+    specs[0].routes[0].priority = 3;
+    specs[0].discovery = discovery;
+    let mut lnet = stage::lnet(specs);
+    let shown = |lnet: &Lnet, state: &str| {
+        let expected = format!(
+            "route:\n    - net: tcp\n      gateway: r1@o2ib\n      hop: {hops}\n      priority: 3\n      \
+             state: {state}\n      type: {of_type}\n"
+        );
+        assert_eq!(lnet.show(&stage::name("A"), View::Route), Ok(expected));
+    };
+    shown(&lnet, "up");
+    assert_eq!(
+        lnet.show(&stage::name("R"), View::Route),
+        Ok("route:\n".to_owned())
+    );
+    let (node, loaded) = (stage::name("R"), false);
+    lnet.notify(Notice::Node { node, loaded }).unwrap();
+    lnet.advance(SimTime::from_secs(70));
+    shown(&lnet, "down");
 }

@@ -38,6 +38,9 @@ fn node((number, name): (usize, &str)) -> NodePlan {
     NodePlan {
         name: name.into(),
         nis: vec![ni(0), ni(1)],
+        routing: false,
+        discovery: true,
+        routes: Vec::new(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! LNet as a story's nodes see it at an instant, in the format of `lnetctl`.
 //!
 //! The world is played without a monitor ([`freeze_at`]). Start at [`lnet_page`]; [`trace_page`] has
-//! the messages, [`over_page`] a span of time.
+//! the messages, [`over_page`] a span of time; [`imported`] makes a scenario of what `lnetctl export` wrote.
 
+mod import;
 mod over;
 
 use lnet::{Lnet, Traces, View};
@@ -12,10 +13,11 @@ use std::borrow::Cow;
 
 use director::{Director, FreezeError, freeze_at};
 
+pub(crate) use import::imported;
 pub(crate) use over::over_page;
 
-/// The default views.
-const VIEWS: [View; 3] = [View::Net, View::Peer, View::Stats];
+/// The default views; a node without routes has no page of them.
+const VIEWS: [View; 4] = [View::Net, View::Peer, View::Route, View::Stats];
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +70,7 @@ pub(crate) struct LnetAsked<'a> {
     pub(crate) workload: Option<&'a str>,
     /// A node; all on LNet by default.
     pub(crate) node: Option<&'a str>,
-    /// A view, such as `net`; `net`, `peer` and `stats` by default.
+    /// A view, such as `net`; `net`, `peer`, `route` where there are routes, and `stats` by default.
     pub(crate) view: Option<&'a str>,
 }
 
@@ -98,9 +100,16 @@ pub(crate) fn lnet_page(
     }
     let mut page = String::new();
     for (name, lnet) in nets {
-        let nodes = lnet.nodes().map(|node| node.name());
-        for node in nodes.filter(|node| asked.node.is_none_or(|asked| asked == node.as_str())) {
-            for view in &views {
+        let nodes = lnet.nodes();
+        for held in nodes.filter(|node| {
+            asked
+                .node
+                .is_none_or(|asked| asked == node.name().as_str())
+        }) {
+            let node = held.name();
+            let empty =
+                |view: View| asked.view.is_none() && view == View::Route && held.routes().is_empty();
+            for view in views.iter().filter(|view| !empty(**view)) {
                 let command = view.command();
                 let now = director.fabric().now();
                 page += &format!("---\n# {command} on {node}, workload {name}, at {now}\n");

@@ -181,6 +181,7 @@ fn every_exit_code_is_explained_in_the_words_of_the_document(#[case] words: &[&s
 #[case(&["lnet", "show", "lnet/cable-out-for-five-seconds", "client", "--over", "9s..12s"], "in recovery  errors  resend_count  response_timeout_count\n9s    up 1000 ")]
 #[case(&["lnet", "show", "lnet/cable-out-for-five-seconds", "client", "--over", "9s..12s"], "\n10s   fatal 1000 ")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--why", "1"], "\n  first timer to run out: none\n  blamed: no interface\n")]
+#[case(&["lnet", "show", "lnet/router-dies-and-another-carries", "client", "--at", "12s"], "# lnetctl route show -v on client, workload storage, at 12s\nroute:\n    - net: o2ib1\n      gateway: 10.1.3.1@o2ib\n")]
 #[case(&["link", "show", "link/cable-port-or-host", "--summary"], "\nhost-1 hfi1_2/1  Down (Neigh Unknown)  Polling   Neigh Unknown   None                    None                   30s\nleaf-3 port 1    Down (Neigh Unknown)  Polling   Neigh Unknown   None                    None                   30s\n-> the cable: neither end took it down\n")]
 #[case(&["link", "show", "link/cable-port-or-host", "--summary"], "\n-> the switch port took it down: Switch Mgmt\n")]
 #[case(&["link", "show", "link/cable-port-or-host", "--summary"], "\n-> the host's port stays down: SMA disabled\n")]

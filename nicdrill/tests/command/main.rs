@@ -24,6 +24,7 @@ mod judged;
 mod known;
 mod leftovers;
 mod listed;
+mod lnet_import;
 mod lnet_page;
 mod made_up_vendor;
 mod manners;

@@ -1,6 +1,6 @@
 //! Expectations about the counters of workloads: LNet's, and those of a job over MPIB.
 
-use lnet::{NiStats, Statistics};
+use lnet::{NiStats, Statistics, UlpEvent, UlpResult};
 use mpib::Counter;
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::world_facts::INTERFACE;
 use crate::bound::RANGE;
 use crate::expect::{CountOfSpec, CountSpec, ExpectationSpec};
 use crate::keys::{maybe, need};
-use crate::kind::{Placed, Plain, Text, plain};
+use crate::kind::{Placed, Plain, Text, Words, plain};
 use crate::map::AtMostOne;
 use crate::row::{Row, word};
 use crate::values::NODE_NAME;
@@ -39,6 +39,47 @@ pub(crate) const COUNTERS: &[&dyn Row<ExpectationSpec>] = &[
                 return Err(line.source().unknown(place, whose, &counter, known));
             }
             let of = CountOfSpec::Lnet { counter, interface };
+            Ok(ExpectationSpec::Count(CountSpec { workload, of, is }))
+        },
+    ),
+    &word(
+        "lnet_ulp",
+        Text("a workload `lnet`"),
+        "How often LNet had told the layer above on `node` of an event with this status, up to one of the window's polls: requests of the workload, and of `lnet_put` and `lnet_get`.",
+        "{ lnet_ulp: storage, node: server, event: UNLINK, status: timed_out, is: \">= 1\" }",
+        (
+            need(
+                "event",
+                ULP_EVENT,
+                "The event (`LNET_EVENT_…`): `SEND` that the request was sent or failed to be, `ACK` and `REPLY` that it was answered, `UNLINK` that nothing follows.",
+            ),
+            need(
+                "status",
+                ULP_STATUS,
+                "Its status: `ok`, `timed_out` for want of an answer, `unloaded` with LNet itself, or the status of the last try, such as `remote_dropped`.",
+            ),
+            need("is", RANGE, "How often."),
+        ),
+        |_, workload, (event, status, is)| {
+            let of = CountOfSpec::LnetUlp(event, status);
+            Ok(ExpectationSpec::Count(CountSpec { workload, of, is }))
+        },
+    ),
+    &word(
+        "lnet_route",
+        Text("a workload `lnet`"),
+        "The state of a route of `node` in one of the window's polls, as `lnetctl route show -v` prints it.",
+        "{ lnet_route: storage, node: client, gateway: router-1, state: down }",
+        (
+            need("gateway", Placed(NODE_NAME), "The router."),
+            need(
+                "state",
+                Words("state of a route", &[("up", 1), ("down", 0)]),
+                "Its state.",
+            ),
+        ),
+        |_, workload, ((gateway, place), up): (_, u64)| {
+            let (of, is) = (CountOfSpec::LnetRoute(gateway, place), up..=up);
             Ok(ExpectationSpec::Count(CountSpec { workload, of, is }))
         },
     ),
@@ -105,6 +146,25 @@ const LNET_COUNTER: Plain<String> = plain(
         json!({ "enum": node_counters().chain(of_nis).collect::<Vec<_>>() })
     },
     |context, node| context.source.text(node, "a counter of LNet"),
+);
+
+const ULP_EVENT: Plain<UlpEvent> = plain(
+    "an event",
+    || json!({ "enum": UlpEvent::ALL.map(UlpEvent::name) }),
+    |context, node| {
+        let words = UlpEvent::ALL.map(|event| (event.name(), event));
+        context.source.choice(node, "event of LNet", &words)
+    },
+);
+
+const ULP_STATUS: Plain<UlpResult> = plain(
+    "a status",
+    || json!({ "enum": UlpResult::all().map(UlpResult::name).collect::<Vec<_>>() }),
+    |context, node| {
+        let words: Vec<(&str, UlpResult)> =
+            UlpResult::all().map(|it| (it.name(), it)).collect();
+        context.source.choice(node, "status of an event", &words)
+    },
 );
 
 const MPIB_COUNTER: Plain<Counter> = plain(

@@ -175,6 +175,16 @@ impl LineResolver<'_> {
                 of,
                 change,
             } => vec![StepAction::Load(self.lnet_ni(workload, of, *change)?)],
+            VerbSpec::LnetSend { workload, send } => {
+                let requests = self.requests(workload, send)?;
+                let step = |request| {
+                    StepAction::Load(WorkloadAction::LnetSend {
+                        workload: workload.clone(),
+                        request,
+                    })
+                };
+                requests.into_iter().map(step).collect()
+            }
             VerbSpec::Agent { workload, agent } => {
                 self.known_workload(workload)?;
                 let action = self.agent(agent)?;

@@ -1,6 +1,6 @@
 //! The workloads that a story starts, and its actions on them.
 
-use lnet::{FaultRule, Nid, Param, Side, StoragePlan};
+use lnet::{FaultRule, Nid, Param, Request, Side, StoragePlan};
 use mpib::{AgentAction, JobPlan};
 use platforms::NodeName;
 
@@ -56,6 +56,13 @@ pub enum WorkloadAction {
         /// The change.
         change: NiChange,
     },
+    /// A single request by hand.
+    LnetSend {
+        /// Which workload.
+        workload: String,
+        /// The request, with the node that sends it.
+        request: Request,
+    },
     /// An action on a host's agent.
     Agent {
         /// Which workload.
@@ -85,6 +92,7 @@ impl WorkloadAction {
             | Self::NoRules { workload, .. }
             | Self::LnetParam { workload, .. }
             | Self::LnetNi { workload, .. }
+            | Self::LnetSend { workload, .. }
             | Self::Agent { workload, .. } => workload,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use lnet::{Nid, UlpEvent, UlpResult};
 use platforms::{NodeName, SlotRef};
 use simfs::SimTime;
 use workloads::{Cause, WorkloadOutcome};
@@ -56,6 +57,10 @@ pub enum CounterOf {
     Lnet(String),
     /// A counter of the LNet interface on this port, the node's own or a peer's, as [`lnet::NiStats::rows`] names it.
     LnetNi(SlotRef, String),
+    /// How often the layer above LNet was told this event with this result, since the start of the story.
+    LnetUlp(UlpEvent, UlpResult),
+    /// Whether the route by this gateway is up, as 1 or 0.
+    LnetRoute(Nid),
     /// A counter of a job, on the edge to another node or on all.
     Mpib(mpib::Counter, Option<NodeName>),
     /// The lines of the plugin's log with this text.
@@ -68,6 +73,8 @@ impl CounterOf {
     pub fn name(&self) -> String {
         match self {
             Self::Lnet(name) | Self::LnetNi(_, name) => name.clone(),
+            Self::LnetUlp(event, result) => format!("{} {}", event.name(), result.name()),
+            Self::LnetRoute(gateway) => format!("the route by {gateway}"),
             Self::Mpib(counter, _) => counter.name().to_owned(),
             Self::MpibLog(text) => format!("lines with `{text}`"),
         }

@@ -23,7 +23,7 @@ type Selectors = (
     Option<u32>,
 );
 
-type Paces = (Option<u32>, Option<u32>, Option<()>);
+type Paces = (Option<u32>, Option<u32>, Option<()>, Option<()>);
 
 /// The keys of a rule.
 pub(super) const fn fault_keys() -> impl Keys<Value = (FaultEffect, Selectors, Paces)> {
@@ -72,6 +72,15 @@ pub(super) const fn fault_keys() -> impl Keys<Value = (FaultEffect, Selectors, P
                 },
                 "With `every`: to the first message after a random time in each interval (`-n`).",
             ),
+            maybe(
+                "all",
+                Only {
+                    value: true,
+                    otherwise: "`all: false` says nothing",
+                    hint: Some("leave it out, or write `one_in` or `every`"),
+                },
+                "Applies to every message (`-x`), as without any pace; not with `delay`.",
+            ),
         ),
     )
 }
@@ -88,6 +97,12 @@ pub(super) fn fault_rule(
         ni: ni.as_ref().map(|(_, place)| *place),
     };
     let pattern = |named: Option<(NidPattern, Place)>| named.map_or(NidPattern::Any, |it| it.0);
+    if pace.3.is_some() && matches!(effect, FaultEffect::Delay(_)) {
+        let wrong = line
+            .source()
+            .wrong(line.fields.place_of("all"), "`all` with `delay`");
+        return Err(wrong.hint("a rule that delays has no such option: leave it out"));
+    }
     let rule = FaultRule {
         source: pattern(from),
         destination: pattern(to),
@@ -113,7 +128,7 @@ const PATTERN: Plain<NidPattern> =
         })
     });
 
-const NID: Plain<Nid> = plain("a NID", string_form, |context, node| {
+pub(super) const NID: Plain<Nid> = plain("a NID", string_form, |context, node| {
     let text = context.source.text(node, "a NID")?;
     text.parse().map_err(|_| {
         let what = format!("invalid NID `{text}`");
@@ -179,7 +194,12 @@ const WHOLE_SECONDS: Plain<u32> = plain("a time in whole seconds", string_form, 
     Ok(u32::try_from(secs).unwrap_or(u32::MAX))
 });
 
-fn pace(line: &Line<'_, '_>, (one_in, every, random): Paces) -> Parsed<Pace> {
+fn pace(line: &Line<'_, '_>, (one_in, every, random, all): Paces) -> Parsed<Pace> {
+    let other = [("one_in", one_in.is_some()), ("every", every.is_some())];
+    if let (Some(()), Some((other, _))) = (all, other.iter().find(|(_, there)| *there)) {
+        let what = format!("`all` and `{other}` in one line");
+        return Err(line.source().wrong(line.fields.place_of("all"), what));
+    }
     if random.is_some() && every.is_none() {
         let what = "`random` without `every`";
         let wrong = line.source().wrong(line.fields.place_of("random"), what);

@@ -1,18 +1,18 @@
-//! Verbs about workloads: LNet's fault rules, and MPIB's agents.
+//! Verbs about workloads: LNet's fault rules and requests by hand, and MPIB's agents.
 //!
 //! Whether a workload of the given name exists is checked when the story is resolved in a world.
 
-use lnet::Param;
+use lnet::{Nid, Param, Verb, WRITE_BYTES};
 use mpib::SupBandwidth;
-use platforms::yaml::{Node, Value};
+use platforms::yaml::{Node, Place, Value};
 use serde_json::json;
 
-use super::fault_rule::{fault_keys, fault_rule};
-use super::spec::{AgentSpec, VerbSpec};
+use super::fault_rule::{NID, fault_keys, fault_rule};
+use super::spec::{AgentSpec, SendSpec, VerbSpec};
 use crate::context::Context;
 use crate::expectations::INTERFACE;
-use crate::keys::{maybe, need};
-use crate::kind::{Parsed, Placed, Plain, Text, Words, any_of, count, number, plain};
+use crate::keys::{Keys, Literal, maybe, need, or};
+use crate::kind::{Only, Parsed, Placed, Plain, Text, Words, any_of, count, number, plain};
 use crate::map::{Alternative, AtMostOne, OneOf, alt};
 use crate::row::{Row, word};
 use crate::story::NiChange;
@@ -94,6 +94,40 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
         },
     ),
     &word(
+        "lnet_put",
+        Text("a workload `lnet`"),
+        "Sends a single PUT from a node (`LNetPut`); `nicdrill lnet show --trace` lists it.",
+        "{ lnet_put: storage, node: client, to: 10.1.2.1@o2ib, ack: true }",
+        (
+            send_keys(),
+            maybe(
+                "ack",
+                Only {
+                    value: true,
+                    otherwise: "`ack: false` says nothing",
+                    hint: Some("leave it out: without it no ACK is asked for"),
+                },
+                "Asks the receiver for an ACK (`LNET_ACK_REQ`), and waits for it.",
+            ),
+        ),
+        |_, workload, (keys, ack)| {
+            let verb = if ack.is_some() { Verb::PutAck } else { Verb::Put };
+            let send = sending(verb, keys);
+            Ok(VerbSpec::LnetSend { workload, send })
+        },
+    ),
+    &word(
+        "lnet_get",
+        Text("a workload `lnet`"),
+        "Sends a single GET from a node (`LNetGet`); to the portal 0 it is `lnetctl ping`.",
+        "{ lnet_get: storage, node: client, to: 10.1.2.1@o2ib }",
+        send_keys(),
+        |_, workload, keys| {
+            let send = sending(Verb::Get, keys);
+            Ok(VerbSpec::LnetSend { workload, send })
+        },
+    ),
+    &word(
         "hint",
         Text("a workload `mpib`"),
         "The agent of a node writes a hint for the pair of this node and another.",
@@ -136,6 +170,42 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
         },
     ),
 ];
+
+type Send = ((Nid, Place), Option<(Nid, Place)>, u64, u32);
+
+/// The keys of a single request.
+const fn send_keys() -> impl Keys<Value = Send> {
+    (
+        need("to", Placed(NID), "The NID that it is sent to."),
+        maybe(
+            "from",
+            Placed(NID),
+            "The NID of the node to send it by; selection chooses one by default.",
+        ),
+        or(
+            "bytes",
+            Literal::Whole(0),
+            number(0, WRITE_BYTES),
+            "The number of bytes that it carries or asks for, up to 1 MiB.",
+        ),
+        or(
+            "portal",
+            Literal::Whole(0),
+            count(0),
+            "The portal; 0 is LNet's own.",
+        ),
+    )
+}
+
+fn sending(verb: Verb, (to, from, length, portal): Send) -> SendSpec {
+    SendSpec {
+        verb,
+        to,
+        from,
+        length,
+        portal,
+    }
+}
 
 const PARAM: Plain<Param> = plain(
     "a parameter of LNet",

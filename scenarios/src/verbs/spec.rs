@@ -3,7 +3,7 @@
 //! [`crate::verbs`] parses it; [`crate::resolve::action_resolver`] resolves its ports and devices.
 
 use fabric::{Action, DeviceAction, PortAction, PortsAction};
-use lnet::{FaultRule, Param};
+use lnet::{FaultRule, Nid, Param, Verb};
 use mpib::SupBandwidth;
 use platforms::LinkLayer;
 use platforms::yaml::Place;
@@ -70,6 +70,8 @@ pub(crate) enum VerbSpec {
         of: (bool, Subjects),
         change: NiChange,
     },
+    /// A single request over LNet.
+    LnetSend { workload: String, send: SendSpec },
     /// An action on the agent of a node.
     Agent { workload: String, agent: AgentSpec },
     /// The RDMA driver attaches again, with new device names.
@@ -95,6 +97,16 @@ pub(crate) enum VerbSpec {
     Monitor(MonitorSpec),
     /// A change of the state file.
     StateFile(StateFileAction),
+}
+
+/// A request over LNet, with the places of its NIDs.
+#[derive(Clone, Debug)]
+pub(crate) struct SendSpec {
+    pub(crate) verb: Verb,
+    pub(crate) to: (Nid, Place),
+    pub(crate) from: Option<(Nid, Place)>,
+    pub(crate) length: u64,
+    pub(crate) portal: u32,
 }
 
 /// An action of an agent, with the other node of a pair unresolved.

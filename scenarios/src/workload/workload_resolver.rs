@@ -1,12 +1,11 @@
-//! Resolves workloads in a world: their nodes and ports.
+//! Resolves workloads in a world: their nodes and ports. `storage_resolver` does so for LNet.
 
-use lnet::{NiPlan, NodePlan, Patience, StoragePlan};
 use mpib::{HostPlan, JobPlan, Pause, PerRail, Rail, RailPlan, SupBandwidth, Traffic};
 use platforms::yaml::Place;
 use platforms::{NodeName, PortRef};
 use simfs::SimTime;
 
-use super::{EdgesSpec, KindSpec, LnetSpec, MpibSpec, Name, WorkloadSpec};
+use super::{EdgesSpec, KindSpec, MpibSpec, Name, WorkloadSpec};
 use crate::error::Unfit;
 use crate::reader::Source;
 use crate::resolve::known_node;
@@ -14,9 +13,9 @@ use crate::resolved_world::ResolvedWorld;
 use crate::story::Plan;
 
 /// Context for resolving a workload.
-struct WorkloadResolver<'a> {
-    source: &'a Source<'a>,
-    resolved: &'a ResolvedWorld,
+pub(super) struct WorkloadResolver<'a> {
+    pub(super) source: &'a Source<'a>,
+    pub(super) resolved: &'a ResolvedWorld,
     place: Place,
 }
 
@@ -40,66 +39,9 @@ impl WorkloadSpec {
 }
 
 impl WorkloadResolver<'_> {
-    fn node(&self, (name, place): &Name) -> Result<NodeName, Unfit> {
+    pub(super) fn node(&self, (name, place): &Name) -> Result<NodeName, Unfit> {
         known_node(self.source, self.resolved, name, *place)?;
         Ok(NodeName::from(name.as_str()))
-    }
-
-    fn storage(&self, spec: &LnetSpec) -> Result<StoragePlan, Unfit> {
-        let clients = spec.clients.iter().map(|name| self.node(name));
-        let clients: Vec<NodeName> = clients.collect::<Result<_, _>>()?;
-        let server = self.node(&spec.server)?;
-        if clients.contains(&server) {
-            let what = format!("`{server}` cannot be its own client");
-            return Err(self.source.wrong(spec.server.1, what).into());
-        }
-        let nodes = clients.iter().chain([&server]).enumerate();
-        let nodes = nodes.map(|(number, node)| self.lnet_node(number, node, spec));
-        Ok(StoragePlan {
-            profile: spec.profile,
-            nodes: nodes.collect::<Result<_, _>>()?,
-            clients,
-            server,
-            patience: Patience {
-                write_interval: spec.write_interval,
-                ..Patience::default()
-            },
-            traced: false,
-        })
-    }
-
-    /// A node's first ports of the role that are in use at rest, as interfaces.
-    fn lnet_node(
-        &self,
-        number: usize,
-        node: &NodeName,
-        spec: &LnetSpec,
-    ) -> Result<NodePlan, Unfit> {
-        let ports = (0..self.resolved.ports.len()).filter(|port| {
-            self.resolved.node_of(*port) == node && self.resolved.ports[*port].has(spec.role)
-        });
-        let ports: Vec<usize> = ports.take(spec.nis as usize).collect();
-        if ports.len() < spec.nis as usize {
-            return Err(Unfit::lacks(format!(
-                "`nis: {}` is asked for, `{node}` has {} healthy ports of the role",
-                spec.nis,
-                ports.len()
-            )));
-        }
-        // Chosen: 250 nodes fill an octet, and an interface is the last one.
-        let (high, low) = (1 + number / 250, 1 + number % 250);
-        let ni = |(nth, port): (usize, usize)| NiPlan {
-            slot: self.resolved.slot(port),
-            port: self.port_ref(port),
-            nid: format!("10.{high}.{low}.{}@o2ib", nth + 1)
-                .parse()
-                .expect("a dotted address and a net are a NID"),
-            interface: self.resolved.ports[port].field_text("netdev"),
-        };
-        Ok(NodePlan {
-            name: node.clone(),
-            nis: ports.into_iter().enumerate().map(ni).collect(),
-        })
     }
 
     fn job(&self, spec: &MpibSpec) -> Result<JobPlan, Unfit> {
@@ -208,7 +150,7 @@ impl WorkloadResolver<'_> {
         })
     }
 
-    fn port_ref(&self, port: usize) -> PortRef {
+    pub(super) fn port_ref(&self, port: usize) -> PortRef {
         let facts = &self.resolved.ports[port].facts;
         PortRef {
             node: self.resolved.node_of(port).clone(),

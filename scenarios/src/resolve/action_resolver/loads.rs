@@ -1,6 +1,6 @@
 //! Resolves what lines do to workloads: fault rules of LNet, and MPIB's agents.
 
-use lnet::{FaultRule, Nid, NidPattern, Side, StoragePlan};
+use lnet::{FaultRule, Nid, NidPattern, Request, Side, StoragePlan};
 use mpib::AgentAction;
 use platforms::NodeName;
 use platforms::yaml::Place;
@@ -10,7 +10,7 @@ use crate::error::Unfit;
 use crate::resolve::{known_node, known_workload, lnet_interface};
 use crate::story::{NiChange, Plan, WorkloadAction};
 use crate::subject::Subjects;
-use crate::verbs::spec::{AgentSpec, RulePlaces};
+use crate::verbs::spec::{AgentSpec, RulePlaces, SendSpec};
 
 impl LineResolver<'_> {
     pub(super) fn known_workload(&self, name: &str) -> Result<(), Unfit> {
@@ -87,6 +87,41 @@ impl LineResolver<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A request of each node that the line names, to a NID of the workload, by an own one if it is given.
+    pub(super) fn requests(&self, workload: &str, send: &SendSpec) -> Result<Vec<Request>, Unfit> {
+        let plan = self.storage(workload)?;
+        let nids = |of: Option<&NodeName>| -> Vec<String> {
+            let nodes = plan.nodes.iter();
+            let nodes = nodes.filter(|node| of.is_none_or(|of| node.name == *of));
+            let nis = nodes.flat_map(|node| &node.nis);
+            nis.map(|ni| ni.nid.to_string()).collect()
+        };
+        let check = |(nid, place): &(Nid, Place), whose: &str, known: &[String]| {
+            let (name, known) = (nid.to_string(), known.iter().map(String::as_str));
+            if known.clone().any(|known| known == name) {
+                return Ok(());
+            }
+            let what = format!("NID of `{whose}`");
+            Err(Unfit::from(self.source.unknown(*place, &what, &name, known)))
+        };
+        check(&send.to, workload, &nids(None))?;
+        let mut requests = Vec::new();
+        for node in self.each_node(|node| node)? {
+            if let Some(from) = &send.from {
+                check(from, node.as_str(), &nids(Some(&node)))?;
+            }
+            requests.push(Request {
+                node,
+                verb: send.verb,
+                source: send.from.as_ref().map(|(nid, _)| nid.clone()),
+                destination: send.to.0.clone(),
+                length: send.length,
+                portal: send.portal,
+            });
+        }
+        Ok(requests)
     }
 
     pub(super) fn agent(&self, spec: &AgentSpec) -> Result<AgentAction, Unfit> {

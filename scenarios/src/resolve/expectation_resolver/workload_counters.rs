@@ -1,5 +1,6 @@
 //! Resolves expected counters of workloads: which node counts, and what.
 
+use lnet::{Nid, NodePlan};
 use platforms::NodeName;
 use platforms::yaml::Place;
 
@@ -31,6 +32,15 @@ impl ExpectationResolver<'_> {
                 let of = CounterOf::Lnet(counter.clone());
                 (self.counting_node(spec, &nodes, line, around)?, of)
             }
+            CountOfSpec::LnetUlp(event, result) => {
+                let of = CounterOf::LnetUlp(*event, *result);
+                (self.counting_node(spec, &nodes, line, around)?, of)
+            }
+            CountOfSpec::LnetRoute(router, place) => {
+                let node = self.counting_node(spec, &nodes, line, around)?;
+                let gateway = self.gateway(spec, &node, router, *place)?;
+                (node, CounterOf::LnetRoute(gateway))
+            }
             CountOfSpec::Mpib { counter, pair } => {
                 let pair = pair.as_ref();
                 let pair = pair.map(|(name, place)| self.node_among(spec, &nodes, name, *place));
@@ -55,7 +65,10 @@ impl ExpectationResolver<'_> {
     /// The nodes of the workload, which is of the kind that the line is about.
     fn nodes_of(&self, spec: &CountSpec, line: &ExpectLine) -> Result<Vec<&NodeName>, Unfit> {
         match (&spec.of, self.plans.get(&spec.workload)) {
-            (CountOfSpec::Lnet { .. }, Some(Plan::Storage(plan))) => {
+            (
+                CountOfSpec::Lnet { .. } | CountOfSpec::LnetUlp(..) | CountOfSpec::LnetRoute(..),
+                Some(Plan::Storage(plan)),
+            ) => {
                 Ok(plan.nodes.iter().map(|node| &node.name).collect())
             }
             (CountOfSpec::Mpib { .. } | CountOfSpec::MpibLog(_), Some(Plan::Job(plan))) => {
@@ -63,13 +76,47 @@ impl ExpectationResolver<'_> {
             }
             (of, _) => {
                 let kind = match of {
-                    CountOfSpec::Lnet { .. } => "lnet",
-                    _ => "mpib",
+                    CountOfSpec::Mpib { .. } | CountOfSpec::MpibLog(_) => "mpib",
+                    _ => "lnet",
                 };
                 let what = format!("`{}` is no workload `{kind}`", spec.workload);
                 Err(self.source.wrong(line.place, what).into())
             }
         }
+    }
+
+    /// The gateway of a node's route by a router.
+    fn gateway(
+        &self,
+        spec: &CountSpec,
+        node: &NodeName,
+        router: &str,
+        place: Place,
+    ) -> Result<Nid, Unfit> {
+        let Some(Plan::Storage(plan)) = self.plans.get(&spec.workload) else {
+            unreachable!("`nodes_of` found its nodes");
+        };
+        let plans = plan.nodes.iter();
+        let routes = plans.filter(|of| of.name == *node).flat_map(|of| &of.routes);
+        let by: Vec<(&str, &Nid)> = routes
+            .filter_map(|route| {
+                let has = |of: &&NodePlan| of.nis.iter().any(|ni| ni.nid == route.gateway);
+                let router = plan.nodes.iter().find(has)?;
+                Some((router.name.as_str(), &route.gateway))
+            })
+            .collect();
+        if by.is_empty() {
+            let what = format!("`{node}` has no routes");
+            let hint = "`routers` of the workload gives them to its clients and its server";
+            return Err(self.source.wrong(place, what).hint(hint).into());
+        }
+        let known = by.iter().map(|(name, _)| *name);
+        let found = by.iter().find(|(name, _)| *name == router);
+        let Some((_, gateway)) = found else {
+            let what = format!("gateway of `{node}`");
+            return Err(self.source.unknown(place, &what, router, known).into());
+        };
+        Ok((*gateway).clone())
     }
 
     /// The one node that a line names, if it is one of the workload's.
@@ -87,6 +134,8 @@ impl ExpectationResolver<'_> {
         let hint = format!("write `node: …`, one of `{}`", known.join("`, `"));
         let what = match spec.of {
             CountOfSpec::MpibLog(_) => "the log of which node?",
+            CountOfSpec::LnetUlp(..) => "the layer above LNet on which node?",
+            CountOfSpec::LnetRoute(..) => "the route of which node?",
             _ => "the counter of which node?",
         };
         Err(self.source.wrong(line.place, what).hint(hint).into())

@@ -1,0 +1,246 @@
+//! `nicdrill lnet import`: a scenario whose client has the LNet that `lnetctl export` wrote on a node.
+//!
+//! Taken over are the number of interfaces on each net, routes, and the parameters of `global`. A story has its own
+//! addresses, and one net on each side; peers and tunables are left out. Start at [`imported`].
+
+use std::fmt::Write as _;
+
+use lnet::{Lnd, NetName, Nid, Param, Params, Profile};
+use platforms::yaml::{self, Node, Value, YamlError};
+
+/// The profile whose defaults are compared with the file.
+const PROFILE: Profile = Profile::V2_17;
+/// The number of routers in the world `storage-routed`.
+const ROUTERS: usize = 2;
+
+/// An exported file, for errors with their place.
+struct Exported<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+/// A route of the node.
+struct ExportedRoute {
+    net: NetName,
+    gateway: Nid,
+    hop: i64,
+    priority: i64,
+}
+
+/// The scenario, as YAML.
+///
+/// # Errors
+/// A [`YamlError`] if the text is no export, or one that a workload cannot have.
+pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
+    let root: Node = yaml::read(file, text)?;
+    let exported = Exported { file, text };
+    let (nis, tcp) = exported.interfaces(&root)?;
+    let routes = exported.routes(&root)?;
+    let (discovery, parameters) = exported.parameters(&root)?;
+    if let (Some((_, node)), true) = (routes.first(), tcp > 0) {
+        let what = "routes on a node that is on `tcp` and on `o2ib`";
+        let hint = "a workload has either; leave one of the nets or the routes out of the file";
+        return Err(exported.wrong(node, what).hint(hint));
+    }
+    let mut page = "scenario: the LNet of a node as it was exported\nwhy: >-\n  The client has the interfaces, \
+                    routes and parameters that `lnetctl export` wrote. Nothing is wrong yet.\n"
+        .to_owned();
+    let mut routers: Vec<&Nid> = Vec::new();
+    for (route, _) in &routes {
+        if !routers.contains(&&route.gateway) {
+            routers.push(&route.gateway);
+        }
+    }
+    if routers.len() > ROUTERS {
+        let _ = writeln!(page, "# It has {ROUTERS} routers: name a world of your own, with {}.", routers.len());
+    }
+    let world = if routers.is_empty() { "storage-pair" } else { "storage-routed" };
+    let _ = write!(
+        page,
+        "world: {world}\nworkloads:\n  storage:\n    lnet:\n      client: client\n      server: server\n      nis: {nis}\n"
+    );
+    if tcp > 0 {
+        let _ = writeln!(page, "      tcp: {tcp}");
+    }
+    if let Some((first, _)) = routes.first() {
+        let names: Vec<String> = (1..=routers.len()).map(|at| format!("router-{at}")).collect();
+        let _ = writeln!(page, "      routers: [ {} ]", names.join(", "));
+        if first.net.lnd() == Lnd::Sock {
+            page += "      server_net: tcp\n";
+        }
+        page += "      routes:\n";
+        for (route, _) in &routes {
+            let at = routers.iter().position(|router| **router == route.gateway);
+            let name = &names[at.expect("it was just collected")];
+            let (priority, hop) = (route.priority, route.hop);
+            let _ = writeln!(
+                page,
+                "        - {{ node: [ client, server ], gateway: {name}, priority: {priority}, hop: {hop} }}  # {}",
+                route.gateway
+            );
+        }
+    }
+    if !discovery {
+        page += "      discovery: { off: [ client ] }\n";
+    }
+    if !parameters.is_empty() {
+        page += "given:\n";
+        for (param, value) in parameters {
+            let _ = writeln!(
+                page,
+                "  - {{ lnet_set: storage, node: client, param: {param}, to: {value} }}"
+            );
+        }
+    }
+    page += "timeline:\n  - at: 0s\n    expect: [ { this_poll: baseline } ]\n  - at: 40s\n    expect: [ { workload: storage, outcome: survived } ]\nuntil: 40s\n";
+    Ok(page)
+}
+
+impl Exported<'_> {
+    fn wrong(&self, node: &Node, what: impl Into<String>) -> YamlError {
+        YamlError::at(self.file, self.text, node.place, what)
+    }
+
+    /// The number of interfaces on `o2ib` and on `tcp`.
+    fn interfaces(&self, root: &Node) -> Result<(usize, usize), YamlError> {
+        let mut nets: [Option<(NetName, usize)>; 2] = [None, None];
+        for net in items(root, "net") {
+            let of_type = entry(net, "net type").unwrap_or(net);
+            let name = of_type.to_string();
+            if name == "lo" {
+                continue;
+            }
+            let name: Option<NetName> = name.parse().ok();
+            let (at, driver) = match name.as_ref().map(NetName::lnd) {
+                Some(Lnd::O2ib) => (0, "o2ib"),
+                Some(Lnd::Sock) => (1, "tcp"),
+                _ => {
+                    let what = format!("a net of the type `{of_type}`");
+                    let hint = "the interfaces of a workload are on `o2ib` and `tcp`";
+                    return Err(self.wrong(of_type, what).hint(hint));
+                }
+            };
+            let name = name.expect("its driver is known");
+            if let Some((other, _)) = &nets[at] {
+                let what = format!("two nets of the driver of `{driver}`, `{other}` and `{name}`");
+                let hint = "a workload has one: leave the other out of the file";
+                return Err(self.wrong(of_type, what).hint(hint));
+            }
+            nets[at] = Some((name, items(net, "local NI(s)").len()));
+        }
+        let [o2ib, tcp] = nets.map(|net| net.map_or(0, |(_, count)| count));
+        if o2ib == 0 {
+            let what = "no interface on `o2ib`";
+            let hint = "`net:` has a list of nets, each with its `local NI(s):`, as `lnetctl export` writes it; a client is on `o2ib`";
+            return Err(self.wrong(root, what).hint(hint));
+        }
+        Ok((o2ib, tcp))
+    }
+
+    /// The routes with their places; all lead to one net.
+    fn routes<'n>(&self, root: &'n Node) -> Result<Vec<(ExportedRoute, &'n Node)>, YamlError> {
+        let mut routes: Vec<(ExportedRoute, &Node)> = Vec::new();
+        for node in items(root, "route") {
+            let text = |key| entry(node, key).map(ToString::to_string);
+            let net = text("net").and_then(|net| net.parse::<NetName>().ok());
+            let gateway = text("gateway").and_then(|nid| nid.parse::<Nid>().ok());
+            let Some((net, gateway)) = net.zip(gateway) else {
+                let wrong = self.wrong(node, "a route without a net and a gateway");
+                return Err(wrong.hint("such as `net: o2ib1` and `gateway: 10.0.1.9@o2ib`"));
+            };
+            if gateway.net().lnd() != Lnd::O2ib || net.lnd() == Lnd::Other {
+                let what = format!("a route from `{}` to `{net}`", gateway.net());
+                let hint = "routers lead from `o2ib` to another net of `o2ib` or `tcp`";
+                return Err(self.wrong(node, what).hint(hint));
+            }
+            if let Some((first, _)) = routes.first()
+                && first.net != net
+            {
+                let what = format!("routes to two nets, `{}` and `{net}`", first.net);
+                let hint = "the server of a workload is on one net: leave the other routes out";
+                return Err(self.wrong(node, what).hint(hint));
+            }
+            // -1 is a hop that was not stated, which counts as one.
+            let hop = self.number(node, "hop", 1)?.max(1);
+            let priority = self.number(node, "priority", 0)?;
+            let route = ExportedRoute { net, gateway, hop, priority };
+            routes.push((route, node));
+        }
+        Ok(routes)
+    }
+
+    /// Whether the node discovers, and the parameters that are not the defaults, in an order in which they can be set.
+    fn parameters(&self, root: &Node) -> Result<(bool, Vec<(Param, i64)>), YamlError> {
+        let Some(global) = entry(root, "global") else {
+            return Ok((true, Vec::new()));
+        };
+        let discovery = self.number(global, Param::Discovery.name(), 1)? != 0;
+        let mut params: Params = PROFILE.defaults();
+        let mut left = Vec::new();
+        for param in Param::ALL.into_iter().filter(|param| *param != Param::Discovery) {
+            if entry(global, param.name()).is_some() {
+                left.push((param, self.number(global, param.name(), 0)?));
+            }
+        }
+        let mut set = Vec::new();
+        // Some can be set only after others.
+        loop {
+            let before = left.len();
+            let mut refused = None;
+            left.retain(|(param, value)| {
+                if i64::from(params.get(*param)) == *value {
+                    return false;
+                }
+                match params.set(*param, *value) {
+                    Ok(()) => {
+                        set.push((*param, *value));
+                        false
+                    }
+                    Err(error) => {
+                        refused.get_or_insert((*param, error));
+                        true
+                    }
+                }
+            });
+            match refused {
+                None => return Ok((discovery, set)),
+                Some((param, error)) if left.len() == before => {
+                    let node = entry(global, param.name()).unwrap_or(global);
+                    let what = error.to_string();
+                    let what = what.split("\nhint: ").next().unwrap_or_default().to_owned();
+                    return Err(self.wrong(node, what).hint(error.hint()));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// A number below a key; `otherwise` without the key.
+    fn number(&self, node: &Node, key: &str, otherwise: i64) -> Result<i64, YamlError> {
+        match entry(node, key) {
+            None => Ok(otherwise),
+            Some(Node { value: Value::Whole(number), .. }) => Ok(*number),
+            Some(other) => {
+                let what = format!("`{key}` is {}", other.value.kind());
+                Err(self.wrong(other, what).hint("write a whole number"))
+            }
+        }
+    }
+}
+
+/// The value of a key; `None` if it is not there, or the node is no map.
+fn entry<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
+    let Value::Map(pairs) = &node.value else {
+        return None;
+    };
+    let found = pairs.iter().find(|(name, _)| name.name == key);
+    found.map(|(_, node)| node)
+}
+
+/// The items of the list below a key; none if there is no such list.
+fn items<'n>(node: &'n Node, key: &str) -> &'n [Node] {
+    match entry(node, key).map(|node| &node.value) {
+        Some(Value::List(items)) => items,
+        _ => &[],
+    }
+}

@@ -1,0 +1,89 @@
+//! `nicdrill lnet import`: what `lnetctl export` wrote becomes a scenario that passes, or is refused with the place.
+
+use rstest::rstest;
+
+use crate::scratch::Scratch;
+
+/// A node with two interfaces on `o2ib`, and these further sections.
+fn exported(sections: &str) -> String {
+    format!(
+        "net:\n    - net type: lo\n      local NI(s):\n        - nid: 0@lo\n    - net type: o2ib\n      local NI(s):\n\
+         \x20       - nid: 10.0.1.1@o2ib\n          interfaces:\n              0: ib0\n        - nid: 10.0.1.2@o2ib\n\
+         {sections}"
+    )
+}
+
+const ROUTES: &str = "route:\n    - net: tcp\n      gateway: 10.0.1.101@o2ib\n      hop: -1\n      priority: 0\n    \
+                      - net: tcp\n      gateway: 10.0.1.102@o2ib\n      hop: 2\n      priority: 1\n";
+const TCP: &str = "    - net type: tcp\n      local NI(s):\n        - nid: 192.168.0.1@tcp\n";
+
+#[rstest]
+#[case::interfaces("", &["world: storage-pair\n", "      nis: 2\n"], &["tcp", "routers", "given", "discovery"])]
+#[case::tcp(TCP, &["      nis: 2\n      tcp: 1\n"], &["routers"])]
+#[case::routes(ROUTES, &[
+    "world: storage-routed\n",
+    "      routers: [ router-1, router-2 ]\n      server_net: tcp\n      routes:\n",
+    "        - { node: [ client, server ], gateway: router-1, priority: 0, hop: 1 }  # 10.0.1.101@o2ib\n",
+    "        - { node: [ client, server ], gateway: router-2, priority: 1, hop: 2 }  # 10.0.1.102@o2ib\n",
+], &["tcp: "])]
+#[case::parameters("global:\n    numa_range: 0\n    discovery: 0\n    retry_count: 3\n    transaction_timeout: 10\n    lnd_timeout: 3\n", &[
+    "      discovery: { off: [ client ] }\ngiven:\n",
+    "  - { lnet_set: storage, node: client, param: retry_count, to: 3 }\n",
+    "  - { lnet_set: storage, node: client, param: transaction_timeout, to: 10 }\n",
+], &["numa_range", "lnd_timeout"])]
+fn an_export_becomes_a_scenario_that_passes(
+    #[case] sections: &str,
+    #[case] has: &[&str],
+    #[case] lacks: &[&str],
+) {
+    let scratch = Scratch::new();
+    scratch.file("export.yaml", &exported(sections));
+    let printed = scratch.run(&["lnet", "import", "export.yaml"]);
+    assert_eq!(printed.code, 0, "{printed}");
+    for part in has {
+        assert!(printed.out.contains(part), "{part}: {printed}");
+    }
+    for part in lacks {
+        assert!(!printed.out.contains(part), "{part}: {printed}");
+    }
+    scratch.file("story.yaml", &printed.out);
+    let ran = scratch.run(&["run", "story.yaml", "--arm", "memory"]);
+    assert_eq!(ran.code, 0, "{ran}");
+}
+
+#[rstest]
+#[case::no_export("node: 1\n", "export.yaml:1:1", "no interface on `o2ib`")]
+#[case::another_driver("net:\n    - net type: gni\n", "export.yaml:2:17", "a net of the type `gni`")]
+#[case::two_of_a_driver("net:\n    - net type: o2ib\n    - net type: o2ib1\n", "export.yaml:3:17", "two nets of the driver of `o2ib`")]
+fn what_no_workload_can_have_is_refused_where_it_stands(
+    #[case] text: &str,
+    #[case] place: &str,
+    #[case] says: &str,
+) {
+    check_refused(text, place, says);
+}
+
+#[rstest]
+#[case::routes_past_tcp(&[TCP, ROUTES].concat(), "export.yaml:15:7", "routes on a node that is on `tcp` and on `o2ib`")]
+#[case::two_far_nets("route:\n    - net: o2ib1\n      gateway: 10.0.1.9@o2ib\n    - net: o2ib2\n      gateway: 10.0.1.9@o2ib\n", "export.yaml:14:7", "routes to two nets, `o2ib1` and `o2ib2`")]
+#[case::no_gateway("route:\n    - net: o2ib1\n", "export.yaml:12:7", "a route without a net and a gateway")]
+#[case::out_of_range("global:\n    health_sensitivity: 2000\n", "export.yaml:12:25", "`health_sensitivity` cannot be 2000")]
+#[case::no_number("global:\n    retry_count: many\n", "export.yaml:12:18", "`retry_count` is a text")]
+fn a_section_that_no_workload_can_have_is_refused_where_it_stands(
+    #[case] sections: &str,
+    #[case] place: &str,
+    #[case] says: &str,
+) {
+    check_refused(&exported(sections), place, says);
+}
+
+#[track_caller]
+fn check_refused(text: &str, place: &str, says: &str) {
+    let scratch = Scratch::new();
+    scratch.file("export.yaml", text);
+    let refused = scratch.run(&["lnet", "import", "export.yaml"]);
+    assert_eq!(refused.code, 2, "{refused}");
+    for part in [place, says, "hint: "] {
+        assert!(refused.err.contains(part), "{part}: {refused}");
+    }
+}
