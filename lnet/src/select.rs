@@ -155,7 +155,9 @@ impl Node {
     /// Cases A2 and B2: the next hop is a router, on the best route that is up.
     fn choose_router(&self, source: Option<&Nid>, message: &Message) -> Result<Leg, NoPath> {
         let best = self.best_route(source, message.destination.net());
-        let gateway = &self.routes[best.ok_or(NoPath::HostUnreachable)?].spec.gateway;
+        let gateway = &self.routes[best.ok_or(NoPath::HostUnreachable)?]
+            .spec
+            .gateway;
         let many = self.peer(gateway).is_some_and(|peer| peer.multi_rail);
         let by = match source {
             Some(source) => source.clone(),

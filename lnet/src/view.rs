@@ -92,7 +92,8 @@ pub struct ViewError(String);
 
 impl ViewError {
     /// The hint.
-    pub const HINT: &str = "`net`, `peer`, `route`, `stats`, `global`, `local-recovery` or `peer-recovery`";
+    pub const HINT: &str =
+        "`net`, `peer`, `route`, `stats`, `global`, `local-recovery` or `peer-recovery`";
 }
 
 impl Node {

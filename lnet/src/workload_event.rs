@@ -246,7 +246,10 @@ impl Log {
     pub(crate) fn say(&mut self, node: &NodeName, what: What) {
         self.note(node, || Traced::Event(what.clone()));
         if let What::Told { event, result, .. } = &what {
-            *self.told.entry((node.clone(), *event, *result)).or_insert(0) += 1;
+            *self
+                .told
+                .entry((node.clone(), *event, *result))
+                .or_insert(0) += 1;
         }
         self.reported.push(WorkloadEvent {
             at: self.now,

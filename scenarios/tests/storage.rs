@@ -52,7 +52,12 @@ fn routes(plan: &StoragePlan) -> Vec<String> {
         let name = node.name.clone();
         let routes = node.routes.iter();
         let line = move |route: &lnet::RouteSpec| {
-            let lnet::RouteSpec { net, gateway, priority, hops } = route;
+            let lnet::RouteSpec {
+                net,
+                gateway,
+                priority,
+                hops,
+            } = route;
             format!("{name} to {net} by {gateway}, {priority}, {hops}")
         };
         routes.map(line).collect::<Vec<_>>()
@@ -189,15 +194,24 @@ fn a_router_with_too_few_ports_is_said_to_lack_them() {
 #[rstest]
 #[case::bare(
     "{ lnet_put: storage, node: client, to: 10.1.2.1@o2ib }",
-    Verb::Put, None, 0, 0
+    Verb::Put,
+    None,
+    0,
+    0
 )]
 #[case::with_ack(
     "{ lnet_put: storage, node: client, to: 10.1.2.1@o2ib, from: 10.1.1.1@o2ib, bytes: 4096, portal: 8, ack: true }",
-    Verb::PutAck, Some("10.1.1.1@o2ib"), 4096, 8
+    Verb::PutAck,
+    Some("10.1.1.1@o2ib"),
+    4096,
+    8
 )]
 #[case::get(
     "{ lnet_get: storage, node: client, to: 10.1.2.1@o2ib, bytes: 1048576 }",
-    Verb::Get, None, 1_048_576, 0
+    Verb::Get,
+    None,
+    1_048_576,
+    0
 )]
 fn a_request_by_hand_is_what_the_line_says(
     #[case] action: &str,
@@ -217,9 +231,17 @@ fn a_request_by_hand_is_what_the_line_says(
         length,
         portal,
     };
-    let workload = "storage".to_owned();
-    let send = StepAction::Load(WorkloadAction::LnetSend { workload, request });
-    assert_eq!(story.steps[0].actions, [send]);
+    match &story.steps[0].actions[..] {
+        [
+            StepAction::Load(WorkloadAction::LnetSend {
+                workload,
+                request: sent,
+            }),
+        ] => {
+            assert_eq!((workload.as_str(), sent), ("storage", &request));
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[rstest]

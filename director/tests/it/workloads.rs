@@ -481,7 +481,12 @@ fn a_route_is_up_while_its_router_answers() {
     let mut fabric = world_of(&names);
     let mut running = RunningWorkloads::start(&plans, &fabric).expect("they can be begun");
     let up = |running: &RunningWorkloads, node: &str| {
-        count(running, "storage", node, CounterOf::LnetRoute(gateway.clone()))
+        count(
+            running,
+            "storage",
+            node,
+            CounterOf::LnetRoute(gateway.clone()),
+        )
     };
     followed_to(&mut fabric, &mut running, 10);
     assert_eq!(up(&running, "vm1"), Some(1));

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use director::TickTruth;
+use lnet::{Nid, UlpEvent, UlpResult};
 use observe::{Call, MonitorTick, Observation, Tick};
 use platforms::{Shared, SlotRef};
 use rstest::rstest;

@@ -342,7 +342,10 @@ fn what_the_layer_above_was_told_is_counted() {
     load(&mut lnet, "A", true);
     assert_eq!(told(&lnet, UlpEvent::Send, UlpResult::Ok), 3);
     assert_eq!(told(&lnet, UlpEvent::Unlink, UlpResult::Shutdown), 1);
-    assert_eq!(lnet.told(&stage::name("B"), UlpEvent::Send, UlpResult::Ok), 0);
+    assert_eq!(
+        lnet.told(&stage::name("B"), UlpEvent::Send, UlpResult::Ok),
+        0
+    );
 }
 
 /// A story names each result, and no two alike.
@@ -350,7 +353,13 @@ fn what_the_layer_above_was_told_is_counted() {
 fn every_result_has_a_name_of_its_own() {
     let names: BTreeSet<&str> = UlpResult::all().map(UlpResult::name).collect();
     assert_eq!(names.len(), UlpResult::all().count());
-    for name in ["ok", "timed_out", "unloaded", "remote_dropped", "network_timeout"] {
+    for name in [
+        "ok",
+        "timed_out",
+        "unloaded",
+        "remote_dropped",
+        "network_timeout",
+    ] {
         assert!(names.contains(name), "{name}");
     }
     let events = UlpEvent::ALL.map(UlpEvent::name);

@@ -232,7 +232,9 @@ fn a_removed_netdev_of_tcp_sets_the_flag_and_says_nothing() {
     let happened = lnet.advance(SimTime::from_ms(1));
     let node = lnet.node(&stage::name("A")).unwrap();
     assert!(node.ni(&stage::nid("a1", "tcp")).unwrap().fatal);
-    let said = happened.iter().any(|entry| matches!(entry.what, What::Console(_)));
+    let said = happened
+        .iter()
+        .any(|entry| matches!(entry.what, What::Console(_)));
     assert!(!said);
 }
 

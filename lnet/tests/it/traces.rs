@@ -253,7 +253,9 @@ fn gateways(lnet: &mut Lnet) -> Vec<String> {
     lnet.advance(lnet.now() + SimTime::from_ms(10));
     let page = Traces(lnet.trace()).why(id.to_string().parse().unwrap());
     let page = page.unwrap();
-    let own = page.lines().skip_while(|line| !line.contains(" A: message"));
+    let own = page
+        .lines()
+        .skip_while(|line| !line.contains(" A: message"));
     let own = own.skip(1).take_while(|line| line.starts_with("  "));
     let rows = own.filter(|line| line.trim().starts_with("gateway"));
     let row = |line: &str| {

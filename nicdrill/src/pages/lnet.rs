@@ -101,14 +101,13 @@ pub(crate) fn lnet_page(
     let mut page = String::new();
     for (name, lnet) in nets {
         let nodes = lnet.nodes();
-        for held in nodes.filter(|node| {
-            asked
-                .node
-                .is_none_or(|asked| asked == node.name().as_str())
-        }) {
+        for held in
+            nodes.filter(|node| asked.node.is_none_or(|asked| asked == node.name().as_str()))
+        {
             let node = held.name();
-            let empty =
-                |view: View| asked.view.is_none() && view == View::Route && held.routes().is_empty();
+            let empty = |view: View| {
+                asked.view.is_none() && view == View::Route && held.routes().is_empty()
+            };
             for view in views.iter().filter(|view| !empty(**view)) {
                 let command = view.command();
                 let now = director.fabric().now();

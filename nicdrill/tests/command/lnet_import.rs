@@ -53,8 +53,16 @@ fn an_export_becomes_a_scenario_that_passes(
 
 #[rstest]
 #[case::no_export("node: 1\n", "export.yaml:1:1", "no interface on `o2ib`")]
-#[case::another_driver("net:\n    - net type: gni\n", "export.yaml:2:17", "a net of the type `gni`")]
-#[case::two_of_a_driver("net:\n    - net type: o2ib\n    - net type: o2ib1\n", "export.yaml:3:17", "two nets of the driver of `o2ib`")]
+#[case::another_driver(
+    "net:\n    - net type: gni\n",
+    "export.yaml:2:17",
+    "a net of the type `gni`"
+)]
+#[case::two_of_a_driver(
+    "net:\n    - net type: o2ib\n    - net type: o2ib1\n",
+    "export.yaml:3:17",
+    "two nets of the driver of `o2ib`"
+)]
 fn what_no_workload_can_have_is_refused_where_it_stands(
     #[case] text: &str,
     #[case] place: &str,
@@ -65,10 +73,26 @@ fn what_no_workload_can_have_is_refused_where_it_stands(
 
 #[rstest]
 #[case::routes_past_tcp(&[TCP, ROUTES].concat(), "export.yaml:15:7", "routes on a node that is on `tcp` and on `o2ib`")]
-#[case::two_far_nets("route:\n    - net: o2ib1\n      gateway: 10.0.1.9@o2ib\n    - net: o2ib2\n      gateway: 10.0.1.9@o2ib\n", "export.yaml:14:7", "routes to two nets, `o2ib1` and `o2ib2`")]
-#[case::no_gateway("route:\n    - net: o2ib1\n", "export.yaml:12:7", "a route without a net and a gateway")]
-#[case::out_of_range("global:\n    health_sensitivity: 2000\n", "export.yaml:12:25", "`health_sensitivity` cannot be 2000")]
-#[case::no_number("global:\n    retry_count: many\n", "export.yaml:12:18", "`retry_count` is a text")]
+#[case::two_far_nets(
+    "route:\n    - net: o2ib1\n      gateway: 10.0.1.9@o2ib\n    - net: o2ib2\n      gateway: 10.0.1.9@o2ib\n",
+    "export.yaml:14:7",
+    "routes to two nets, `o2ib1` and `o2ib2`"
+)]
+#[case::no_gateway(
+    "route:\n    - net: o2ib1\n",
+    "export.yaml:12:7",
+    "a route without a net and a gateway"
+)]
+#[case::out_of_range(
+    "global:\n    health_sensitivity: 2000\n",
+    "export.yaml:12:25",
+    "`health_sensitivity` cannot be 2000"
+)]
+#[case::no_number(
+    "global:\n    retry_count: many\n",
+    "export.yaml:12:18",
+    "`retry_count` is a text"
+)]
 fn a_section_that_no_workload_can_have_is_refused_where_it_stands(
     #[case] sections: &str,
     #[case] place: &str,

@@ -161,8 +161,7 @@ const ULP_STATUS: Plain<UlpResult> = plain(
     "a status",
     || json!({ "enum": UlpResult::all().map(UlpResult::name).collect::<Vec<_>>() }),
     |context, node| {
-        let words: Vec<(&str, UlpResult)> =
-            UlpResult::all().map(|it| (it.name(), it)).collect();
+        let words: Vec<(&str, UlpResult)> = UlpResult::all().map(|it| (it.name(), it)).collect();
         context.source.choice(node, "status of an event", &words)
     },
 );

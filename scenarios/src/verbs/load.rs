@@ -111,7 +111,11 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
             ),
         ),
         |_, workload, (keys, ack)| {
-            let verb = if ack.is_some() { Verb::PutAck } else { Verb::Put };
+            let verb = if ack.is_some() {
+                Verb::PutAck
+            } else {
+                Verb::Put
+            };
             let send = sending(verb, keys);
             Ok(VerbSpec::LnetSend { workload, send })
         },

@@ -59,11 +59,16 @@ pub(super) fn routing_keys() -> impl Keys<Value = RoutingSpec> {
         ),
         |context, _, (routers, net, routes)| {
             let source = &context.source;
-            let places = [("server_net", net.as_ref().map(|it| it.1)), ("routes", routes.as_ref().map(|it| it.1))];
+            let places = [
+                ("server_net", net.as_ref().map(|it| it.1)),
+                ("routes", routes.as_ref().map(|it| it.1)),
+            ];
             for (key, place) in places {
                 if let (None, Some(place)) = (&routers, place) {
                     let wrong = source.wrong(place, format!("`{key}` without `routers`"));
-                    return Err(wrong.hint("name the nodes that forward, as in `routers: [ router-1, router-2 ]`"));
+                    return Err(wrong.hint(
+                        "name the nodes that forward, as in `routers: [ router-1, router-2 ]`",
+                    ));
                 }
             }
             let far = || FAR.parse().expect("it is a net");
@@ -104,7 +109,11 @@ const ROUTES: Plain<Vec<RouteLine>> = plain(
 fn route_keys() -> impl Keys<Value = RouteLine> {
     together(
         (
-            need("node", NAMES, "The nodes that have it: clients, or the server."),
+            need(
+                "node",
+                NAMES,
+                "The nodes that have it: clients, or the server.",
+            ),
             need("gateway", Placed(NODE_NAME), "The router."),
             or(
                 "priority",

@@ -10,7 +10,7 @@ use simfs::SimTime;
 use super::routing::{RoutingSpec, routing_keys};
 use super::{NAMES, Name};
 use crate::duration;
-use crate::keys::{Keys, Literal, or, need, together};
+use crate::keys::{Keys, Literal, need, or, together};
 use crate::kind::{Kind, Placed, Plain, Text, Words, count, plain, string_form};
 use crate::map::{Alternative, MapOf, WordOr, alt};
 
@@ -125,7 +125,11 @@ pub(crate) fn lnet_keys() -> impl Keys<Value = LnetSpec> {
 
 const DISCOVERY: &[(&str, DiscoverySpec, &str)] = &[
     ("on", DiscoverySpec::On, "all nodes discover"),
-    ("off", DiscoverySpec::Off, "none does (`lnetctl set discovery 0`)"),
+    (
+        "off",
+        DiscoverySpec::Off,
+        "none does (`lnetctl set discovery 0`)",
+    ),
 ];
 
 const DISCOVERY_OF: &[&dyn Alternative<DiscoverySpec>] = &[&alt(

@@ -144,7 +144,9 @@ impl WorkloadResolver<'_> {
         for line in &lines {
             let routers = nodes.iter().filter(|node| node.routing);
             let names = routers.clone().map(|node| node.name.as_str());
-            let Some(router) = routers.clone().find(|node| node.name.as_str() == line.gateway.0)
+            let Some(router) = routers
+                .clone()
+                .find(|node| node.name.as_str() == line.gateway.0)
             else {
                 let (name, place) = &line.gateway;
                 return Err(self.source.unknown(*place, "router", name, names).into());

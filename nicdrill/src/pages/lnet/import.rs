@@ -52,9 +52,17 @@ pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
         }
     }
     if routers.len() > ROUTERS {
-        let _ = writeln!(page, "# It has {ROUTERS} routers: name a world of your own, with {}.", routers.len());
+        let _ = writeln!(
+            page,
+            "# It has {ROUTERS} routers: name a world of your own, with {}.",
+            routers.len()
+        );
     }
-    let world = if routers.is_empty() { "storage-pair" } else { "storage-routed" };
+    let world = if routers.is_empty() {
+        "storage-pair"
+    } else {
+        "storage-routed"
+    };
     let _ = write!(
         page,
         "world: {world}\nworkloads:\n  storage:\n    lnet:\n      client: client\n      server: server\n      nis: {nis}\n"
@@ -63,7 +71,9 @@ pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
         let _ = writeln!(page, "      tcp: {tcp}");
     }
     if let Some((first, _)) = routes.first() {
-        let names: Vec<String> = (1..=routers.len()).map(|at| format!("router-{at}")).collect();
+        let names: Vec<String> = (1..=routers.len())
+            .map(|at| format!("router-{at}"))
+            .collect();
         let _ = writeln!(page, "      routers: [ {} ]", names.join(", "));
         if first.net.lnd() == Lnd::Sock {
             page += "      server_net: tcp\n";
@@ -163,7 +173,12 @@ impl Exported<'_> {
             // -1 is a hop that was not stated, which counts as one.
             let hop = self.number(node, "hop", 1)?.max(1);
             let priority = self.number(node, "priority", 0)?;
-            let route = ExportedRoute { net, gateway, hop, priority };
+            let route = ExportedRoute {
+                net,
+                gateway,
+                hop,
+                priority,
+            };
             routes.push((route, node));
         }
         Ok(routes)
@@ -177,7 +192,10 @@ impl Exported<'_> {
         let discovery = self.number(global, Param::Discovery.name(), 1)? != 0;
         let mut params: Params = PROFILE.defaults();
         let mut left = Vec::new();
-        for param in Param::ALL.into_iter().filter(|param| *param != Param::Discovery) {
+        for param in Param::ALL
+            .into_iter()
+            .filter(|param| *param != Param::Discovery)
+        {
             if entry(global, param.name()).is_some() {
                 left.push((param, self.number(global, param.name(), 0)?));
             }
@@ -219,7 +237,10 @@ impl Exported<'_> {
     fn number(&self, node: &Node, key: &str, otherwise: i64) -> Result<i64, YamlError> {
         match entry(node, key) {
             None => Ok(otherwise),
-            Some(Node { value: Value::Whole(number), .. }) => Ok(*number),
+            Some(Node {
+                value: Value::Whole(number),
+                ..
+            }) => Ok(*number),
             Some(other) => {
                 let what = format!("`{key}` is {}", other.value.kind());
                 Err(self.wrong(other, what).hint("write a whole number"))

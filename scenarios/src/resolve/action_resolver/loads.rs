@@ -104,7 +104,9 @@ impl LineResolver<'_> {
                 return Ok(());
             }
             let what = format!("NID of `{whose}`");
-            Err(Unfit::from(self.source.unknown(*place, &what, &name, known)))
+            Err(Unfit::from(
+                self.source.unknown(*place, &what, &name, known),
+            ))
         };
         check(&send.to, workload, &nids(None))?;
         let mut requests = Vec::new();

@@ -68,9 +68,7 @@ impl ExpectationResolver<'_> {
             (
                 CountOfSpec::Lnet { .. } | CountOfSpec::LnetUlp(..) | CountOfSpec::LnetRoute(..),
                 Some(Plan::Storage(plan)),
-            ) => {
-                Ok(plan.nodes.iter().map(|node| &node.name).collect())
-            }
+            ) => Ok(plan.nodes.iter().map(|node| &node.name).collect()),
             (CountOfSpec::Mpib { .. } | CountOfSpec::MpibLog(_), Some(Plan::Job(plan))) => {
                 Ok(plan.hosts.iter().map(|host| &host.name).collect())
             }
@@ -97,7 +95,9 @@ impl ExpectationResolver<'_> {
             unreachable!("`nodes_of` found its nodes");
         };
         let plans = plan.nodes.iter();
-        let routes = plans.filter(|of| of.name == *node).flat_map(|of| &of.routes);
+        let routes = plans
+            .filter(|of| of.name == *node)
+            .flat_map(|of| &of.routes);
         let by: Vec<(&str, &Nid)> = routes
             .filter_map(|route| {
                 let has = |of: &&NodePlan| of.nis.iter().any(|ni| ni.nid == route.gateway);
