@@ -285,7 +285,7 @@ fn the_gateways_of_a_try_are_told_with_what_each_lost_by() {
     );
 }
 
-/// The router of the better priority does not answer its ping.
+/// The router of the better priority refuses its ping, which is sent three times, and the recovery pings 1, 3 and 7 s later.
 #[test]
 fn a_gateway_whose_route_is_down_is_told_as_such() {
     let mut lnet = two_routers(1);
@@ -295,7 +295,7 @@ fn a_gateway_whose_route_is_down_is_told_as_such() {
     assert_eq!(
         gateways(&mut lnet),
         [
-            "r1@o2ib, selected 1 times, its route is down: passed over, the route is down",
+            "r1@o2ib, selected 6 times, its route is down: passed over, the route is down",
             "s1@o2ib, selected 1 times: chosen"
         ]
     );

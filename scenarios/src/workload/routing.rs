@@ -7,7 +7,7 @@ use lnet::{Lnd, NetName};
 
 use super::{NAMES, Name};
 use crate::keys::{Keys, Literal, maybe, need, or, together};
-use crate::kind::{Kind, Many, Placed, Plain, count, number, plain, string_form};
+use crate::kind::{Many, Placed, Plain, count, number, plain, string_form};
 use crate::map::MapOf;
 use crate::values::NODE_NAME;
 
@@ -53,7 +53,7 @@ pub(super) fn routing_keys() -> impl Keys<Value = RoutingSpec> {
             ),
             maybe(
                 "routes",
-                Placed(ROUTES),
+                Placed(Many("routes", MapOf("a route", route_keys()))),
                 "With `routers`: the routes to the net of the other side, as `lnetctl route add` has them. By default the clients and the server have one by each router.",
             ),
         ),
@@ -98,12 +98,6 @@ const NET: Plain<NetName> = plain("a net", string_form, |context, node| {
     }
     Ok(net)
 });
-
-const ROUTES: Plain<Vec<RouteLine>> = plain(
-    "a list of routes",
-    || Many("routes", MapOf("a route", route_keys())).schema(),
-    |context, node| Many("routes", MapOf("a route", route_keys())).parse(context, node),
-);
 
 /// The keys of a route.
 fn route_keys() -> impl Keys<Value = RouteLine> {

@@ -135,7 +135,7 @@ const DISCOVERY: &[(&str, DiscoverySpec, &str)] = &[
 const DISCOVERY_OF: &[&dyn Alternative<DiscoverySpec>] = &[&alt(
     "off",
     NAMES,
-    "these nodes do not discover, the others do",
+    "as `{ off: [ client ] }`: these nodes do not, the others do",
     DiscoverySpec::OffOn,
 )];
 

@@ -54,7 +54,7 @@ pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
     if routers.len() > ROUTERS {
         let _ = writeln!(
             page,
-            "# It has {ROUTERS} routers: name a world of your own, with {}.",
+            "# `storage-routed` has {ROUTERS} routers: name a world of your own with {}.",
             routers.len()
         );
     }
