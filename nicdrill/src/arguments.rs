@@ -402,7 +402,7 @@ pub(crate) struct ExplainArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum LnetCommand {
     /// Print what `lnetctl` shows on the nodes of a scenario at one time: `net show -v 2`,
-    /// `peer show -v 2` and `stats show`, as YAML
+    /// `peer show -v 2`, `route show -v` and `stats show`, as YAML
     Show(LnetArguments),
     /// Print a scenario whose client has the interfaces, routes and parameters of a node, from the YAML of
     /// `lnetctl export`
