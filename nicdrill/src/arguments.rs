@@ -81,7 +81,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: LinkCommand,
     },
-    /// Show LNet's state for the storage traffic of a scenario, or make a scenario of a node's LNet
+    /// Show LNet's state in a scenario, or make a scenario of a node's LNet
     Lnet {
         #[command(subcommand)]
         command: LnetCommand,

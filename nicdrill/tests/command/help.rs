@@ -149,7 +149,7 @@ fn every_exit_code_is_explained_in_the_words_of_the_document(#[case] words: &[&s
 #[case(&["platform", "list"], "h100-oci:vfs")]
 #[case(&["platform", "show", "h100-oci"], "mlx5_0")]
 #[case(&["platform", "topo", "h100-oci"], "GPU0")]
-#[case(&["world", "list"], "storage-pair  a storage client and its server, each with two interfaces, on two switches\n")]
+#[case(&["world", "list"], "storage-pair    a storage client and its server, each with two interfaces, on two switches\nstorage-routed  a storage client and its server on two fabrics, with two routers that have a foot in each\n")]
 #[case(&["world", "show", "storage-pair"], "\n  server  dgx-h100, without a monitor\n\nSwitches\n  leaf-1\n    mlx5_1/1 of every node that has it\n")]
 #[case(&["world", "show", "storage-pair"], "\n  lnet/second-interface-carries\n")]
 #[case(&["world", "show", "training-pod"], "  island-a\n    mlx5_1/1 of vm1, vm2\n")]
