@@ -352,11 +352,13 @@ const NO_FAULTS: [&str; 17] = [
     "CharDevice",
     "ClockStep",
     "ErrorAction",
+    "ErrorRegisters",
     "Interface",
     "Load",
     "Mend",
     "Module",
     "Operstate",
+    "Overheat",
     "Pause",
     "Release",
     "Restore",
@@ -365,6 +367,7 @@ const NO_FAULTS: [&str; 17] = [
     "Set",
     "SwitchPower",
     "Unrule",
+    "WidthPolicy",
 ];
 
 #[test]
