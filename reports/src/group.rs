@@ -179,8 +179,9 @@ impl<'d> Gathered<'d> {
 #[cfg(test)]
 mod tests {
     use crate::{
-        CauseKind, FindingKind, Judged, Wall,
+        CauseKind, FindingKind,
         cause::{CauseAction, CauseSeverity, CauseSubject},
+        check::found,
     };
 
     use super::*;
@@ -190,21 +191,7 @@ mod tests {
             cause: *cause,
             ..Finding::plain(FindingKind::Missing, None, "poll 3")
         };
-        DrillReport {
-            drill: DrillName {
-                scenario: scenario.to_owned(),
-                world: "p".to_owned(),
-            },
-            outcome: DrillReport::outcome_of(&[], &[]),
-            arms: Vec::new(),
-            findings: causes.iter().map(finding).collect(),
-            verdicts: Vec::new(),
-            judged: Judged::default(),
-            file: String::new(),
-            repeat: String::new(),
-            show: String::new(),
-            wall: Wall::default(),
-        }
+        found(scenario, "p", causes.iter().map(finding).collect())
     }
 
     #[test]

@@ -7,6 +7,8 @@
 //! [`ExitCode`].
 
 mod cause;
+#[cfg(test)]
+mod check;
 mod comparison;
 mod comparison_page;
 mod coverage;

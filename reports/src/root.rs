@@ -119,7 +119,7 @@ fn is_of_it(cause: Cause, of: Cause) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{ArmName, DrillName, FindingKind, Judged, Wall, cause::CauseSeverity};
+    use crate::{ArmName, FindingKind, cause::CauseSeverity, check::found};
 
     use super::*;
 
@@ -138,21 +138,7 @@ mod tests {
             arm: Some(ArmName::Process),
             ..Finding::plain(FindingKind::Missing, None, "poll 3")
         };
-        DrillReport {
-            drill: DrillName {
-                scenario: "port/s".to_owned(),
-                world: world.to_owned(),
-            },
-            outcome: DrillReport::outcome_of(&[], &[]),
-            arms: Vec::new(),
-            findings: causes.iter().map(finding).collect(),
-            verdicts: Vec::new(),
-            judged: Judged::default(),
-            file: String::new(),
-            repeat: String::new(),
-            show: String::new(),
-            wall: Wall::default(),
-        }
+        found("port/s", world, causes.iter().map(finding).collect())
     }
 
     fn roots(drills: &[DrillReport]) -> BTreeSet<String> {

@@ -223,3 +223,35 @@ impl Summary {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Finding, FindingKind, check::found};
+
+    use super::*;
+
+    #[test]
+    fn an_exit_code_that_few_drills_decide_says_how_many() {
+        let failed =
+            |scenario, kind| found(scenario, "p", vec![Finding::plain(kind, None, "poll 3")]);
+        let missing = || failed("port/a", FindingKind::Missing);
+        let hung = |scenario| failed(scenario, FindingKind::Hung);
+        let of = |drills: Vec<DrillReport>| {
+            let run = RunReport {
+                drills,
+                ..RunReport::default()
+            };
+            run.reason(ExitCode::CrashedOrHung)
+        };
+        assert_eq!(
+            of(vec![missing(), hung("ops/a")]),
+            "a monitor crashed or hung, in 1 of the 2 failed drills: ops/a@p"
+        );
+        assert_eq!(
+            of(vec![missing(), hung("ops/a"), hung("ops/b")]),
+            "a monitor crashed or hung, in 2 of the 3 failed drills: ops/a@p is the first"
+        );
+        assert_eq!(of(vec![hung("ops/a")]), "a monitor crashed or hung");
+        assert_eq!(of(Vec::new()), "a monitor crashed or hung");
+    }
+}

@@ -277,42 +277,6 @@ fn a_probe_that_fails_says_why_and_with_which_code_the_run_ends() {
     ");
 }
 
-#[test]
-fn an_exit_code_that_few_drills_decide_says_how_many() {
-    let failed = |scenario: &str, kind| {
-        let findings = vec![Finding::plain(kind, None, "poll 3")];
-        DrillReport {
-            drill: DrillName {
-                scenario: scenario.to_owned(),
-                world: "p".to_owned(),
-            },
-            outcome: DrillReport::outcome_of(&[], &findings),
-            arms: Vec::new(),
-            findings,
-            verdicts: Vec::new(),
-            judged: Judged::default(),
-            file: String::new(),
-            repeat: String::new(),
-            show: String::new(),
-            wall: Wall::default(),
-        }
-    };
-    let hung = failed("ops/hung", FindingKind::Hung);
-    let of = |drills: &[DrillReport]| {
-        let run = RunReport {
-            drills: drills.to_vec(),
-            ..RunReport::default()
-        };
-        run.reason(ExitCode::CrashedOrHung)
-    };
-    assert_eq!(
-        of(&[failed("port/a", FindingKind::Missing), hung.clone()]),
-        "a monitor crashed or hung, in 1 of the 2 failed drills: ops/hung@p"
-    );
-    assert_eq!(of(&[hung]), "a monitor crashed or hung");
-    assert_eq!(of(&[]), "a monitor crashed or hung");
-}
-
 /// A monitor that was probed, and one of whose polls took this long.
 fn probed(poll_ms: u64) -> RunEvent {
     RunEvent::Probe {
