@@ -347,7 +347,7 @@ fn every_demand_of_the_suite_is_of_a_kind() {
 
 /// What makes no fault: repairs, clocks, pauses, reports of errors, and what only a workload meets. Some of these
 /// make a fault with other values.
-const NO_FAULTS: [&str; 17] = [
+const NO_FAULTS: [&str; 20] = [
     "AssignVf",
     "CharDevice",
     "ClockStep",

@@ -166,7 +166,7 @@ impl<'a> Source<'a> {
 
     /// A duration with its unit.
     pub(crate) fn time(&self, node: &Node) -> Read<SimTime> {
-        const HINT: &str = "write a number and a unit, as in `400ms`, `3s`, `4m29s`, `1h`";
+        const HINT: &str = "write a number and a unit, as in `400ms`, `3s`, `4m29s`, `1h`; `8760h`, a year, at most";
         match &node.value {
             Value::Text(text) => duration::parse(text).ok_or_else(|| {
                 self.wrong(node.place, format!("invalid duration `{text}`"))
