@@ -3,6 +3,7 @@
 //! [`mod@crate::command`] implements the commands. Planned flags that are not built yet are listed here too, so that
 //! they are refused by name and not as typing errors.
 
+mod at_once;
 mod check;
 mod color;
 mod compare;
@@ -274,7 +275,7 @@ pub(crate) struct HowArguments {
     #[arg(long)]
     pub(crate) fail_fast: bool,
     /// Drills at once [default: one for each allowed CPU]
-    #[arg(long, value_name = "N", value_parser = at_once)]
+    #[arg(long, value_name = "N", value_parser = at_once::at_once)]
     pub(crate) jobs: Option<usize>,
     /// Keep the artifacts of every drill (story, reads, events, log, state file), not only of a failed one
     #[arg(long)]
@@ -642,16 +643,8 @@ pub(crate) struct ZooArguments {
     #[arg(long = "only", value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) mutants: Vec<String>,
     /// Drills at once [default: one for each allowed CPU]
-    #[arg(long, value_name = "N", value_parser = at_once)]
+    #[arg(long, value_name = "N", value_parser = at_once::at_once)]
     pub(crate) jobs: Option<usize>,
     #[command(flatten)]
     pub(crate) select: SelectArguments,
-}
-
-/// How many drills are played at once.
-fn at_once(asked: &str) -> Result<usize, String> {
-    match asked.parse() {
-        Ok(jobs @ 1..) => Ok(jobs),
-        _ => Err("it is a whole number, at least 1".to_owned()),
-    }
 }
