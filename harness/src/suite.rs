@@ -31,7 +31,7 @@ pub use filter::{Filter, FilterError, Seen};
 pub use interview::{Interviewing, interview};
 pub use judged::{judged_by, judged_exit_code};
 pub use pairs::{Ask, SelectError, Selected, select, story};
-pub use pasted::{pasted, run_again};
+pub use pasted::{pasted, run_again, show_again};
 pub use processes::{Probed, Starting};
 pub use run::{Audience, How, Joined, Players, ProcessArm, merge, run};
 pub use shard::{Shard, ShardError};

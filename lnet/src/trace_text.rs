@@ -1,10 +1,14 @@
 //! The trace as text: one request with its answers ([`Traces::why`]), or every message
 //! ([`Traces::all`]).
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
+
+use simfs::SimTime;
 
 use super::{
     message::MessageId,
+    nid::Nid,
+    status::MsgStatus,
     trace::{Candidate, Choice, Criterion, EndsBy, Loss, NoResend, PassedOver, TraceEntry, Traced},
     wire::{Noticed, Trouble},
     workload_event::{Cause, Ending, Errand, Side, UlpResult, What},
@@ -31,9 +35,9 @@ impl UnknownMessage {
     }
 }
 
-/// The recorded trace of a network.
+/// The recorded trace of a network, up to an instant.
 #[derive(Clone, Copy, Debug)]
-pub struct Traces<'a>(pub &'a [TraceEntry]);
+pub struct Traces<'a>(pub &'a [TraceEntry], pub SimTime);
 
 impl Traces<'_> {
     /// The request of a message, with all its answers: each try, its timer, its end, the health that
@@ -60,7 +64,7 @@ impl Traces<'_> {
             About::Request(id) => id == request,
         });
         let mut page = format!("request {request}\n");
-        page += &answer(&entries);
+        page += &answer(&entries, self.1);
         for entry in entries {
             page += &lines(entry);
         }
@@ -143,10 +147,17 @@ fn choice_of(entry: &TraceEntry) -> Option<&Choice> {
     }
 }
 
-/// The first timer that ran out, the interfaces that lost health, and what forbade another path.
-fn answer(entries: &[&TraceEntry]) -> String {
+/// The first timer that ran out until `now`, the interfaces that lost health, and what forbade another path.
+fn answer(entries: &[&TraceEntry], now: SimTime) -> String {
     let mut page = String::new();
-    let mut timer = "none".to_owned();
+    let mut timer = waited_for(entries, now).map_or_else(
+        || "none".to_owned(),
+        |since| {
+            format!(
+                "transaction_timeout of the response, at {since}; the monitor thread has not found it yet"
+            )
+        },
+    );
     let mut prospects: Vec<(MessageId, Trouble)> = Vec::new();
     for entry in entries {
         match &entry.what {
@@ -193,7 +204,12 @@ fn answer(entries: &[&TraceEntry]) -> String {
         }
     }
     if !blamed {
-        page += "  blamed: no interface\n";
+        let at_zero = failed_at_zero(entries);
+        page += "  blamed: no interface";
+        for nid in &at_zero {
+            let _ = write!(page, ", {nid} has no health to lose");
+        }
+        page.push('\n');
     }
     for entry in entries {
         let text = match &entry.what {
@@ -208,6 +224,43 @@ fn answer(entries: &[&TraceEntry]) -> String {
         let _ = writeln!(page, "  no other path: {text}");
     }
     page
+}
+
+/// Since when a response is overdue that still nobody has missed.
+fn waited_for(entries: &[&TraceEntry], now: SimTime) -> Option<SimTime> {
+    let mut open = None;
+    for entry in entries {
+        match &entry.what {
+            Traced::Tracked { until, .. } => open = Some(*until),
+            Traced::Overdue { .. } | Traced::Event(What::Told { last: true, .. }) => open = None,
+            _ => {}
+        }
+    }
+    open.filter(|until| *until <= now)
+}
+
+/// The interfaces of tries that failed, their own and the peer's, whose health was 0 when they were chosen.
+fn failed_at_zero<'t>(entries: &[&'t TraceEntry]) -> BTreeSet<&'t Nid> {
+    let mut found = BTreeSet::new();
+    let mut tried: Option<&Choice> = None;
+    for entry in entries {
+        match &entry.what {
+            Traced::Choice(choice) => tried = Some(choice),
+            Traced::Event(What::Judged {
+                message, status, ..
+            }) if *status != MsgStatus::Ok => {
+                let Some(choice) = tried.filter(|choice| choice.message == *message) else {
+                    continue;
+                };
+                let sides = choice.local.iter().chain(&choice.remote);
+                let chosen =
+                    sides.filter(|one| one.passed_over.is_none() && one.health.value() == 0);
+                found.extend(chosen.map(|one| &one.nid));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The lines of an entry, for one request.

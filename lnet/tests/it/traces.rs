@@ -1,6 +1,6 @@
 //! The trace of a request: which timer ran out, who was blamed, why no other path was tried.
 
-use lnet::{FaultEffect, Lnet, Notice, Pace, PortEvent, Profile, Request, Traces, Verb};
+use lnet::{FaultEffect, Lnet, Notice, Pace, Param, PortEvent, Profile, Request, Traces, Verb};
 use rstest::rstest;
 use simfs::SimTime;
 
@@ -11,18 +11,10 @@ fn check(world: &str, profile: Profile, arrange: impl FnOnce(&mut Lnet)) -> Stri
     let mut lnet = stage::lnet(stage::specs(world, profile));
     lnet.record();
     arrange(&mut lnet);
-    let request = Request {
-        node: stage::name("A"),
-        verb: Verb::Get,
-        source: None,
-        destination: stage::nid("b1", "o2ib"),
-        length: 100,
-        portal: 8,
-    };
-    let id = lnet.send(request).unwrap();
+    let id = lnet.send(get()).unwrap();
     lnet.advance(SimTime::from_secs(200));
     let id: u64 = id.to_string().parse().unwrap();
-    Traces(lnet.trace()).why(id).unwrap()
+    Traces(lnet.trace(), lnet.now()).why(id).unwrap()
 }
 
 /// Each part is on the page.
@@ -118,9 +110,70 @@ fn a_fatal_interface_is_passed_over_whatever_its_health() {
     );
 }
 
+/// A GET by A to B's first interface.
+fn get() -> Request {
+    Request {
+        node: stage::name("A"),
+        verb: Verb::Get,
+        source: None,
+        destination: stage::nid("b1", "o2ib"),
+        length: 100,
+        portal: 8,
+    }
+}
+
+/// The monitor thread of 2.17 looks every 75 s: at 150 s, and not again before 225 s.
+#[rstest]
+#[case(150, "first timer to run out: none\n")]
+#[case(
+    151,
+    "first timer to run out: transaction_timeout of the response, at 151s; the monitor thread has not found it yet\n"
+)]
+#[case(
+    225,
+    "first timer to run out: transaction_timeout of the response, at 151s; found by the monitor thread at 225s\n"
+)]
+fn a_timer_has_run_out_before_it_is_found(#[case] until: u64, #[case] timer: &str) {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    lnet.record();
+    let lost = rule(Pace::Every, FaultEffect::Drop);
+    lnet.add_rule(&stage::name("B"), lost).unwrap();
+    lnet.advance(SimTime::from_secs(1));
+    let id = lnet.send(get()).unwrap();
+    lnet.advance(SimTime::from_secs(until));
+    let id: u64 = id.to_string().parse().unwrap();
+    let page = Traces(lnet.trace(), lnet.now()).why(id).unwrap();
+    tells(&page, &[timer]);
+}
+
+#[test]
+fn an_interface_without_health_is_named_although_it_loses_none() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    lnet.record();
+    let a = stage::name("A");
+    lnet.set(&a, Param::HealthSensitivity, 1000).unwrap();
+    let all = simulate(Pace::Every, "local_dropped");
+    lnet.add_rule(&a, all).unwrap();
+    let mut pages = Vec::new();
+    for _ in 0..2 {
+        let id = lnet.send(get()).unwrap();
+        lnet.advance(lnet.now() + SimTime::from_ms(10));
+        let id: u64 = id.to_string().parse().unwrap();
+        pages.push(Traces(lnet.trace(), lnet.now()).why(id).unwrap());
+    }
+    tells(
+        &pages[0],
+        &["blamed: at 0s, its own NI a1@o2ib on A: health 1000 to 0\n"],
+    );
+    tells(
+        &pages[1],
+        &["blamed: no interface, a1@o2ib has no health to lose\n"],
+    );
+}
+
 #[test]
 fn a_message_that_was_not_sent_has_no_trace() {
-    let error = Traces(&[]).why(7).unwrap_err();
+    let error = Traces(&[], SimTime::ZERO).why(7).unwrap_err();
     assert_eq!(
         error.to_string(),
         "no message 7 was sent\nhint: nothing was sent up to this time"
@@ -219,7 +272,7 @@ fn a_peer_without_discovery_keeps_one_source() {
         lnet.advance(lnet.now() + SimTime::from_ms(10));
     }
     let id: u64 = last.expect("two were sent").to_string().parse().unwrap();
-    let page = Traces(lnet.trace()).why(id).unwrap();
+    let page = Traces(lnet.trace(), lnet.now()).why(id).unwrap();
     tells(&page, &["passed over, the peer keeps seeing one NI\n"]);
 }
 
@@ -251,7 +304,7 @@ fn gateways(lnet: &mut Lnet) -> Vec<String> {
     };
     let id = lnet.send(request).unwrap();
     lnet.advance(lnet.now() + SimTime::from_ms(10));
-    let page = Traces(lnet.trace()).why(id.to_string().parse().unwrap());
+    let page = Traces(lnet.trace(), lnet.now()).why(id.to_string().parse().unwrap());
     let page = page.unwrap();
     let own = page
         .lines()

@@ -91,7 +91,11 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         terminal.out(&lanes_page(&drawn, width, terminal.style()));
     }
     let by = suite::judged_by(&choice.descriptor, needs.as_ref(), &choice.again);
-    let show = format!("nicdrill show {} --arm {arm}", planned.drill);
+    let mut again = choice.again.clone();
+    if let Some(needs) = &arguments.needs {
+        again.extend(["--needs".to_owned(), needs.clone()]);
+    }
+    let show = suite::show_again(&again, &planned.drill, Some(arm));
     let report = DrillReport {
         drill: planned.drill.clone(),
         outcome: DrillReport::outcome_of(&result.arms, &result.findings),

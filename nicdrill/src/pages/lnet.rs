@@ -143,7 +143,7 @@ pub(crate) fn trace_page(
     for (name, lnet) in nets(&story, &director, asked.workload)? {
         let now = director.fabric().now();
         page += &format!("# messages of workload {name}, up to {now}\n");
-        let traces = Traces(lnet.trace());
+        let traces = Traces(lnet.trace(), now);
         page += &match why {
             Some(message) => traces.why(message)?,
             None => traces.all(),

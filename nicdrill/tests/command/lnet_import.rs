@@ -51,6 +51,27 @@ fn an_export_becomes_a_scenario_that_passes(
     assert_eq!(ran.code, 0, "{ran}");
 }
 
+/// Older releases write -1 as an unsigned number.
+#[test]
+fn a_hop_that_was_not_stated_is_one() {
+    let scratch = Scratch::new();
+    let route = "route:\n    - net: tcp\n      gateway: 10.0.1.9@o2ib\n      hop: 4294967295\n";
+    scratch.file("export.yaml", &exported(route));
+    let printed = scratch.run(&["lnet", "import", "export.yaml"]);
+    assert!(printed.out.contains("priority: 0, hop: 1 }"), "{printed}");
+}
+
+#[test]
+fn more_interfaces_than_the_world_has_are_told() {
+    let scratch = Scratch::new();
+    scratch.file("export.yaml", &exported("        - nid: 10.0.1.3@o2ib\n"));
+    let printed = scratch.run(&["lnet", "import", "export.yaml"]);
+    assert!(
+        printed.out.contains("# A node of `storage-pair` has 2 ports of the role `storage`: name a world of your own with 3.\n"),
+        "{printed}"
+    );
+}
+
 #[rstest]
 #[case::no_export("node: 1\n", "export.yaml:1:1", "no interface on `o2ib`")]
 #[case::another_driver(
@@ -72,12 +93,59 @@ fn what_no_workload_can_have_is_refused_where_it_stands(
 }
 
 #[rstest]
-#[case::routes_past_tcp(&[TCP, ROUTES].concat(), "export.yaml:15:7", "routes on a node that is on `tcp` and on `o2ib`")]
+#[case::routes_past_tcp(&[TCP, &ROUTES.replace("net: tcp", "net: o2ib1")].concat(), "export.yaml:15:7", "routes on a node that is on `tcp` and on `o2ib`")]
 #[case::two_far_nets(
     "route:\n    - net: o2ib1\n      gateway: 10.0.1.9@o2ib\n    - net: o2ib2\n      gateway: 10.0.1.9@o2ib\n",
     "export.yaml:14:7",
     "routes to two nets, `o2ib1` and `o2ib2`"
 )]
+#[case::other_own_net(&[TCP, ROUTES].concat(), "export.yaml:15:7", "a route to `tcp`, which the node is on")]
+#[case::own_net(
+    "route:\n    - net: o2ib\n      gateway: 10.0.1.9@o2ib\n",
+    "export.yaml:12:7",
+    "a route to `o2ib`, which the node is on"
+)]
+#[case::gateway_on_another_net(
+    "route:\n    - net: tcp\n      gateway: 10.0.1.9@o2ib7\n",
+    "export.yaml:12:7",
+    "the gateway `10.0.1.9@o2ib7`"
+)]
+#[case::gateway_of_the_node(
+    "route:\n    - net: tcp\n      gateway: 10.0.1.2@o2ib\n",
+    "export.yaml:12:7",
+    "the gateway `10.0.1.2@o2ib`"
+)]
+#[case::one_gateway_twice(
+    "route:\n    - net: tcp\n      gateway: 10.0.1.9@o2ib\n    - net: tcp\n      gateway: 10.0.1.9@o2ib\n",
+    "export.yaml:14:7",
+    "a second route by `10.0.1.9@o2ib`"
+)]
+#[case::too_many_hops(
+    "route:\n    - net: tcp\n      gateway: 10.0.1.9@o2ib\n      hop: 300\n",
+    "export.yaml:14:12",
+    "`hop` cannot be 300"
+)]
+#[case::a_negative_priority(
+    "route:\n    - net: tcp\n      gateway: 10.0.1.9@o2ib\n      priority: -3\n",
+    "export.yaml:14:17",
+    "`priority` cannot be -3"
+)]
+#[case::a_nid_of_another_net(
+    "        - nid: 10.0.1.3@tcp\n",
+    "export.yaml:11:16",
+    "the NID `10.0.1.3@tcp` below the net `o2ib`"
+)]
+#[case::a_nid_twice(
+    "        - nid: 10.0.1.2@o2ib\n",
+    "export.yaml:11:11",
+    "the interface `10.0.1.2@o2ib` a second time"
+)]
+#[case::no_nid(
+    "        - status: up\n",
+    "export.yaml:11:11",
+    "an interface without a NID"
+)]
+#[case::no_such_nid("        - nid: there\n", "export.yaml:11:16", "invalid NID `there`")]
 #[case::no_gateway(
     "route:\n    - net: o2ib1\n",
     "export.yaml:12:7",

@@ -400,6 +400,18 @@ fn no_other_monitor_is_played_in_memory() {
     }
 }
 
+#[test]
+fn what_shows_a_drill_of_a_file_works_when_it_is_pasted() {
+    let scratch = Scratch::new();
+    scratch.file("unfair.yaml", &scenario(UNFAIR));
+    let ran = scratch.run(&["show", "./unfair.yaml", "--platforms", "h100-oci"]);
+    let lines = &mut ran.out.lines();
+    let repeat = lines.find_map(|line| line.trim().strip_prefix("repeat it: nicdrill "));
+    let repeat = repeat.unwrap_or_else(|| panic!("no command repeats it\n{ran}"));
+    let again = scratch.shell(&format!("\"$NICDRILL\" {repeat}"));
+    assert_eq!((again.code, again.out), (ran.code, ran.out));
+}
+
 /// Its reader gets the report, and not an end before it.
 #[test]
 fn a_report_goes_into_a_pipe() {

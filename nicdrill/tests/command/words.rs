@@ -156,6 +156,7 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--why", "999999"], "no message 999999 was sent\nhint: messages are numbered up to")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--over", "9s"], "invalid span `9s`\nhint: write two times, the earlier first, as in `0s..120s`")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--over", "9s..8s"], "invalid span `9s..8s`")]
+#[case(&["lnet", "show", "lnet/second-interface-carries", "--over", "900s..990s"], ", before `900s..990s`\nhint: write a time up to ")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "clinet", "--over", "1s..8s"], "no node on LNet `clinet`")]
 #[case(&["lnet", "show", "port/cable-pulled@h100-oci"], "has no workload on LNet")]
 #[case(&["mpib", "show", "mpib/mesh-of-eight", "--workload", "jbo"], "no job over MPIB `jbo`")]

@@ -16,7 +16,7 @@ use super::{
         artifacts,
         jobs::Panicked,
         pairs,
-        pasted::{pasted, run_again},
+        pasted::{run_again, show_again},
         repeat::Fingerprint,
     },
     Show,
@@ -236,30 +236,10 @@ impl Show<'_> {
 
     /// The command that shows the drill in full, in the first arm in which it failed.
     fn show(&self, planned: &PlannedDrill, arms: &[ArmReport]) -> String {
-        let mut words = vec!["nicdrill".to_owned(), "show".to_owned()];
-        let mut again = self.how.again.iter();
-        while let Some(word) = again.next() {
-            match word.as_str() {
-                "--monitor" | "--needs" => {
-                    words.extend([word.clone()].into_iter().chain(again.next().cloned()))
-                }
-                "--platform" => {
-                    let files = again.next().into_iter().flat_map(|files| files.split(','));
-                    words
-                        .extend(files.flat_map(|file| ["--platforms".to_owned(), file.to_owned()]));
-                }
-                _ => words.extend(["--scenarios".to_owned(), word.clone()]),
-            }
-        }
-        words.push(planned.drill.to_string());
         let failed = arms.iter().find(|arm| arm.status == ArmStatus::Failed);
-        if failed
-            .or(arms.first())
-            .is_some_and(|arm| arm.arm == ArmName::Process)
-        {
-            words.extend(["--arm".to_owned(), ArmName::Process.to_string()]);
-        }
-        pasted(&words)
+        let process = failed.or(arms.first()).map(|arm| arm.arm);
+        let process = process.filter(|arm| *arm == ArmName::Process);
+        show_again(&self.how.again, &planned.drill, process)
     }
 
     fn stage_failure(&self, planned: &PlannedDrill, cause: &str) -> Drilled {

@@ -3,7 +3,7 @@
 //! Taken over are the number of interfaces on each net, routes, and the parameters of `global`. A story has its own
 //! addresses, and one net on each side; peers and tunables are left out. Start at [`imported`].
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, ops::RangeInclusive};
 
 use lnet::{Lnd, NetName, Nid, Param, Params, Profile};
 use platforms::yaml::{self, Node, Value, YamlError};
@@ -12,11 +12,31 @@ use platforms::yaml::{self, Node, Value, YamlError};
 const PROFILE: Profile = Profile::V2_17;
 /// The number of routers in the world `storage-routed`.
 const ROUTERS: usize = 2;
+/// The number of ports of the role `storage` that a node of these worlds has.
+const PORTS: usize = 2;
+/// How older releases of `lnetctl` write the hop of -1, which was not stated.
+const HOP_UNSTATED: i64 = u32::MAX as i64;
 
 /// An exported file, for errors with their place.
 struct Exported<'a> {
     file: &'a str,
     text: &'a str,
+}
+
+/// The interfaces of the node.
+struct ExportedInterfaces {
+    /// Their NIDs, those on `o2ib` and `tcp`.
+    nids: Vec<Nid>,
+    /// The net of those on `o2ib`.
+    o2ib: NetName,
+}
+
+impl ExportedInterfaces {
+    /// How many are on nets of this driver.
+    fn on(&self, lnd: Lnd) -> usize {
+        let on = self.nids.iter().filter(|nid| nid.net().lnd() == lnd);
+        on.count()
+    }
 }
 
 /// A route of the node.
@@ -34,8 +54,9 @@ struct ExportedRoute {
 pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
     let root: Node = yaml::read(file, text)?;
     let exported = Exported { file, text };
-    let (nis, tcp) = exported.interfaces(&root)?;
-    let routes = exported.routes(&root)?;
+    let interfaces = exported.interfaces(&root)?;
+    let (nis, tcp) = (interfaces.on(Lnd::O2ib), interfaces.on(Lnd::Sock));
+    let routes = exported.routes(&root, &interfaces)?;
     let (discovery, parameters) = exported.parameters(&root)?;
     if let (Some((_, node)), true) = (routes.first(), tcp > 0) {
         let what = "routes on a node that is on `tcp` and on `o2ib`";
@@ -63,6 +84,13 @@ pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
     } else {
         "storage-routed"
     };
+    if nis + tcp > PORTS {
+        let _ = writeln!(
+            page,
+            "# A node of `{world}` has {PORTS} ports of the role `storage`: name a world of your own with {}.",
+            nis + tcp
+        );
+    }
     let _ = write!(
         page,
         "world: {world}\nworkloads:\n  storage:\n    lnet:\n      client: client\n      server: server\n      nis: {nis}\n"
@@ -111,9 +139,10 @@ impl Exported<'_> {
         YamlError::at(self.file, self.text, node.place, what)
     }
 
-    /// The number of interfaces on `o2ib` and on `tcp`.
-    fn interfaces(&self, root: &Node) -> Result<(usize, usize), YamlError> {
-        let mut nets: [Option<(NetName, usize)>; 2] = [None, None];
+    /// The interfaces on `o2ib` and on `tcp`.
+    fn interfaces(&self, root: &Node) -> Result<ExportedInterfaces, YamlError> {
+        let mut nets: [Option<NetName>; 2] = [None, None];
+        let mut nids = Vec::new();
         for net in items(root, "net") {
             let of_type = entry(net, "net type").unwrap_or(net);
             let name = of_type.to_string();
@@ -131,24 +160,57 @@ impl Exported<'_> {
                 }
             };
             let name = name.expect("its driver is known");
-            if let Some((other, _)) = &nets[at] {
+            if let Some(other) = &nets[at] {
                 let what = format!("two nets of the driver of `{driver}`, `{other}` and `{name}`");
                 let hint = "a workload has one: leave the other out of the file";
                 return Err(self.wrong(of_type, what).hint(hint));
             }
-            nets[at] = Some((name, items(net, "local NI(s)").len()));
+            for ni in items(net, "local NI(s)") {
+                let nid = self.nid_on(ni, &name)?;
+                if nids.contains(&nid) {
+                    let what = format!("the interface `{nid}` a second time");
+                    return Err(self.wrong(ni, what).hint("each has a NID of its own"));
+                }
+                nids.push(nid);
+            }
+            nets[at] = Some(name);
         }
-        let [o2ib, tcp] = nets.map(|net| net.map_or(0, |(_, count)| count));
-        if o2ib == 0 {
-            let what = "no interface on `o2ib`";
-            let hint = "`net:` has a list of nets, each with its `local NI(s):`, as `lnetctl export` writes it; a client is on `o2ib`";
-            return Err(self.wrong(root, what).hint(hint));
+        let [o2ib, _] = nets;
+        match o2ib {
+            Some(o2ib) if nids.iter().any(|nid| *nid.net() == o2ib) => {
+                Ok(ExportedInterfaces { nids, o2ib })
+            }
+            _ => {
+                let what = "no interface on `o2ib`";
+                let hint = "`net:` has a list of nets, each with its `local NI(s):`, as `lnetctl export` writes it; a client is on `o2ib`";
+                Err(self.wrong(root, what).hint(hint))
+            }
         }
-        Ok((o2ib, tcp))
+    }
+
+    /// The NID of an interface, which is on this net.
+    fn nid_on(&self, ni: &Node, net: &NetName) -> Result<Nid, YamlError> {
+        let hint = format!("such as `nid: 10.0.1.1@{net}`");
+        let Some(node) = entry(ni, "nid") else {
+            return Err(self.wrong(ni, "an interface without a NID").hint(hint));
+        };
+        let text = node.to_string();
+        match text.parse::<Nid>() {
+            Ok(nid) if nid.net() == net => Ok(nid),
+            Ok(_) => {
+                let what = format!("the NID `{text}` below the net `{net}`");
+                Err(self.wrong(node, what).hint(hint))
+            }
+            Err(_) => Err(self.wrong(node, format!("invalid NID `{text}`")).hint(hint)),
+        }
     }
 
     /// The routes with their places; all lead to one net.
-    fn routes<'n>(&self, root: &'n Node) -> Result<Vec<(ExportedRoute, &'n Node)>, YamlError> {
+    fn routes<'n>(
+        &self,
+        root: &'n Node,
+        interfaces: &ExportedInterfaces,
+    ) -> Result<Vec<(ExportedRoute, &'n Node)>, YamlError> {
         let mut routes: Vec<(ExportedRoute, &Node)> = Vec::new();
         for node in items(root, "route") {
             let text = |key| entry(node, key).map(ToString::to_string);
@@ -163,6 +225,16 @@ impl Exported<'_> {
                 let hint = "routers lead from `o2ib` to another net of `o2ib` or `tcp`";
                 return Err(self.wrong(node, what).hint(hint));
             }
+            if interfaces.nids.iter().any(|nid| *nid.net() == net) {
+                let what = format!("a route to `{net}`, which the node is on");
+                let hint = "a route leads to a net that the node has no interface on";
+                return Err(self.wrong(node, what).hint(hint));
+            }
+            if *gateway.net() != interfaces.o2ib || interfaces.nids.contains(&gateway) {
+                let what = format!("the gateway `{gateway}`");
+                let hint = format!("a gateway is another node on `{}`", interfaces.o2ib);
+                return Err(self.wrong(node, what).hint(hint));
+            }
             if let Some((first, _)) = routes.first()
                 && first.net != net
             {
@@ -170,9 +242,19 @@ impl Exported<'_> {
                 let hint = "the server of a workload is on one net: leave the other routes out";
                 return Err(self.wrong(node, what).hint(hint));
             }
-            // -1 is a hop that was not stated, which counts as one.
-            let hop = self.number(node, "hop", 1)?.max(1);
+            if routes.iter().any(|(other, _)| other.gateway == gateway) {
+                let what = format!("a second route by `{gateway}`");
+                return Err(self
+                    .wrong(node, what)
+                    .hint("leave one of them out of the file"));
+            }
+            // A hop that was not stated counts as one.
+            let hop = match self.number(node, "hop", 1)? {
+                -1 | HOP_UNSTATED => 1,
+                hop => self.within(node, "hop", hop, 1..=255)?,
+            };
             let priority = self.number(node, "priority", 0)?;
+            let priority = self.within(node, "priority", priority, 0..=1_000_000)?;
             let route = ExportedRoute {
                 net,
                 gateway,
@@ -231,6 +313,22 @@ impl Exported<'_> {
                 Some(_) => {}
             }
         }
+    }
+
+    /// The number of a key, if it is in this range.
+    fn within(
+        &self,
+        node: &Node,
+        key: &str,
+        number: i64,
+        range: RangeInclusive<i64>,
+    ) -> Result<i64, YamlError> {
+        if range.contains(&number) {
+            return Ok(number);
+        }
+        let place = entry(node, key).unwrap_or(node);
+        let wrong = self.wrong(place, format!("`{key}` cannot be {number}"));
+        Err(wrong.hint(format!("allowed: {} to {}", range.start(), range.end())))
     }
 
     /// A number below a key; `otherwise` without the key.

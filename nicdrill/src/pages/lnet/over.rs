@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use director::watch;
+use director::{FreezeError, watch};
 use lnet::Node;
 use scenarios::{Story, parse_time};
 use simfs::SimTime;
@@ -29,6 +29,10 @@ pub(crate) fn over_page(
     span: &str,
 ) -> Result<(String, Vec<String>), LnetPageError> {
     let (from, to) = read_span(span)?;
+    if from > story.until {
+        let (asked, until) = (span.to_owned(), story.until);
+        return Err(FreezeError::PastTheEnd { asked, until }.into());
+    }
     let to = to.min(story.until);
     let last = story.ticks.last_until(to);
     let mut tables = Tables::new();
