@@ -1,11 +1,16 @@
 //! The trace as text: one request with its answers ([`Traces::why`]), or every message
 //! ([`Traces::all`]).
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
+use platforms::NodeName;
 use simfs::SimTime;
 
 use super::{
+    health::Health,
     message::MessageId,
     nid::Nid,
     status::MsgStatus,
@@ -64,7 +69,7 @@ impl Traces<'_> {
             About::Request(id) => id == request,
         });
         let mut page = format!("request {request}\n");
-        page += &answer(&entries, self.1);
+        page += &answer(&entries, self.1, &failed_at_zero(self.0, &of_it));
         for entry in entries {
             page += &lines(entry);
         }
@@ -148,7 +153,8 @@ fn choice_of(entry: &TraceEntry) -> Option<&Choice> {
 }
 
 /// The first timer that ran out until `now`, the interfaces that lost health, and what forbade another path.
-fn answer(entries: &[&TraceEntry], now: SimTime) -> String {
+/// `at_zero` are the interfaces that had no health to lose.
+fn answer(entries: &[&TraceEntry], now: SimTime, at_zero: &BTreeSet<&Nid>) -> String {
     let mut page = String::new();
     let mut timer = waited_for(entries, now).map_or_else(
         || "none".to_owned(),
@@ -204,9 +210,8 @@ fn answer(entries: &[&TraceEntry], now: SimTime) -> String {
         }
     }
     if !blamed {
-        let at_zero = failed_at_zero(entries);
         page += "  blamed: no interface";
-        for nid in &at_zero {
+        for nid in at_zero {
             let _ = write!(page, ", {nid} has no health to lose");
         }
         page.push('\n');
@@ -239,23 +244,36 @@ fn waited_for(entries: &[&TraceEntry], now: SimTime) -> Option<SimTime> {
     open.filter(|until| *until <= now)
 }
 
-/// The interfaces of tries that failed, their own and the peer's, whose health was 0 when they were chosen.
-fn failed_at_zero<'t>(entries: &[&'t TraceEntry]) -> BTreeSet<&'t Nid> {
+/// The interfaces of tries of these messages that failed, their own and the peer's, whose health was 0 by then.
+fn failed_at_zero<'t>(trace: &'t [TraceEntry], of_it: &[MessageId]) -> BTreeSet<&'t Nid> {
+    let mut healths: BTreeMap<(&NodeName, &Nid, Side), Health> = BTreeMap::new();
+    let mut tried: BTreeMap<MessageId, &Choice> = BTreeMap::new();
     let mut found = BTreeSet::new();
-    let mut tried: Option<&Choice> = None;
-    for entry in entries {
-        match &entry.what {
-            Traced::Choice(choice) => tried = Some(choice),
+    for TraceEntry { node, what, .. } in trace {
+        match what {
+            Traced::Event(What::Health {
+                ni, side, after, ..
+            }) => {
+                healths.insert((node, ni, *side), *after);
+            }
+            Traced::Choice(choice) if of_it.contains(&choice.message) => {
+                tried.insert(choice.message, choice);
+            }
             Traced::Event(What::Judged {
                 message, status, ..
             }) if *status != MsgStatus::Ok => {
-                let Some(choice) = tried.filter(|choice| choice.message == *message) else {
+                let Some(choice) = tried.get(message) else {
                     continue;
                 };
-                let sides = choice.local.iter().chain(&choice.remote);
-                let chosen =
-                    sides.filter(|one| one.passed_over.is_none() && one.health.value() == 0);
-                found.extend(chosen.map(|one| &one.nid));
+                let sides = [(Side::Local, &choice.local), (Side::Peer, &choice.remote)];
+                for (side, all) in sides {
+                    let chosen = all.iter().filter(|one| one.passed_over.is_none());
+                    let at_zero = chosen.filter(|one| {
+                        let known = healths.get(&(node, &one.nid, side));
+                        known.unwrap_or(&one.health).value() == 0
+                    });
+                    found.extend(at_zero.map(|one| &one.nid));
+                }
             }
             _ => {}
         }
