@@ -283,6 +283,9 @@ impl Cause {
         }
     }
 
+    /// How many facts [`Cause::coarser`] can drop: action, layer and role.
+    pub(crate) const COARSEST: u8 = 3;
+
     /// The cause without its finest facts: 0 leaves all, 1 drops the action, 2 the layer too, 3 and more the
     /// role too. What is left tells what the monitor does wrong. Its name is a prefix of this one's.
     #[must_use]
@@ -297,7 +300,7 @@ impl Cause {
 
     /// Whether it is the other cause, or that with finer facts.
     pub(crate) fn is_kind_of(self, other: Self) -> bool {
-        (0..=3).any(|by| self.coarser(by) == other)
+        (0..=Self::COARSEST).any(|by| self.coarser(by) == other)
     }
 
     /// The words of its name, from the coarsest fact to the finest.

@@ -86,10 +86,7 @@ fn grouped<'d>(
 ) -> Vec<Group> {
     let mut groups: BTreeMap<(Option<&Excuse>, Cause), Gathered<'d>> = BTreeMap::new();
     let mut sorted: Vec<&DrillReport> = drills.iter().collect();
-    sorted.sort_by_key(|drill| {
-        let expectations = drill.judged.judged;
-        (drill.findings.len(), expectations, &drill.drill)
-    });
+    sorted.sort_by_key(|drill| plainness(drill));
     for drill in sorted {
         for finding in &drill.findings {
             let key = (finding.excuse.as_ref(), cause_of(drill, finding));
@@ -106,6 +103,11 @@ fn grouped<'d>(
         (group.excuse.is_some(), drills)
     });
     groups
+}
+
+/// The plainest drill is the least: it has the fewest findings, then the fewest expectations, then the first name.
+fn plainness(drill: &DrillReport) -> (usize, u64, &DrillName) {
+    (drill.findings.len(), drill.judged.judged, &drill.drill)
 }
 
 /// The findings of one group, with their drills, in the order of the plainest drill first.
@@ -146,8 +148,7 @@ impl<'d> Gathered<'d> {
             .min_by_key(|(full, ((drill, _), drills))| {
                 let follows = !full.is_kind_of(cause);
                 let many = std::cmp::Reverse(drills.len());
-                let plain = (drill.findings.len(), drill.judged.judged, &drill.drill);
-                (follows, many, plain)
+                (follows, many, plainness(drill))
             });
         let (drill, finding) = of_most.expect("a group has a finding").1.0;
         let platforms = drills.iter().map(DrillName::platform);

@@ -7,7 +7,7 @@
 use std::{collections::BTreeSet, fmt::Write as _};
 
 use crate::{
-    DrillName, DrillReport, Finding, RunReport, Style,
+    Cause, DrillName, DrillReport, Finding, RunReport, Style,
     group::{Group, told},
     terminal::{counted, failure_lines},
 };
@@ -26,9 +26,6 @@ const BLOCKS_FEWER: usize = 6;
 
 /// The largest number of causes that are told in a line. Chosen: what the lines leave that the blocks take less.
 const FURTHER_MAX: usize = 22;
-
-/// The facts that can be dropped from causes: action, layer and role. What is left tells what the monitor does wrong.
-const COARSEST: u8 = 3;
 
 /// The findings of a run by cause, those that count as failures first; empty for a run without any.
 /// `folder` is the run folder, as the user named it.
@@ -96,7 +93,7 @@ fn further_causes(groups: &[Group], folder: &str) -> String {
 /// The groups, coarse enough to be told in the blocks that there are.
 pub(crate) fn fitting(drills: &[DrillReport]) -> Vec<Group> {
     let mut groups = told(drills, 0);
-    for by in 1..=COARSEST {
+    for by in 1..=Cause::COARSEST {
         let red = groups.iter().filter(|group| group.excuse.is_none());
         if red.count() <= BLOCKS_MAX {
             break;

@@ -49,7 +49,7 @@ impl LinkWidths {
     /// These widths and this one, of 1 to 4 lanes; another number adds nothing.
     #[must_use]
     pub fn and(self, lanes: u8) -> Self {
-        Self(self.0 | bit(lanes))
+        Self(self.0 | code(lanes))
     }
 
     /// Whether a link with these lanes may stay up. Without a downgrade it may.
@@ -58,7 +58,7 @@ impl LinkWidths {
         !lanes.is_downgraded()
             || [lanes.sends, lanes.receives]
                 .iter()
-                .all(|lanes| self.0 & bit(*lanes) != 0)
+                .all(|lanes| self.0 & code(*lanes) != 0)
     }
 
     /// Its number in PortInfo and in the kernel log: bit 0 is one lane, bit 3 four.
@@ -68,18 +68,13 @@ impl LinkWidths {
     }
 }
 
-/// The bit of a width; 0 if there is no such width.
-fn bit(lanes: u8) -> u8 {
+/// The number of a width in PortInfo and in the kernel log, which is a bit; 0 if there is no such width.
+pub(super) fn code(lanes: u8) -> u8 {
     if (1..=MOST).contains(&lanes) {
         1 << (lanes - 1)
     } else {
         0
     }
-}
-
-/// The number of a width in PortInfo and in the kernel log.
-pub(super) fn code(lanes: u8) -> u8 {
-    bit(lanes)
 }
 
 #[cfg(test)]

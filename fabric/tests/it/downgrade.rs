@@ -7,16 +7,10 @@ use fabric::{
 use platforms::SlotRef;
 use rstest::rstest;
 
-use crate::room::{act, node, slot, states, to_ms, world};
+use crate::room::{act, first, node, states, to_ms};
 
 const DOCUMENT: &str = "dgx-a100";
 const HFI1: &str = "opa-cn5000";
-
-fn first(platform: &str) -> (Fabric, SlotRef) {
-    let world = world(platform);
-    let slot = slot(&world, 0);
-    (world, slot)
-}
 
 fn lose(slot: &SlotRef, side: Side, left: u8) -> Action {
     PortAction::LoseLanes { side, left }.on(slot.clone())

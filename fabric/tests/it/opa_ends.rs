@@ -12,16 +12,10 @@ use platforms::{LinkLayer::InfiniBand, SlotRef};
 use rstest::rstest;
 use simfs::SimTime;
 
-use crate::room::{act, function, node, port_one, slot, to_ms, world, world_of, world_timed};
+use crate::room::{act, first, function, node, port_one, slot, to_ms, world_of, world_timed};
 
 const DOCUMENT: &str = "dgx-a100";
 const HFI1: &str = "opa-cn5000";
-
-fn first(platform: &str) -> (Fabric, SlotRef) {
-    let world = world(platform);
-    let slot = slot(&world, 0);
-    (world, slot)
-}
 
 /// A link whose ports stay Offline for ten seconds after it went down.
 fn quiet(platform: &str) -> (Fabric, SlotRef) {

@@ -7,7 +7,7 @@ use fabric::{
 use platforms::{CounterValue, SlotRef};
 use rstest::rstest;
 
-use crate::room::{act, driver_load, function, node, slot, states, to_ms, world};
+use crate::room::{act, driver_load, first, function, node, states, to_ms};
 
 const OVERRUNS: &str = "excessive_buffer_overrun_errors";
 const UP: &str = "ACTIVE/LinkUp";
@@ -20,12 +20,6 @@ fn counter(slot: &SlotRef, change: CounterChange) -> Action {
 
 fn overrun(slot: &SlotRef) -> Action {
     PortAction::BufferOverrun { side: Side::Here }.on(slot.clone())
-}
-
-fn first(platform: &str) -> (Fabric, SlotRef) {
-    let world = world(platform);
-    let slot = slot(&world, 0);
-    (world, slot)
 }
 
 /// When the node's own port went down, in milliseconds since the start.

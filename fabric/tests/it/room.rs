@@ -36,6 +36,13 @@ pub(crate) fn world_of(layer: LinkLayer) -> Fabric {
     })
 }
 
+/// A world of one node of this platform, and its first port.
+pub(crate) fn first(platform: &str) -> (Fabric, SlotRef) {
+    let world = world(platform);
+    let slot = slot(&world, 0);
+    (world, slot)
+}
+
 /// The port of the first function that should be up, counted from 0.
 pub(crate) fn slot(world: &Fabric, nth: usize) -> SlotRef {
     let mut up = world

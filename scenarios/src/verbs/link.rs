@@ -9,7 +9,7 @@ use platforms::yaml::{Node, Value};
 use super::spec::{ActionSpec, VerbSpec, port, ports};
 use crate::context::Context;
 use crate::keys::{Defaulted, Literal, maybe, need, or, together};
-use crate::kind::{Choices, Kind, Parsed, Placed, Plain, Text, Words, any_of, plain};
+use crate::kind::{Choices, Kind, Parsed, Placed, Plain, Text, Words, any_of, number, plain};
 use crate::row::{Row, word};
 use crate::values::{POWER, Reason, SIDE, SPAN, TRUTH};
 
@@ -332,11 +332,8 @@ const INIT_REASON: Words<Option<LinkInitReason>> = Words(
 /// A number of 8 bits.
 const BYTE: Plain<u8> = plain(
     "a number up to 255",
-    || serde_json::json!({ "type": "integer", "minimum": 0, "maximum": 255 }),
-    |context, node| {
-        let number = context.source.number(node, 0, 255)?;
-        Ok(u8::try_from(number).expect("a number up to 255 fits 8 bits"))
-    },
+    || number::<u8>(0, 255).schema(),
+    |context, node| number(0, 255).parse(context, node),
 );
 
 /// What a port's firmware reports of a link that went down.
@@ -357,17 +354,14 @@ const REPORT: Plain<FirmwareReport> = plain(
 /// How many lanes are left of a link; four were too many to be left.
 const LANES: Plain<u8> = plain(
     "a number from 1 to 3",
-    || serde_json::json!({ "type": "integer", "minimum": 1, "maximum": 3 }),
-    |context, node| width(context, node, 3),
+    || number::<u8>(1, 3).schema(),
+    |context, node| number(1, 3).parse(context, node),
 );
 
 /// The widths in which a downgrade may end.
 const WIDTHS: Plain<LinkWidths> = plain(
     "a list of numbers of lanes",
-    || {
-        let lanes = serde_json::json!({ "type": "integer", "minimum": 1, "maximum": 4 });
-        serde_json::json!({ "type": "array", "items": lanes })
-    },
+    || serde_json::json!({ "type": "array", "items": number::<u8>(1, 4).schema() }),
     |context, node| {
         let Value::List(widths) = &node.value else {
             let source = &context.source;
@@ -380,16 +374,11 @@ const WIDTHS: Plain<LinkWidths> = plain(
         };
         let mut allowed = LinkWidths::NONE;
         for node in widths {
-            allowed = allowed.and(width(context, node, 4)?);
+            allowed = allowed.and(number(1, 4).parse(context, node)?);
         }
         Ok(allowed)
     },
 );
-
-fn width(context: &Context<'_>, node: &Node, most: u8) -> Parsed<u8> {
-    let lanes = context.source.number(node, 1, u64::from(most))?;
-    Ok(u8::try_from(lanes).expect("a number up to four fits 8 bits"))
-}
 
 /// An error that a port finds in what it receives.
 const PACKET_ERROR: Reason = Reason(

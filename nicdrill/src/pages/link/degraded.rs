@@ -99,8 +99,7 @@ fn not_active(fabric: &Fabric, links: &[NamedLink]) -> Part {
             row.extend(age.clone());
             rows.push(row);
         }
-        let partner = partner_kind(fabric, &link.slot);
-        causes.push(fabric.cause(&link.slot).told(partner));
+        causes.push(cause_of(fabric, &link.slot));
     }
     let mut part = with_causes(&rows, &causes);
     part.text += &whole_machines(fabric, links);
@@ -147,10 +146,7 @@ fn whole_machines(fabric: &Fabric, links: &[NamedLink]) -> String {
         let causes = links.iter().map(|link| {
             (
                 is_active(fabric, &link.slot),
-                fabric
-                    .cause(&link.slot)
-                    .told(partner_kind(fabric, &link.slot))
-                    .to_string(),
+                cause_of(fabric, &link.slot).to_string(),
             )
         });
         let causes: BTreeSet<(bool, String)> = causes.collect();
@@ -160,6 +156,11 @@ fn whole_machines(fabric: &Fabric, links: &[NamedLink]) -> String {
         }
     }
     text
+}
+
+/// Why a link is not active, with the name of what is at its other end.
+fn cause_of(fabric: &Fabric, slot: &SlotRef) -> CauseText {
+    fabric.cause(slot).told(partner_kind(fabric, slot))
 }
 
 /// A table with titles and two lines for each link, each pair of lines followed by its cause.

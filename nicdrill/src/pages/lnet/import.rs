@@ -66,20 +66,14 @@ pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
     let mut page = "scenario: the LNet of a node as it was exported\nwhy: >-\n  The client has the interfaces, \
                     routes and parameters that `lnetctl export` wrote. Nothing is wrong yet.\n"
         .to_owned();
-    let mut routers: Vec<&Nid> = Vec::new();
-    for (route, _) in &routes {
-        if !routers.contains(&&route.gateway) {
-            routers.push(&route.gateway);
-        }
-    }
-    if routers.len() > ROUTERS {
+    if routes.len() > ROUTERS {
         let _ = writeln!(
             page,
             "# `storage-routed` has {ROUTERS} routers: name a world of your own with {}.",
-            routers.len()
+            routes.len()
         );
     }
-    let world = if routers.is_empty() {
+    let world = if routes.is_empty() {
         "storage-pair"
     } else {
         "storage-routed"
@@ -99,7 +93,7 @@ pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
         let _ = writeln!(page, "      tcp: {tcp}");
     }
     if let Some((first, _)) = routes.first() {
-        let names: Vec<String> = (1..=routers.len())
+        let names: Vec<String> = (1..=routes.len())
             .map(|at| format!("router-{at}"))
             .collect();
         let _ = writeln!(page, "      routers: [ {} ]", names.join(", "));
@@ -107,9 +101,7 @@ pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
             page += "      server_net: tcp\n";
         }
         page += "      routes:\n";
-        for (route, _) in &routes {
-            let at = routers.iter().position(|router| **router == route.gateway);
-            let name = &names[at.expect("it was just collected")];
+        for ((route, _), name) in routes.iter().zip(&names) {
             let (priority, hop) = (route.priority, route.hop);
             let _ = writeln!(
                 page,
@@ -205,7 +197,7 @@ impl Exported<'_> {
         }
     }
 
-    /// The routes with their places; all lead to one net.
+    /// The routes with their places; all lead to one net, each by a router of its own.
     fn routes<'n>(
         &self,
         root: &'n Node,
