@@ -1,7 +1,7 @@
 //! The facts of a finding's cause: the subject with its role and layer, the severity, the field that
 //! differs, and the last action of the scenario before the finding. Start at [`JudgeContext::action`].
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use platforms::{LinkLayer, NodeName, Role};
 use reports::{
@@ -24,6 +24,26 @@ pub(crate) enum Likeness {
     Differs(CauseField),
     /// In more than one.
     Another,
+}
+
+/// The entities of an event that is a pattern's in all else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OtherEntities {
+    /// They name the pattern's device, without the port or with another one, or a port where the device is meant.
+    OfTheDevice,
+    /// They name a device that never existed.
+    OfNoDevice(Alike),
+}
+
+/// How near an event about a device that never existed is to a pattern; the nearest is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Alike {
+    /// Both are about a port, or both about a device.
+    of_one_kind: bool,
+    /// The number of characters with which the names of the devices both begin, or both end.
+    characters: usize,
+    /// Of equals the shortest name: `3` is nearer to `mlx5_3` than `13`.
+    length: Reverse<usize>,
 }
 
 impl JudgeContext<'_> {
@@ -158,36 +178,49 @@ impl JudgeContext<'_> {
         }
     }
 
-    /// Whether an event is the pattern's but for its entities: they name the pattern's device, without the port or with another
-    /// one, or a port where the device is meant.
-    pub(crate) fn differs_in_entities(
+    /// Which other entities an event has that is the pattern's in all else.
+    pub(crate) fn other_entities(
         &self,
         pattern: &EventPattern,
         node: &NodeName,
         tick: u64,
         event: &Observation,
-    ) -> bool {
-        let (Subject::Device(device) | Subject::Port { device, .. }) = &event.subject else {
-            return false;
+    ) -> Option<OtherEntities> {
+        let (Subject::Device(named) | Subject::Port { device: named, .. }) = &event.subject else {
+            return None;
         };
         let meant = match &pattern.about {
             About::Port(slot) => Some(slot.port),
             About::NamedPort(_, port) => Some(*port),
             About::Device(..) | About::NamedDevice(_) => None,
-            About::Card(..) | About::Check => return false,
+            About::Card(..) | About::Check => return None,
         };
-        let subject = meant.map_or_else(
-            || Subject::Device(device.clone()),
-            |port| Subject::Port {
-                device: device.clone(),
-                port: port.to_string(),
-            },
-        );
+        let (device, other) = match self.subject_of_event(node, tick, event).1 {
+            Some(CauseRole::Absent) => {
+                let (_, view) = self.subject(&pattern.about, node, tick)?;
+                let device = view.name.as_str();
+                let of_one_kind = matches!(event.subject, Subject::Port { .. }) == meant.is_some();
+                let alike = Alike {
+                    of_one_kind,
+                    characters: alike(device, named),
+                    length: Reverse(named.len()),
+                };
+                (device, OtherEntities::OfNoDevice(alike))
+            }
+            _ => (named.as_str(), OtherEntities::OfTheDevice),
+        };
+        let device = device.to_owned();
         let meant = Observation {
-            subject,
+            subject: match meant {
+                None => Subject::Device(device),
+                Some(port) => Subject::Port {
+                    device,
+                    port: port.to_string(),
+                },
+            },
             ..event.clone()
         };
-        *event != meant && self.fits(pattern, node, tick, &meant)
+        (*event != meant && self.fits(pattern, node, tick, &meant)).then_some(other)
     }
 
     /// The subject of an event as text, with the reason why no monitor must report it; `None` if a monitor must.
@@ -345,6 +378,15 @@ fn acts_on(action: &StepAction) -> CauseAction {
         StepAction::StateFile(..) => CauseAction::StateFile,
         StepAction::Load(_) => CauseAction::Workload,
     }
+}
+
+/// The number of characters with which two names begin, or end, whichever is more.
+fn alike(one: &str, other: &str) -> usize {
+    let front = one.chars().zip(other.chars());
+    let back = one.chars().rev().zip(other.chars().rev());
+    let front = front.take_while(|(one, other)| one == other).count();
+    let back = back.take_while(|(one, other)| one == other).count();
+    front.max(back)
 }
 
 fn role_of(view: Option<&FunctionView>) -> CauseRole {

@@ -19,7 +19,11 @@ use super::owed::Owed;
 use super::reported_event::{self, ReportedEvent};
 use super::strays::Strays;
 use super::{Judging, place};
-use crate::{causes::Likeness, consequences::Consequences, laws};
+use crate::{
+    causes::{Alike, Likeness, OtherEntities},
+    consequences::Consequences,
+    laws,
+};
 
 /// How many events a failure shows as the nearest to a missing one. Chosen.
 const NEAREST_MAX: usize = 6;
@@ -167,7 +171,8 @@ impl<'a> Judging<'a> {
             if claimed.len() >= demand.bounds.at_least && attempts >= demand.attempts {
                 continue;
             }
-            let (mut cause, event) = self.why_missed(demand, &unclaimed, !claimed.is_empty());
+            let (mut cause, event) =
+                self.why_missed(demand, &unclaimed, !claimed.is_empty(), &instead);
             if event.is_none() && claimed.is_empty() {
                 let refused =
                     |reported: &ReportedEvent<'_>| !reported.accepted && answers(demand, reported);
@@ -209,12 +214,14 @@ impl<'a> Judging<'a> {
 
     /// Why a demand was not met, and the unclaimed event that came instead, by its position: one about
     /// the same subject in its time that differs in a field, the right one at another time, or one in its time that
-    /// has other entities of the same device.
+    /// has other entities: of the same device, or of one that does not exist and that is not among those that came
+    /// `instead` of other demands.
     fn why_missed(
         &self,
         demand: &Demand<'_>,
         unclaimed: &[ReportedEvent<'_>],
         came_at_all: bool,
+        instead: &BTreeMap<(u64, usize, usize), Cause>,
     ) -> (Cause, Option<(u64, usize, usize)>) {
         let (context, pattern) = (&self.context, &demand.pattern);
         let of = |kind| context.cause_of_pattern(kind, &demand.node, demand.window.from, pattern);
@@ -225,12 +232,21 @@ impl<'a> Judging<'a> {
             .iter()
             .filter(|reported| *reported.node == demand.node);
         let (mut differing, mut late, mut early, mut beside) = (None, None, None, None);
+        let mut stranger: Option<(&ReportedEvent<'_>, Alike)> = None;
         for reported in on_node {
             let (node, tick, event) = (reported.node, reported.tick, reported.event);
             let in_time = (demand.window.from..=demand.window.to).contains(&tick);
             if !context.names_subject(&pattern.about, node, tick, event) {
-                if in_time && context.differs_in_entities(pattern, node, tick, event) {
-                    beside = beside.or(Some(reported));
+                let other = context.other_entities(pattern, node, tick, event);
+                match other.filter(|_| in_time) {
+                    Some(OtherEntities::OfTheDevice) => beside = beside.or(Some(reported)),
+                    Some(OtherEntities::OfNoDevice(alike)) => {
+                        let is_nearer = stranger.is_none_or(|(_, nearest)| alike > nearest);
+                        if is_nearer && !instead.contains_key(&reported.position()) {
+                            stranger = Some((reported, alike));
+                        }
+                    }
+                    None => {}
                 }
                 continue;
             }
@@ -256,7 +272,7 @@ impl<'a> Judging<'a> {
             (of(CauseKind::Late), Some(reported.position()))
         } else if let Some(reported) = early {
             (of(CauseKind::Early), Some(reported.position()))
-        } else if let Some(reported) = beside {
+        } else if let Some(reported) = beside.or(stranger.map(|(reported, _)| reported)) {
             differs((reported, CauseField::Entities))
         } else {
             (of(CauseKind::Missed), None)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Cause, CauseKind, DrillReport, Excuse, Finding,
-    cause::{CauseAction, CauseField, CauseLayer, CauseSubject},
+    cause::{CauseAction, CauseField, CauseLayer, CauseRole, CauseSubject},
 };
 
 /// The facts that are dropped from a cause that is the same on both layers: action and layer.
@@ -112,7 +112,10 @@ fn is_of_it(cause: Cause, of: Cause) -> bool {
     let is_port_of_it = pair == (Some(CauseSubject::Port), Some(CauseSubject::Device));
     let is_device_of_it = pair == (Some(CauseSubject::Device), Some(CauseSubject::Port))
         && of.field == Some(CauseField::Entities);
-    cause.role == of.role
+    // An event that names a device which does not exist is about what is missing.
+    let is_named_otherwise =
+        cause.role == Some(CauseRole::Absent) && of.field == Some(CauseField::Entities);
+    (cause.role == of.role || is_named_otherwise)
         && cause.layer == of.layer
         && (is_same || is_port_of_it || is_device_of_it)
 }
@@ -184,6 +187,24 @@ mod tests {
             3
         );
         assert_eq!(roots(&[drill("a", &[missed, too_early])]).len(), 1);
+    }
+
+    #[test]
+    fn what_stays_of_a_device_that_does_not_exist_follows_from_its_wrong_name() {
+        let role = |role, cause: Cause| Cause {
+            role: Some(role),
+            ..cause
+        };
+        let missed = cause(CauseKind::Differs, CauseSeverity::Healthy, INFINIBAND);
+        let missed = role(CauseRole::Monitored, missed);
+        let renamed = Cause {
+            field: Some(CauseField::Entities),
+            ..missed
+        };
+        let stays = cause(CauseKind::NotCleared, CauseSeverity::Fatal, INFINIBAND);
+        let stays = role(CauseRole::Absent, stays);
+        assert_eq!(roots(&[drill("a", &[renamed, stays])]).len(), 1);
+        assert_eq!(roots(&[drill("a", &[missed, stays])]).len(), 2);
     }
 
     #[test]

@@ -5,7 +5,7 @@
     reason = "a drill is played once for the many tests that change its recording"
 )]
 
-use std::sync::LazyLock;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use director::{Trees, Truth};
 use judge::{Judgement, judge};
@@ -294,6 +294,67 @@ fn an_event_too_late_is_missing_and_unexpected() {
     assert_eq!(
         kinds(&judgement),
         [FindingKind::Missing, FindingKind::Unexpected]
+    );
+}
+
+/// A monitor that names no device as the node does: each of its events came instead of the expected one of the device whose
+/// name is nearest, none instead of two.
+#[test]
+fn events_about_devices_that_do_not_exist_came_instead_of_those_that_are_missing() {
+    let case = &*CUT_AND_MENDED_CASE;
+    let mut changed = case.recording.clone();
+    for mut call in calls(&mut changed) {
+        for event in &mut call.events {
+            let name = &mut event.entities_impacted[0].entity_value;
+            *name = name.trim_start_matches("mlx5_").to_owned();
+        }
+    }
+    let findings = case.judged(&changed).findings;
+    let of = |kind: FindingKind| findings.iter().filter(move |finding| finding.kind == kind);
+    let nic = |line: &str| {
+        line.split("NIC=")
+            .nth(1)?
+            .split([' ', ','])
+            .next()
+            .map(str::to_owned)
+    };
+    let mut came = BTreeSet::new();
+    for finding in of(FindingKind::Missing) {
+        let expected = nic(&finding.expected[0]).expect("a device is expected");
+        let said = nic(&finding.came[0]).expect("an event came");
+        assert_eq!(expected, format!("mlx5_{said}"), "{finding:?}");
+        assert!(came.insert(finding.came[0].clone()), "{finding:?}");
+    }
+    let unexpected = of(FindingKind::Unexpected).map(|finding| finding.came[0].clone());
+    assert_eq!(came, unexpected.collect());
+    for finding in of(FindingKind::Missing).chain(of(FindingKind::Unexpected)) {
+        let cause = finding.cause.to_string();
+        assert!(cause.starts_with("differs.entities."), "{cause}");
+    }
+}
+
+/// An event about a device that does not exist cannot have come instead of two.
+#[test]
+fn one_event_about_a_device_that_does_not_exist_leaves_the_others_missing() {
+    let case = &*CUT_AND_MENDED_CASE;
+    let fatal = event_count(&case.recording) - 2;
+    let mut changed = without_event(&case.recording, fatal + 1);
+    let mut wires = calls(&mut changed);
+    for event in &mut wires.last_mut().expect("the fatal event").events {
+        event.entities_impacted[0].entity_value = "no-such".to_owned();
+    }
+    drop(wires);
+    let findings = case.judged(&changed).findings;
+    let causes: Vec<_> = (findings.iter())
+        .map(|finding| finding.cause.to_string())
+        .collect();
+    assert_eq!(
+        causes[..3],
+        [
+            "differs.entities.fatal.port.monitored.ethernet.after-port",
+            "differs.entities.fatal.port.monitored.ethernet.after-port",
+            "missed.healthy.port.monitored.ethernet.after-port"
+        ]
     );
 }
 
