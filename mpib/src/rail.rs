@@ -46,7 +46,7 @@ impl RailMask {
     /// SUP only: 2.
     pub const SUP: Self = Self(Rail::Sup.bit());
     /// Both rails: 3.
-    pub const BOTH: Self = Self(Rail::Sout.bit() | Rail::Sup.bit());
+    pub const BOTH: Self = Self::SOUT.with(Rail::Sup);
 
     /// The two lowest bits; the others are ignored.
     #[must_use]

@@ -7,7 +7,7 @@
 use simfs::SimTime;
 
 use super::event::{NetEventKind, QueuePairId};
-use super::{Death, FailureCause, Job, PostKind, Rail, ShareSource, Side};
+use super::{Death, FailureCause, Job, Rail, ShareSource, Side};
 
 /// The chance that a job had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +32,11 @@ impl Job {
         };
         let mut before = SimTime::MAX;
         let mut fixed = None;
-        for (queue_pair, rail, at, purpose) in self.lost() {
+        for (queue_pair, rail, at) in self.lost() {
             let net = self.net();
             let [sender, receiver] =
                 [Side::Send, Side::Receive].map(|side| net.path(queue_pair.connection, side));
-            if purpose == PostKind::ClearToSend || receiver.cts_rail() == rail {
+            if receiver.cts_rail() == rail {
                 return Some(Rescue::ClearToSend(rail));
             }
             if let ShareSource::Cached(_) = sender.share() {
@@ -48,17 +48,16 @@ impl Job {
     }
 
     /// The first writes that still waited on their queue pairs when the job failed.
-    fn lost(&self) -> Vec<(QueuePairId, Rail, SimTime, PostKind)> {
-        let mut lost: Vec<(QueuePairId, Rail, SimTime, PostKind)> = Vec::new();
+    fn lost(&self) -> Vec<(QueuePairId, Rail, SimTime)> {
+        let mut lost: Vec<(QueuePairId, Rail, SimTime)> = Vec::new();
         let end = self.failure().map_or(SimTime::MAX, |failure| failure.at);
         for event in self.net().events().iter().filter(|event| event.at <= end) {
             match event.kind {
                 NetEventKind::Post {
                     queue_pair,
-                    purpose,
                     behind: 0,
                     ..
-                } => lost.push((queue_pair, event.rail, event.at, purpose)),
+                } => lost.push((queue_pair, event.rail, event.at)),
                 NetEventKind::Acknowledged { queue_pair, .. } => {
                     lost.retain(|(waiting, ..)| *waiting != queue_pair);
                 }
