@@ -4,7 +4,7 @@ use platforms::NodeName;
 
 use super::{
     flight::passing,
-    message::{Heard, Leg, Message, NiWord, Purpose},
+    message::{Heard, Leg, Message, NiWord, PING_PORTAL, Purpose},
     network::{Event, Lnet},
     node::Node,
     params::Param,
@@ -126,7 +126,7 @@ impl Lnet {
         }
         let get = message.kind == MessageKind::Get;
         let words = self.nodes[name].ping_buffer();
-        let purpose = Purpose::Answer(Some(words).filter(|_| get && message.portal == 0));
+        let purpose = Purpose::Answer((message.portal == PING_PORTAL).then_some(words));
         let kind = if get {
             MessageKind::Reply
         } else {

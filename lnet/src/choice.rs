@@ -39,7 +39,8 @@ impl Node {
     fn gateway_candidates(&self, message: &Message, leg: Option<&Leg>) -> Vec<Candidate> {
         let far = message.destination.net();
         let direct = match leg {
-            Some(leg) => leg.own || self.peer(&leg.to) == self.peer(&message.destination),
+            // A message of the node to itself goes to no peer.
+            Some(leg) => self.peer(&leg.to) == self.peer(&message.destination),
             None => self.nets.contains_key(far),
         };
         if direct {
@@ -77,13 +78,6 @@ impl Node {
 
     fn local_candidates(&self, message: &Message, leg: Option<&Leg>) -> Vec<Candidate> {
         let best = leg.and_then(|leg| self.nis.iter().position(|ni| *ni.nid() == leg.by));
-        let any_rail = is_free(message)
-            && self
-                .peer(&message.destination)
-                .is_some_and(|peer| peer.multi_rail);
-        let kept = leg
-            .and_then(|leg| self.peer_ni(&leg.to))
-            .is_some_and(|ni| ni.preferred.is_some());
         let passed_over = |at: usize| {
             let Some((best, leg)) = best.zip(leg) else {
                 return Some(PassedOver::NoPath);
@@ -95,7 +89,7 @@ impl Node {
                 Some(PassedOver::SourceGiven)
             } else if ni.nid().net() != leg.by.net() {
                 Some(PassedOver::OtherNet)
-            } else if !any_rail && is_free(message) && kept {
+            } else if leg.kept {
                 Some(PassedOver::OneSource)
             } else if ni.fatal && self.nis[best].fatal {
                 // If all are fatal the first of the configuration is used.

@@ -48,7 +48,7 @@ pub struct Request {
     pub destination: Nid,
     /// Number of bytes that are sent or asked for.
     pub length: u64,
-    /// The portal: 0 is LNet's own, which answers pings.
+    /// The portal; [`PING_PORTAL`] is LNet's own.
     pub portal: u32,
 }
 
@@ -66,6 +66,9 @@ pub(crate) struct Heard {
     pub(crate) from: Nid,
 }
 
+/// LNet's own portal, on which pings are answered (`LNET_RESERVED_PORTAL`).
+pub(crate) const PING_PORTAL: u32 = 0;
+
 /// The path of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Leg {
@@ -75,6 +78,20 @@ pub(crate) struct Leg {
     pub(crate) to: Nid,
     /// Whether the next hop is this node.
     pub(crate) own: bool,
+    /// Whether the local interface is the one that the peer has seen since an earlier message.
+    pub(crate) kept: bool,
+}
+
+impl Leg {
+    /// To a peer, by an interface that is chosen for this message.
+    pub(crate) fn chosen(by: Nid, to: Nid) -> Self {
+        Self {
+            by,
+            to,
+            own: false,
+            kept: false,
+        }
+    }
 }
 
 /// The purpose of a message, with the data needed at the other end.

@@ -10,7 +10,7 @@ use simfs::SimTime;
 
 use super::{
     error::LnetError,
-    message::{Message, MessageId, Purpose, Request, Verb},
+    message::{Message, MessageId, PING_PORTAL, Purpose, Request, Verb},
     ni::whole_secs,
     nid::{Lnd, Nid},
     node::{Node, NodeSpec},
@@ -242,7 +242,7 @@ impl Lnet {
             origin: None,
             destination,
             length: 0,
-            portal: 0,
+            portal: PING_PORTAL,
             deadline: None,
             tries: 0,
             used: Vec::new(),

@@ -134,7 +134,6 @@ impl Rule {
             added: now,
             due: now,
         };
-        rule.draw_place();
         rule.draw_due(0);
         Ok(rule)
     }
@@ -156,7 +155,7 @@ impl Rule {
             Pace::Every => true,
             Pace::OneIn(window) => {
                 let place = seen % u64::from(window);
-                if place == 0 && seen > 0 {
+                if place == 0 {
                     self.draw_place();
                 }
                 place == self.place

@@ -69,10 +69,10 @@ impl Node {
                 Some(source) => self.given(source)?,
                 None => self.best_ni(destination.net(), message)?,
             };
+            let to = destination.clone();
             return Ok(Leg {
-                by,
-                to: destination.clone(),
                 own: true,
+                ..Leg::chosen(by, to)
             });
         }
         let peer = self.peer(destination).ok_or(NoPath::HostUnreachable)?;
@@ -101,14 +101,10 @@ impl Node {
             .and_then(|peer| peer.net_health(by.net()))
             .is_some();
         if destination.net() == by.net() && !yields {
-            Ok(Leg {
-                by,
-                to: destination.clone(),
-                own: false,
-            })
+            Ok(Leg::chosen(by, destination.clone()))
         } else if on_net && any_rail {
             let to = self.best_peer_ni(destination, &by, message)?;
-            Ok(Leg { by, to, own: false })
+            Ok(Leg::chosen(by, to))
         } else {
             self.choose_router(Some(&by), message)
         }
@@ -120,7 +116,7 @@ impl Node {
             Some(net) => {
                 let by = self.best_ni(&net, message)?;
                 let to = self.best_peer_ni(&message.destination, &by, message)?;
-                Ok(Leg { by, to, own: false })
+                Ok(Leg::chosen(by, to))
             }
             None => self.choose_router(None, message),
         }
@@ -139,17 +135,17 @@ impl Node {
             if strict && (ni.fatal || self.counted(ni.health) == Health::ZERO) {
                 return Err(NoPath::Unusable);
             }
+            let by = ni.nid().clone();
             return Ok(Leg {
-                by: ni.nid().clone(),
-                to,
-                own: false,
+                kept: true,
+                ..Leg::chosen(by, to)
             });
         }
         let by = self.best_ni(to.net(), message)?;
         if keep && let Some(peer_ni) = self.peer_ni_mut(&to) {
             peer_ni.preferred = Some(by.clone());
         }
-        Ok(Leg { by, to, own: false })
+        Ok(Leg::chosen(by, to))
     }
 
     /// Cases A2 and B2: the next hop is a router, on the best route that is up.
@@ -171,7 +167,7 @@ impl Node {
         } else {
             gateway.clone()
         };
-        Ok(Leg { by, to, own: false })
+        Ok(Leg::chosen(by, to))
     }
 
     /// The place of the best route to a net that is up, and starts on the net of a given source.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     DrillName, ExitCode, Group, ProbeOutcome, RunReport, Style,
-    group_page::{details, extent, fitting},
+    group_page::{details, fitting},
     repository::Repository,
     terminal::counted,
 };
@@ -66,7 +66,7 @@ fn of_group(level: &str, group: &Group, repository: &Repository) -> String {
         ""
     };
     let first = &group.first;
-    let mut lines = vec![format!("{}; first: {}", extent(group), first.drill)];
+    let mut lines = vec![format!("{}; first: {}", group.extent(), first.drill)];
     lines.extend(details(&first.finding, DETAIL_LINES, Style::default()));
     lines.push(format!("repeat it: {}", first.repeat));
     let mut properties = placed(&first.place, repository);

@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::{ArmName, Cause, DrillName, DrillReport, Excuse, Finding, root::Roots};
+use crate::{
+    ArmName, Cause, DrillName, DrillReport, Excuse, Finding, Outcome, root::Roots,
+    terminal::counted,
+};
 
 /// The stable name of a finding: the scenario and the cause, which has the kind of the subject. Platform,
 /// poll, arm and text are not part of it.
@@ -35,6 +38,8 @@ pub struct Group {
     pub drills: BTreeSet<DrillName>,
     /// Number of platforms of these drills.
     pub platforms: usize,
+    /// Further platforms on which its scenarios were played, and had no finding of it.
+    pub not_on: BTreeSet<String>,
     /// Number of findings, those that a drill has of one cause counted one by one.
     pub findings: u64,
     /// How often it occurred: a breach that is told once counts as often as it was repeated.
@@ -44,6 +49,37 @@ pub struct Group {
     /// The drill that it is told by: of the drills with its most frequent full cause the plainest one, which has the fewest
     /// findings, then the fewest expectations, then the first name.
     pub first: FirstDrill,
+}
+
+/// As many platforms are told by name, at most. Chosen.
+const NAMED_MAX: usize = 3;
+
+impl Group {
+    /// How far it reaches: `162 drills on 23 of 24 platforms (not on dgx-b200)`. Platforms are named where few tell those that
+    /// have it from those that do not.
+    #[must_use]
+    pub fn extent(&self) -> String {
+        let drills = counted(self.drills.len() as u64, "drill");
+        let all = self.platforms + self.not_on.len();
+        if self.not_on.is_empty() {
+            let platforms = counted(self.platforms as u64, "platform");
+            return format!("{drills} on {platforms}");
+        }
+        let names = |names: &mut dyn Iterator<Item = &str>| {
+            let names: BTreeSet<&str> = names.collect();
+            names.into_iter().collect::<Vec<_>>().join(", ")
+        };
+        let names = if self.platforms <= NAMED_MAX.min(self.not_on.len()) {
+            let on = names(&mut self.drills.iter().map(DrillName::platform));
+            format!(" ({on})")
+        } else if self.not_on.len() <= NAMED_MAX {
+            let not_on = names(&mut self.not_on.iter().map(String::as_str));
+            format!(" (not on {not_on})")
+        } else {
+            String::new()
+        };
+        format!("{drills} on {} of {all} platforms{names}", self.platforms)
+    }
 }
 
 /// The drill that a group is told by.
@@ -93,8 +129,16 @@ fn grouped<'d>(
             groups.entry(key).or_default().add(drill, finding);
         }
     }
+    // Where each scenario was played.
+    let mut played: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for drill in drills {
+        if drill.outcome != Outcome::Skipped {
+            let on = played.entry(&drill.drill.scenario).or_default();
+            on.insert(drill.drill.platform());
+        }
+    }
     let told = |((excuse, cause), gathered): ((Option<&Excuse>, Cause), Gathered<'_>)| {
-        gathered.told(cause, excuse.cloned())
+        gathered.told(cause, excuse.cloned(), &played)
     };
     let mut groups: Vec<Group> = groups.into_iter().map(told).collect();
     // The sort is stable, so equal ones stay in the order of their causes.
@@ -137,7 +181,12 @@ impl<'d> Gathered<'d> {
         self.arms.extend(finding.arm);
     }
 
-    fn told(self, cause: Cause, excuse: Option<Excuse>) -> Group {
+    fn told(
+        self,
+        cause: Cause,
+        excuse: Option<Excuse>,
+        played: &BTreeMap<&str, BTreeSet<&str>>,
+    ) -> Group {
         let drills: BTreeSet<DrillName> = (self.by_cause.values())
             .flat_map(|(_, drills)| drills.iter().copied().cloned())
             .collect();
@@ -151,13 +200,17 @@ impl<'d> Gathered<'d> {
                 (follows, many, plainness(drill))
             });
         let (drill, finding) = of_most.expect("a group has a finding").1.0;
-        let platforms = drills.iter().map(DrillName::platform);
+        let platforms: BTreeSet<&str> = drills.iter().map(DrillName::platform).collect();
+        let its = drills.iter().map(|drill| drill.scenario.as_str());
+        let played = its.filter_map(|scenario| played.get(scenario)).flatten();
+        let elsewhere = played.filter(|platform| !platforms.contains(*platform));
         Group {
             cause,
             headline: cause.headline(),
             excuse,
             ids: self.ids,
-            platforms: platforms.collect::<BTreeSet<_>>().len(),
+            platforms: platforms.len(),
+            not_on: elsewhere.map(|platform| (*platform).to_owned()).collect(),
             findings: self.findings,
             times: self.times,
             arms: self.arms,
@@ -193,6 +246,37 @@ mod tests {
             ..Finding::plain(FindingKind::Missing, None, "poll 3")
         };
         found(scenario, "p", causes.iter().map(finding).collect())
+    }
+
+    /// How the group of one cause is told whose scenario fails on the first platforms and passes on the others.
+    fn check_extent(failed: &[&str], passed: &[&str], extent: &str) {
+        let finding = || Finding::plain(FindingKind::Missing, None, "poll 3");
+        let of = |platform: &&str, findings| {
+            let outcome = Outcome::Passed;
+            let drill = found("port/one", platform, findings);
+            DrillReport { outcome, ..drill }
+        };
+        let failed = failed.iter().map(|platform| of(platform, vec![finding()]));
+        let passed = passed.iter().map(|platform| of(platform, Vec::new()));
+        let elsewhere = found("port/other", "z", Vec::new());
+        let drills: Vec<_> = failed.chain(passed).chain([elsewhere]).collect();
+        assert_eq!(told(&drills, 3)[0].extent(), extent);
+    }
+
+    #[test]
+    fn a_group_says_on_which_platforms_it_is_where_few_names_say_so() {
+        check_extent(&["a", "b"], &[], "2 drills on 2 platforms");
+        check_extent(&["a"], &[], "1 drill on 1 platform");
+        check_extent(&["a"], &["b"], "1 drill on 1 of 2 platforms (a)");
+        let (three, four) = (["a", "b", "c"], ["d", "e", "f", "g"]);
+        check_extent(&three, &four, "3 drills on 3 of 7 platforms (a, b, c)");
+        check_extent(
+            &four,
+            &three,
+            "4 drills on 4 of 7 platforms (not on a, b, c)",
+        );
+        let more = ["h", "i", "k", "l"];
+        check_extent(&four, &more, "4 drills on 4 of 8 platforms");
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub fn groups_page(run: &RunReport, folder: &str, style: Style) -> String {
         let drills = counted(drills.len() as u64, "drill");
         writeln!(page, "{causes} in {drills}, which do not count:").expect(WRITES);
         for group in excused.iter().take(BLOCKS_MAX) {
-            writeln!(page, "  {}: {}", group.headline, extent(group)).expect(WRITES);
+            writeln!(page, "  {}: {}", group.headline, group.extent()).expect(WRITES);
         }
     }
     if run.summary.not_kept > 0 {
@@ -78,7 +78,7 @@ fn further_causes(groups: &[Group], folder: &str) -> String {
     }
     let mut text = format!("{}:\n", counted(groups.len() as u64, "further cause"));
     for group in groups.iter().take(FURTHER_MAX) {
-        writeln!(text, "  {}: {}", group.headline, extent(group)).expect(WRITES);
+        writeln!(text, "  {}: {}", group.headline, group.extent()).expect(WRITES);
     }
     if let Some(more) = groups
         .len()
@@ -103,13 +103,6 @@ pub(crate) fn fitting(drills: &[DrillReport]) -> Vec<Group> {
     groups
 }
 
-/// `162 drills on 23 platforms`.
-pub(crate) fn extent(group: &Group) -> String {
-    let drills = counted(group.drills.len() as u64, "drill");
-    let platforms = counted(group.platforms as u64, "platform");
-    format!("{drills} on {platforms}")
-}
-
 /// `drills` are those of the run, `folder` and `lines` the run folder and the room of the block.
 fn block(
     group: &Group,
@@ -119,7 +112,7 @@ fn block(
 ) -> String {
     let first = &group.first;
     let mut head = format!("{}  {}", style.red("FAIL"), style.bold(&group.headline));
-    write!(head, ": {}", extent(group)).expect(WRITES);
+    write!(head, ": {}", group.extent()).expect(WRITES);
     let mut tail = vec![
         format!("  repeat it: {}", style.bold(&first.repeat)),
         format!("  in full: {}", first.show),

@@ -2,9 +2,9 @@
 //! timeouts of the storage client.
 
 use lnet::{
-    FaultEffect, FaultRule, Lnet, LnetError, MessageKind, MsgStatus, NidPattern, Notice, Pace,
-    Param, Patience, PortEvent, Profile, Request, Side, Storage, StorageReport, UlpResult, Verb,
-    What,
+    FaultEffect, FaultRule, Lnet, LnetError, MessageKind, MsgStatus, NetName, NidPattern, Notice,
+    Pace, Param, Patience, PortEvent, Profile, Request, Side, Storage, StorageReport, UlpResult,
+    Verb, What,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -28,11 +28,17 @@ fn a_pattern_is_printed_as_it_is_written(#[case] text: &str) {
 #[case("*x")]
 fn what_is_no_nid_is_no_pattern(#[case] text: &str) {
     let error = text.parse::<NidPattern>().unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with(&format!("`{text}` is not a NID"))
-    );
+    let hint = "an address, `@` and a net, such as `10.0.1.1@o2ib`";
+    let told = format!("`{text}` is not a NID\nhint: {hint}");
+    assert_eq!((error.to_string(), error.hint()), (told, hint));
+}
+
+#[test]
+fn what_is_no_net_is_told_with_an_example() {
+    let error = "o2ib:1".parse::<NetName>().unwrap_err();
+    let hint = "a driver's name and a number, such as `o2ib` or `tcp1`";
+    assert!(error.to_string().ends_with(&format!("\nhint: {hint}")));
+    assert_eq!(error.hint(), hint);
 }
 
 #[test]
@@ -92,6 +98,24 @@ fn an_answered_ping_of_a_peer_is_worth_one_step(
     lnet.advance(SimTime::from_ms(at_ms));
     let ni = lnet.node(&a).unwrap().peer_ni(&b1).unwrap();
     assert_eq!((ni.health.value(), ni.recovery.ping_count), (expected, 0));
+}
+
+/// The ping of a local interface raises it by a step at its SEND, at its REPLY and in the handler; if it also carries the
+/// ping, by one more for each of the two messages.
+#[rstest]
+#[case::carried_by_the_other("mr", 150)]
+#[case::carried_by_itself("sr", 250)]
+fn an_answered_ping_of_a_local_interface_is_worth_three_steps_or_five(
+    #[case] world: &str,
+    #[case] expected: u16,
+) {
+    let mut lnet = stage::lnet(stage::specs(world, Profile::V2_17));
+    let (a, a1) = (stage::name("A"), stage::nid("a1", "o2ib"));
+    lnet.set(&a, Param::HealthSensitivity, 50).unwrap();
+    lnet.set_health(&a, Side::Local, &a1, 100).unwrap();
+    lnet.advance(SimTime::from_ms(1900));
+    let risen = lnet.node(&a).unwrap().ni(&a1).unwrap().health.value() - 100;
+    assert_eq!(risen, expected);
 }
 
 /// The answer to a ping that was in flight when health was disabled has no effect.

@@ -513,18 +513,3 @@ fn chosen_is_best(
     }
     Ok(())
 }
-
-/// PL3, for recovery: a ping's SEND, its REPLY and the handler are one step each; which of them apply
-/// to the pinged interface depends on the interface that carries the ping.
-#[test]
-fn one_good_self_ping_is_worth_three_to_five_steps() {
-    for world in ["sr", "mr"] {
-        let mut lnet = stage::lnet(stage::specs(world, Profile::V2_17));
-        let (a, a1) = (stage::name("A"), stage::nid("a1", "o2ib"));
-        lnet.set(&a, Param::HealthSensitivity, 50).unwrap();
-        lnet.set_health(&a, Side::Local, &a1, 100).unwrap();
-        lnet.advance(SimTime::from_ms(1900));
-        let risen = lnet.node(&a).unwrap().ni(&a1).unwrap().health.value() - 100;
-        assert!((150..=250).contains(&risen), "{world}: {risen}");
-    }
-}

@@ -71,6 +71,17 @@ fn a_net_with_a_healthier_interface_of_ours_is_taken() {
 }
 
 #[test]
+fn of_a_peers_interfaces_that_of_the_lower_priority_value_is_taken() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
+    lnet.set_priority(&a, &b1, 1).unwrap();
+    for _ in 0..4 {
+        let (_, to) = way(&mut lnet, None, ("b1", "o2ib")).expect("a PUT is sent");
+        assert_eq!(to, "b2@o2ib");
+    }
+}
+
+#[test]
 fn a_net_where_all_of_ours_are_fatal_comes_last() {
     let mut lnet = two_nets(Profile::V2_17);
     let port = stage::port("A", "a1");
@@ -235,6 +246,27 @@ fn without_a_route_that_is_up_nothing_is_sent() {
     assert_eq!(way(&mut lnet, None, ("b1", "tcp")), None);
 }
 
+/// A gateway that reports its far interface down takes a route down if that is asked for, and the route has one hop.
+#[rstest]
+#[case::of_one_hop(1, 1, false)]
+#[case::not_asked(0, 1, true)]
+#[case::of_two_hops(1, 2, true)]
+fn a_gateways_far_interface_that_is_down_takes_its_route_down(
+    #[case] avoid: i64,
+    #[case] hops: u32,
+    #[case] sent: bool,
+) {
+    let mut specs = stage::specs("routed", Profile::V2_17);
+    specs[0].routes[0].hops = hops;
+    let mut lnet = stage::lnet(specs);
+    let a = stage::name("A");
+    lnet.set(&a, Param::AvoidAsymRouterFailure, avoid).unwrap();
+    let (port, event) = (stage::port("R", "r2"), PortEvent::Error);
+    lnet.notify(Notice::Port { port, event }).unwrap();
+    lnet.advance(SimTime::from_secs(200));
+    assert_eq!(way(&mut lnet, None, ("b1", "tcp")).is_some(), sent);
+}
+
 /// Two routers: a message through the one that is not on a route back is dropped if configured.
 #[rstest]
 #[case(0, true)]
@@ -326,11 +358,13 @@ fn what_is_asked_of_nobody_is_refused_with_the_reason() {
     );
     let refused = lnet.set_health(&a, Side::Local, &nid, 1).unwrap_err();
     assert_eq!(refused.to_string(), "node `A` knows no interface `z1@o2ib`");
+    assert_eq!(refused.hint(), None);
     let own = stage::nid("a1", "o2ib");
-    assert_eq!(
-        lnet.set_health(&a, Side::Local, &own, 1001),
-        Err(LnetError::NoHealth(1001))
-    );
+    let refused = lnet.set_health(&a, Side::Local, &own, 1001).unwrap_err();
+    assert_eq!(refused, LnetError::NoHealth(1001));
+    let hint = refused.hint().expect("a value has a range");
+    assert!(hint.contains("1000"), "{hint}");
+    assert!(refused.to_string().ends_with(&format!("\nhint: {hint}")));
     assert_eq!(
         lnet.set_priority(&a, &nid, 1),
         Err(LnetError::NoNi {

@@ -1,8 +1,10 @@
 //! Drop and delay rules: which messages they apply to, and which rules are rejected.
 
+use std::collections::BTreeSet;
+
 use lnet::{
     FaultEffect, FaultRule, Lnet, LnetError, MessageKind, MsgStatus, NidPattern, Pace, Profile,
-    Request, RuleError, Verb, What,
+    Request, RuleError, Timing, Verb, What,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -80,11 +82,30 @@ fn one_in_so_many_hits_once_in_each_window(#[case] window: u32) {
         .map(|number| number / u64::from(window))
         .collect();
     assert_eq!(windows, (0..20).collect::<Vec<_>>());
-    let places: std::collections::BTreeSet<u64> = dropped
+    let places: BTreeSet<u64> = dropped
         .iter()
         .map(|number| number % u64::from(window))
         .collect();
     assert!(places.len() > 1, "always the same place: {places:?}");
+}
+
+/// Which message of the first hundred is hit depends on the network's seed, whatever its bits.
+#[test]
+fn networks_of_other_seeds_draw_other_places() {
+    let first = |seed: u64| {
+        let specs = stage::specs("mr", Profile::V2_17);
+        let mut lnet = Lnet::new(specs, Timing::default(), seed).unwrap();
+        let one = rule(Pace::OneIn(100), FaultEffect::Drop);
+        lnet.add_rule(&stage::name("B"), one).unwrap();
+        (0..100).find(|_| {
+            put(&mut lnet, 12, "a1");
+            let happened = lnet.advance(lnet.now() + SimTime::from_ms(5));
+            let is_dropped = |what: &What| matches!(what, What::Dropped { .. });
+            happened.iter().any(|entry| is_dropped(&entry.what))
+        })
+    };
+    let places: BTreeSet<_> = [16, 32, 48, 64].into_iter().map(first).collect();
+    assert!(!places.contains(&None) && places.len() > 2, "{places:?}");
 }
 
 #[test]
@@ -184,20 +205,39 @@ fn the_first_rule_that_hits_decides() {
 }
 
 #[rstest]
-#[case(Pace::OneIn(0), FaultEffect::Drop, RuleError::NoPace)]
-#[case(Pace::EverySecs(0), FaultEffect::Drop, RuleError::NoPace)]
-#[case(Pace::RandomlyEverySecs(0), FaultEffect::Drop, RuleError::NoPace)]
-#[case(Pace::Every, FaultEffect::Simulate(vec![]), RuleError::NoStatus)]
-#[case(Pace::Every, FaultEffect::Simulate(vec![MsgStatus::Ok]), RuleError::NoStatus)]
-#[case(Pace::Every, FaultEffect::Delay(SimTime::ZERO), RuleError::NoDelay)]
+#[case(Pace::OneIn(0), FaultEffect::Drop, RuleError::NoPace, "give 1 or more")]
+#[case(
+    Pace::EverySecs(0),
+    FaultEffect::Drop,
+    RuleError::NoPace,
+    "give 1 or more"
+)]
+#[case(
+    Pace::RandomlyEverySecs(0),
+    FaultEffect::Drop,
+    RuleError::NoPace,
+    "give 1 or more"
+)]
+#[case(Pace::Every, FaultEffect::Simulate(vec![]), RuleError::NoStatus, "such as `local_dropped`")]
+#[case(Pace::Every, FaultEffect::Simulate(vec![MsgStatus::Ok]), RuleError::NoStatus, "such as `local_dropped`")]
+#[case(
+    Pace::Every,
+    FaultEffect::Delay(SimTime::ZERO),
+    RuleError::NoDelay,
+    "give a latency"
+)]
 fn a_rule_that_means_nothing_is_refused(
     #[case] pace: Pace,
     #[case] effect: FaultEffect,
     #[case] why: RuleError,
+    #[case] hint: &str,
 ) {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
     let refused = lnet
         .add_rule(&stage::name("A"), rule(pace, effect))
         .unwrap_err();
+    let told = refused.hint().expect("a rule's error has a hint");
+    assert!(told.ends_with(hint), "{told}");
+    assert!(refused.to_string().ends_with(hint), "{refused}");
     assert_eq!(refused, LnetError::Rule(why));
 }

@@ -3,9 +3,9 @@
 use std::net::Ipv4Addr;
 
 use mpib::{
-    Bytes, ConnectError, Environment, Hazard, Immediate, Isend, Mode, NcclResult, Net, Parameters,
-    Path, PathClass, Post, PostKind, Profile, Rail, RailMask, RailState, Receive, Refusal,
-    Settings, ShareSource, Side, Speaker, SupBandwidth, Tag, Unregistered, eight_vms,
+    Bytes, ConnectError, Environment, Hazard, HintSlot, Immediate, Isend, Mode, NcclResult, Net,
+    Parameters, Path, PathClass, Post, PostKind, Profile, Rail, RailMask, RailState, Receive,
+    Refusal, Settings, ShareSource, Side, Speaker, SupBandwidth, Tag, Unregistered, eight_vms,
 };
 use rstest::rstest;
 
@@ -435,4 +435,15 @@ fn a_rail_without_queue_pairs_is_a_hazard() {
     assert_eq!(net.hazards(), [Hazard::NothingPosted { connection, rail }]);
     assert!(done(&mut net, sent).is_some());
     assert!(done(&mut net, received).is_none());
+}
+
+/// A host's agent gives out its slots in order, one for each directed pair.
+#[test]
+fn an_end_knows_its_slot_of_the_shared_memory() {
+    let mut net = eight(Profile::G1);
+    let [first, second] = [2, 3].map(|to| connect(&mut net, 1, to));
+    let slot = |net: &Net, connection, side| net.slot(connection, side).map(HintSlot::number);
+    let send = [first, second].map(|connection| slot(&net, connection, Side::Send));
+    assert_eq!(send, [Some(0), Some(1)]);
+    assert_eq!(slot(&net, second, Side::Receive), Some(0));
 }

@@ -40,14 +40,13 @@ fn block(group: &Group, is_open: bool) -> Markup {
         ..first.finding.clone()
     };
     let drills = counted(group.drills.len() as u64, "drill");
-    let platforms = counted(group.platforms as u64, "platform");
     html! {
         li {
             details open[is_open] {
                 summary {
                     span.headline { (group.headline) }
                     " "
-                    span.extent { (drills) " on " (platforms) }
+                    span.extent { (group.extent()) }
                 }
                 pre tabindex="0" { (failure_lines(&finding, Style::default()).join("\n")) }
                 p { "In the scenario: " code { (first.place) } }
