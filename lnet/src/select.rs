@@ -283,14 +283,16 @@ impl Node {
     /// The values by which selection compares the route at `at`, with the interface of its gateway.
     pub(crate) fn route_rank(&self, at: usize) -> Rank {
         let spec = &self.routes[at].spec;
-        let gateway = self.peer_ni(&spec.gateway);
+        let Some(gateway) = self.peer_ni(&spec.gateway) else {
+            return [i64::MIN; 7];
+        };
         [
             -i64::from(spec.priority),
             -i64::from(spec.hops),
-            gateway.map_or(-1, |ni| i64::from(self.counted(ni.health).value())),
-            -gateway.map_or(0, |ni| whole(ni.queued_bytes)),
-            gateway.map_or(i64::MIN, |ni| ni.tx_credits),
-            -gateway.map_or(0, |ni| whole(ni.sequence)),
+            i64::from(self.counted(gateway.health).value()),
+            -whole(gateway.queued_bytes),
+            gateway.tx_credits,
+            -whole(gateway.sequence),
             -whole(at as u64),
         ]
     }

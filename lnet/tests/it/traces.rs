@@ -1,8 +1,8 @@
 //! The trace of a request: which timer ran out, who was blamed, why no other path was tried.
 
 use lnet::{
-    FaultEffect, Lnet, Nid, Notice, Pace, Param, PortEvent, Profile, Request, RouteSpec, Traces,
-    Verb,
+    FaultEffect, Lnet, Nid, Notice, Pace, Param, PortEvent, Profile, Request, RouteSpec, Side,
+    Traces, Verb,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -283,13 +283,18 @@ fn a_peer_without_discovery_keeps_one_source() {
 
 /// A network in which A reaches B by two routers, R and S; A's route by S has this priority.
 fn two_routers(priority: u32) -> Lnet {
+    routers(|route| route.priority = priority)
+}
+
+/// The same, with A's route by S as `arrange` changes it.
+fn routers(arrange: impl FnOnce(&mut RouteSpec)) -> Lnet {
     let mut specs = stage::specs("routed", Profile::V2_17);
     let nis = [("s1", "o2ib"), ("s2", "tcp")];
     let mut second = stage::node("S", Profile::V2_17, &nis);
     second.routing = true;
     let mut route = specs[0].routes[0].clone();
     route.gateway = stage::nid("s1", "o2ib");
-    route.priority = priority;
+    arrange(&mut route);
     specs[0].routes.push(route);
     specs.push(second);
     let mut lnet = stage::lnet(specs);
@@ -341,6 +346,42 @@ fn the_gateways_of_a_try_are_told_with_what_each_lost_by() {
             "s1@o2ib, selected 0 times: chosen"
         ]
     );
+}
+
+#[test]
+fn the_route_of_fewer_hops_is_taken() {
+    let mut lnet = routers(|route| route.hops = 2);
+    for _ in 0..2 {
+        let told = gateways(&mut lnet, None);
+        assert!(
+            told[0].starts_with("r1@o2ib") && told[0].ends_with(": chosen"),
+            "{told:?}"
+        );
+        assert!(told[1].ends_with(": passed over, more hops"), "{told:?}");
+    }
+}
+
+/// S has carried more; but what goes by R is still under way.
+#[test]
+fn the_gateway_with_fewer_bytes_under_way_is_taken_although_it_was_selected_more_often() {
+    let mut lnet = two_routers(0);
+    let (a, r1) = (stage::name("A"), stage::nid("r1", "o2ib"));
+    lnet.set_health(&a, Side::Peer, &r1, 500).unwrap();
+    for _ in 0..6 {
+        gateways(&mut lnet, None);
+    }
+    lnet.set_health(&a, Side::Peer, &r1, 1000).unwrap();
+    let under_way = Request {
+        verb: Verb::Put,
+        destination: stage::nid("b1", "tcp"),
+        ..get()
+    };
+    lnet.send(under_way).unwrap();
+    let told = gateways(&mut lnet, None);
+    let ends = ["passed over, more bytes in flight to it", "chosen"];
+    for (row, end) in told.iter().zip(ends) {
+        assert!(row.ends_with(&format!(": {end}")), "{told:?}");
+    }
 }
 
 /// The router of the better priority refuses its ping, which is sent three times, and the recovery pings 1, 3 and 7 s later.
