@@ -76,6 +76,31 @@ impl Traces<'_> {
         Ok(page)
     }
 
+    /// The requests of the layer above that met trouble, in order: one of their tries, or of their answers', had no path or
+    /// failed, a message was lost, or the response is overdue.
+    #[must_use]
+    pub fn troubled(&self) -> Vec<u64> {
+        let mut request_of = BTreeMap::new();
+        let (mut asked, mut troubled) = (BTreeSet::new(), BTreeSet::new());
+        for entry in self.0 {
+            if let Some(choice) = choice_of(entry) {
+                request_of.insert(choice.message, choice.request);
+                if choice.errand == Errand::Ulp {
+                    asked.insert(choice.request);
+                }
+            }
+            if is_trouble(&entry.what) {
+                troubled.extend(match subject(&entry.what) {
+                    Some(About::Request(request)) => Some(request),
+                    Some(About::Message(message)) => request_of.get(&message).copied(),
+                    None => None,
+                });
+            }
+        }
+        troubled.retain(|request| asked.contains(request));
+        troubled.into_iter().map(|request| request.0).collect()
+    }
+
     /// Every message: its tries, losses and end, in order.
     #[must_use]
     pub fn all(&self) -> String {
@@ -143,6 +168,18 @@ fn subject(what: &Traced) -> Option<About> {
             return None;
         }
     })
+}
+
+/// Whether it tells that something of a message did not go well.
+fn is_trouble(what: &Traced) -> bool {
+    match what {
+        Traced::Choice(choice) => choice.path.is_err(),
+        Traced::Event(What::Judged { status, .. } | What::Ended { status, .. }) => {
+            *status != MsgStatus::Ok
+        }
+        Traced::Overdue { .. } | Traced::Loss { .. } => true,
+        _ => false,
+    }
 }
 
 fn choice_of(entry: &TraceEntry) -> Option<&Choice> {

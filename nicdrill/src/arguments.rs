@@ -3,12 +3,13 @@
 //! [`mod@crate::command`] implements the commands. Planned flags that are not built yet are listed here too, so that
 //! they are refused by name and not as typing errors.
 
-mod at_once;
 mod check;
 mod color;
 mod compare;
 mod fit;
 mod list;
+mod lnet;
+mod numbers;
 mod report;
 mod rules;
 mod sandbox_arguments;
@@ -20,6 +21,7 @@ pub(crate) use color::Color;
 pub(crate) use compare::CompareArguments;
 pub(crate) use fit::FitArguments;
 pub(crate) use list::ListArguments;
+pub(crate) use lnet::{LnetArguments, LnetCommand, Why};
 pub(crate) use report::{MergeArguments, ReportCommand};
 pub(crate) use rules::{RulesArguments, RulesCheckArguments, RulesCommand, RulesExportArguments};
 pub(crate) use sandbox_arguments::{DoArguments, ShellArguments};
@@ -275,7 +277,7 @@ pub(crate) struct HowArguments {
     #[arg(long)]
     pub(crate) fail_fast: bool,
     /// Drills at once [default: one for each allowed CPU]
-    #[arg(long, value_name = "N", value_parser = at_once::at_once)]
+    #[arg(long, value_name = "N", value_parser = numbers::at_once)]
     pub(crate) jobs: Option<usize>,
     /// Keep the artifacts of every drill (story, reads, events, log, state file), not only of a failed one
     #[arg(long)]
@@ -284,7 +286,7 @@ pub(crate) struct HowArguments {
     #[arg(long)]
     pub(crate) no_pin: bool,
     /// Run everything N times and compare the repeats; at most 10000
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::repeats)]
     pub(crate) repeat: Option<u64>,
     /// Take the flags of `[profile.NAME]` in nicdrill.toml too; those given here take precedence
     #[arg(long, value_name = "NAME")]
@@ -297,7 +299,7 @@ pub(crate) struct HowArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) needs: Option<String>,
     /// The order of the drills: 0 as listed, otherwise shuffled with this seed
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = numbers::seed)]
     pub(crate) seed: u64,
     /// Start the monitor under this command, such as `strace -f`
     #[arg(long, value_name = "CMD")]
@@ -398,49 +400,6 @@ pub(crate) struct ExplainArguments {
     /// Further platform files or folders
     #[arg(long, value_name = "PATH")]
     pub(crate) platforms: Vec<String>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum LnetCommand {
-    /// Print what `lnetctl` shows on the nodes of a scenario at one time: `net show -v 2`,
-    /// `peer show -v 2`, `route show -v` and `stats show`, as YAML
-    Show(LnetArguments),
-    /// Print a scenario whose client has the interfaces, routes and parameters of a node, from the YAML of
-    /// `lnetctl export`
-    Import {
-        /// The file that `lnetctl export` wrote
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-    },
-}
-
-#[derive(Clone, Debug, Args)]
-pub(crate) struct LnetArguments {
-    /// A node [default: every node on LNet]
-    #[arg(value_name = "NODE", index = 2)]
-    pub(crate) node: Option<String>,
-    /// One view: net, peer, route, stats, global, local-recovery or peer-recovery [default: the first four; route only
-    /// where there are routes]
-    #[arg(long, value_name = "VIEW")]
-    pub(crate) view: Option<String>,
-    /// Why a message fared as it did, instead of views: each try of its request and of the answers, the interfaces at
-    /// the choice, timers, blame
-    #[arg(long, value_name = "MESSAGE", conflicts_with_all = ["node", "view", "trace"])]
-    pub(crate) why: Option<u64>,
-    /// Every message, instead of views
-    #[arg(long, conflicts_with_all = ["node", "view"])]
-    pub(crate) trace: bool,
-    /// Interfaces, recovery queues and counters over a span of time, such as `0s..120s`, instead of views: a row where something changed
-    #[arg(long, value_name = "FROM..TO", conflicts_with_all = ["view", "why", "trace", "at"])]
-    pub(crate) over: Option<String>,
-    /// A workload on LNet [default: every one]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) workload: Option<String>,
-    /// The time, such as `10s` [default: the story's end]
-    #[arg(long, value_name = "TIME")]
-    pub(crate) at: Option<String>,
-    #[command(flatten)]
-    pub(crate) which: OneDrill,
 }
 
 #[derive(Debug, Subcommand)]
@@ -643,7 +602,7 @@ pub(crate) struct ZooArguments {
     #[arg(long = "only", value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) mutants: Vec<String>,
     /// Drills at once [default: one for each allowed CPU]
-    #[arg(long, value_name = "N", value_parser = at_once::at_once)]
+    #[arg(long, value_name = "N", value_parser = numbers::at_once)]
     pub(crate) jobs: Option<usize>,
     #[command(flatten)]
     pub(crate) select: SelectArguments,

@@ -1,8 +1,8 @@
 //! The trace of a request: which timer ran out, who was blamed, why no other path was tried.
 
 use lnet::{
-    FaultEffect, Lnet, Nid, Notice, Pace, Param, PortEvent, Profile, Request, RouteSpec, Side,
-    Traces, Verb,
+    FaultEffect, FaultRule, Lnet, MessageKind, Nid, Notice, Pace, Param, PortEvent, Profile,
+    Request, RouteSpec, Side, Traces, Verb,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -181,6 +181,54 @@ fn a_message_that_was_not_sent_has_no_trace() {
         error.to_string(),
         "no message 7 was sent\nhint: nothing was sent up to this time"
     );
+}
+
+/// The numbers of the requests that met trouble, of two GETs of which `arrange` troubles the second.
+fn troubled(arrange: impl FnOnce(&mut Lnet)) -> Vec<u64> {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    lnet.record();
+    let first = lnet.send(get()).unwrap();
+    lnet.advance(SimTime::from_secs(1));
+    arrange(&mut lnet);
+    let second = lnet.send(get()).unwrap();
+    assert_eq!(
+        (first.to_string(), second.to_string()),
+        ("1".to_owned(), "3".to_owned())
+    );
+    lnet.advance(SimTime::from_secs(300));
+    Traces(lnet.trace(), lnet.now()).troubled()
+}
+
+/// What is tried for its own sake, such as a recovery ping, is no request of the layer above.
+#[test]
+fn the_requests_that_met_trouble_are_those_that_failed_were_lost_or_had_no_path() {
+    assert!(troubled(|_| {}).is_empty());
+    let drop = |lnet: &mut Lnet, node: &str| {
+        let spec = FaultRule {
+            kinds: [MessageKind::Get, MessageKind::Reply].into(),
+            ..rule(Pace::Every, FaultEffect::Drop)
+        };
+        lnet.add_rule(&stage::name(node), spec).unwrap();
+    };
+    assert_eq!(troubled(|lnet| drop(lnet, "B")), [3]);
+    assert_eq!(troubled(|lnet| drop(lnet, "A")), [3], "an answer is lost");
+    let resent = |lnet: &mut Lnet| {
+        let spec = simulate(Pace::OneIn(2), "local_dropped");
+        lnet.add_rule(&stage::name("A"), spec).unwrap();
+    };
+    assert_eq!(troubled(resent), [3]);
+    let by_router = |lnet: &mut Lnet| {
+        let destination = stage::nid("z1", "tcp");
+        lnet.send(Request {
+            destination,
+            ..get()
+        })
+        .unwrap();
+    };
+    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    lnet.record();
+    by_router(&mut lnet);
+    assert_eq!(Traces(lnet.trace(), lnet.now()).troubled(), [1], "no path");
 }
 
 /// Without a request for it, nothing is recorded.

@@ -35,7 +35,7 @@ pub(crate) struct CompareArguments {
     #[arg(long)]
     pub(crate) full: bool,
     /// Drills at once [default: one for each allowed CPU]
-    #[arg(long, value_name = "N", value_parser = super::at_once::at_once)]
+    #[arg(long, value_name = "N", value_parser = super::numbers::at_once)]
     pub(crate) jobs: Option<usize>,
     /// Do not pin jobs to CPUs
     #[arg(long)]

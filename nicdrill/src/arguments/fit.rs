@@ -21,6 +21,6 @@ pub(crate) struct FitArguments {
     #[arg(long, value_name = "P,..", value_delimiter = ',')]
     pub(crate) platform: Vec<String>,
     /// Drills at once [default: one for each allowed CPU]
-    #[arg(long, value_name = "N", value_parser = super::at_once::at_once)]
+    #[arg(long, value_name = "N", value_parser = super::numbers::at_once)]
     pub(crate) jobs: Option<usize>,
 }

@@ -42,7 +42,7 @@ pub(crate) struct RulesCheckArguments {
     )]
     pub(crate) platform: Vec<String>,
     /// Drills at once [default: one for each allowed CPU]
-    #[arg(long, value_name = "N", value_parser = super::at_once::at_once)]
+    #[arg(long, value_name = "N", value_parser = super::numbers::at_once)]
     pub(crate) jobs: Option<usize>,
     /// Print each fault too
     #[arg(long, short)]

@@ -15,7 +15,7 @@ pub(crate) struct SuiteCheckArguments {
     #[command(flatten)]
     pub(crate) select: SelectArguments,
     /// Scenarios at once [default: one for each allowed CPU]
-    #[arg(long, value_name = "N", value_parser = super::at_once::at_once)]
+    #[arg(long, value_name = "N", value_parser = super::numbers::at_once)]
     pub(crate) jobs: Option<usize>,
     /// Only every N-th scenario, from the one that the seed says
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -35,9 +35,6 @@ use crate::{
     terminal::{Terminal, log},
 };
 
-/// The most repeats that `--repeat` takes.
-const REPEATS_MAX: u64 = 10_000;
-
 /// The limits of a drill that can be set. Chosen: in less than a second a monitor hardly starts.
 const DRILL_LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
 
@@ -71,12 +68,6 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
         arguments.how.needs.as_deref().or(choice.needs.as_deref()),
         &choice.library,
     )?;
-    if let Some(repeat) = arguments.how.repeat
-        && !(1..=REPEATS_MAX).contains(&repeat)
-    {
-        let what = format!("`--repeat` is 1 to {REPEATS_MAX}, not {repeat}");
-        return Err(Stop::usage(what).hint("each repeat has a folder of its own"));
-    }
     if choice.selected.drills.is_empty() {
         if arguments.select.failed {
             let failed = RunFolder::failed_before(&choice.out).map_err(Stop::input)?;

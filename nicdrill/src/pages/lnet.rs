@@ -13,6 +13,8 @@ use std::borrow::Cow;
 
 use director::{Director, FreezeError, freeze_at};
 
+use crate::arguments::Why;
+
 pub(crate) use import::imported;
 pub(crate) use over::over_page;
 
@@ -122,15 +124,15 @@ pub(crate) fn lnet_page(
     Ok((page, left_out))
 }
 
-/// One request with its tries and answers, or every message; and the lines of the story that were left
-/// out.
+/// One request with its tries and answers, those that met trouble, or every message; and the lines of the story that
+/// were left out.
 ///
 /// # Errors
 /// [`LnetPageError`], by cause.
 pub(crate) fn trace_page(
     story: &Story,
     asked: LnetAsked<'_>,
-    why: Option<u64>,
+    why: Option<Why>,
 ) -> Result<(String, Vec<String>), LnetPageError> {
     let mut story = story.clone();
     for plan in story.workloads.values_mut() {
@@ -145,11 +147,25 @@ pub(crate) fn trace_page(
         page += &format!("# messages of workload {name}, up to {now}\n");
         let traces = Traces(lnet.trace(), now);
         page += &match why {
-            Some(message) => traces.why(message)?,
+            Some(Why::Of(message)) => traces.why(message)?,
+            Some(Why::Failed) => failed(traces)?,
             None => traces.all(),
         };
     }
     Ok((page, left_out))
+}
+
+/// Every request of the layer above that met trouble.
+fn failed(traces: Traces<'_>) -> Result<String, LnetPageError> {
+    let requests = traces.troubled();
+    if requests.is_empty() {
+        return Ok("# every request of the layer above went well at its first try\n".to_owned());
+    }
+    let mut pages = Vec::new();
+    for request in requests {
+        pages.push(traces.why(request)?);
+    }
+    Ok(pages.join("\n"))
 }
 
 /// The networks of a played story, or that of one workload, by the workload's name.

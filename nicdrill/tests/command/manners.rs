@@ -355,7 +355,9 @@ fn a_report_that_cannot_be_written_is_told_before_the_run(
 }
 
 #[rstest]
-#[case(&["--repeat", "999999999999"], &["`--repeat` is 1 to 10000, not 999999999999"])]
+#[case(&["--repeat", "999999999999"], &["'999999999999'", "whole number, 1 to 10000"])]
+#[case(&["--repeat", "0"], &["'0'", "whole number, 1 to 10000"])]
+#[case(&["--seed", "18446744073709551616"], &["--seed", "whole number, 0 to 18446744073709551615"])]
 #[case(&["--budget", "60"], &["invalid duration `60`", "`60s`"])]
 #[case(&["--budget", "0s"], &["invalid duration `0s`", "longer than zero"])]
 #[case(&["--monitor", "deaf"], &["`deaf` is a wrong monitor of the zoo", "`nicdrill zoo --only deaf`"])]
