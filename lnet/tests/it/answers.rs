@@ -24,13 +24,6 @@ fn send(lnet: &mut Lnet, verb: Verb) -> MessageId {
     lnet.send(request).unwrap()
 }
 
-/// Sets what happens to messages from one interface to another.
-fn wire(lnet: &mut Lnet, from: &str, to: &str, wire: Wire) {
-    let port = |nid: &str| stage::port(&nid[..1].to_uppercase(), nid);
-    let (from, to) = (port(from), port(to));
-    lnet.notify(Notice::Wire { from, to, wire }).unwrap();
-}
-
 fn load(lnet: &mut Lnet, node: &str, loaded: bool) {
     let node = stage::name(node);
     lnet.notify(Notice::Node { node, loaded }).unwrap();
@@ -91,7 +84,7 @@ fn a_missing_answer_is_noticed_where_it_is_tracked(
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
     lnet.set(&stage::name("A"), Param::ResponseTracking, tracking)
         .unwrap();
-    wire(&mut lnet, "b1", "a1", Wire::Fails(Trouble::StillSending));
+    stage::wire(&mut lnet, "b1", "a1", Wire::Fails(Trouble::StillSending));
     let id = send(&mut lnet, verb);
     lnet.advance(SimTime::from_secs(1));
     assert_eq!(count(&lnet, "A", "rst_alloc"), u64::from(noticed));
@@ -115,7 +108,7 @@ fn a_missing_answer_is_noticed_where_it_is_tracked(
 #[test]
 fn the_tracker_looks_every_half_of_the_transaction_timeout() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
-    wire(&mut lnet, "b1", "a1", Wire::Fails(Trouble::StillSending));
+    stage::wire(&mut lnet, "b1", "a1", Wire::Fails(Trouble::StillSending));
     lnet.advance(SimTime::from_ms(75_500));
     send(&mut lnet, Verb::Get);
     let happened = lnet.advance(SimTime::from_secs(400));
@@ -129,7 +122,7 @@ fn lnets_own_requests_are_tracked_whatever_the_parameter_says() {
     let a = stage::name("A");
     lnet.set(&a, Param::ResponseTracking, 0).unwrap();
     for (from, to) in [("b1", "a1"), ("b1", "a2")] {
-        wire(&mut lnet, from, to, Wire::Fails(Trouble::StillSending));
+        stage::wire(&mut lnet, from, to, Wire::Fails(Trouble::StillSending));
     }
     lnet.set_health(&a, Side::Peer, &stage::nid("b1", "o2ib"), 900)
         .unwrap();
@@ -158,7 +151,7 @@ fn a_request_that_could_not_be_sent_is_awaited_no_more() {
 fn what_is_not_sent_by_its_deadline_is_nobodys_fault() {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
     for (from, to) in [("a1", "b1"), ("a1", "b2"), ("a2", "b1"), ("a2", "b2")] {
-        wire(&mut lnet, from, to, Wire::Fails(Trouble::StillQueued));
+        stage::wire(&mut lnet, from, to, Wire::Fails(Trouble::StillQueued));
     }
     let id = send(&mut lnet, Verb::Get);
     let happened = lnet.advance(SimTime::from_secs(300));
@@ -187,7 +180,7 @@ fn what_is_not_sent_by_its_deadline_is_nobodys_fault() {
 #[test]
 fn what_is_carried_after_its_deadline_was_sent_and_is_dropped() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
-    wire(&mut lnet, "a1", "b1", Wire::Delays(SimTime::from_secs(152)));
+    stage::wire(&mut lnet, "a1", "b1", Wire::Delays(SimTime::from_secs(152)));
     let id = send(&mut lnet, Verb::Put);
     let happened = lnet.advance(SimTime::from_secs(153));
     let expected = [(152, id, UlpEvent::Send, UlpResult::Ok, true)];
@@ -200,7 +193,7 @@ fn what_is_carried_after_its_deadline_was_sent_and_is_dropped() {
 #[test]
 fn an_answer_to_what_nobody_asked_is_dropped() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
-    wire(&mut lnet, "b1", "a1", Wire::Delays(SimTime::from_secs(10)));
+    stage::wire(&mut lnet, "b1", "a1", Wire::Delays(SimTime::from_secs(10)));
     send(&mut lnet, Verb::Get);
     lnet.advance(SimTime::from_secs(5));
     // The node loses its state, and the answer arrives.
@@ -217,7 +210,7 @@ fn an_unloaded_node_ends_each_request_once_and_nothing_of_its_own() {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
     let a = stage::name("A");
     for (from, to) in [("b1", "a1"), ("b1", "a2"), ("b2", "a1"), ("b2", "a2")] {
-        wire(&mut lnet, from, to, Wire::Delays(SimTime::from_secs(100)));
+        stage::wire(&mut lnet, from, to, Wire::Delays(SimTime::from_secs(100)));
     }
     lnet.set_health(&a, Side::Peer, &stage::nid("b1", "o2ib"), 900)
         .unwrap();
@@ -249,14 +242,14 @@ fn an_unloaded_node_ends_each_request_once_and_nothing_of_its_own() {
 #[test]
 fn a_node_that_only_answers_or_passes_on_has_nothing_to_end() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
-    wire(&mut lnet, "b1", "a1", Wire::Delays(SimTime::from_secs(10)));
+    stage::wire(&mut lnet, "b1", "a1", Wire::Delays(SimTime::from_secs(10)));
     send(&mut lnet, Verb::PutAck);
     lnet.advance(SimTime::from_secs(1));
     load(&mut lnet, "B", false);
     assert_eq!(rendered(&lnet.advance(SimTime::from_secs(2))), []);
 
     let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
-    wire(&mut lnet, "r2", "b1", Wire::Delays(SimTime::from_secs(10)));
+    stage::wire(&mut lnet, "r2", "b1", Wire::Delays(SimTime::from_secs(10)));
     let request = Request {
         node: stage::name("A"),
         verb: Verb::Put,
@@ -289,7 +282,7 @@ fn loading_what_is_loaded_forgets_nothing() {
 #[test]
 fn a_message_to_a_node_that_has_gone_meanwhile_is_refused() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
-    wire(&mut lnet, "a1", "b1", Wire::Delays(SimTime::from_secs(5)));
+    stage::wire(&mut lnet, "a1", "b1", Wire::Delays(SimTime::from_secs(5)));
     let id = send(&mut lnet, Verb::Put);
     lnet.advance(SimTime::from_secs(1));
     load(&mut lnet, "B", false);

@@ -1,8 +1,8 @@
 //! The worlds of the cases, by name.
 
 use lnet::{
-    FaultEffect, FaultRule, Lnet, NiSpec, Nid, NidPattern, NodeSpec, Pace, Profile, RouteSpec,
-    Timing,
+    FaultEffect, FaultRule, Lnet, NiSpec, Nid, NidPattern, NodeSpec, Notice, Pace, Profile,
+    RouteSpec, Timing, Wire,
 };
 use platforms::{DeviceName, NodeName, PortNumber, PortRef};
 
@@ -94,6 +94,13 @@ pub(crate) fn specs(world: &str, profile: Profile) -> Vec<NodeSpec> {
 /// A network of these nodes with the default timing.
 pub(crate) fn lnet(specs: Vec<NodeSpec>) -> Lnet {
     Lnet::new(specs, Timing::default(), 7).unwrap()
+}
+
+/// How the wire between the ports of two interfaces carries from now on.
+pub(crate) fn wire(lnet: &mut Lnet, from: &str, to: &str, wire: Wire) {
+    let port = |nid: &str| port(&nid[..1].to_uppercase(), nid);
+    let (from, to) = (port(from), port(to));
+    lnet.notify(Notice::Wire { from, to, wire }).unwrap();
 }
 
 /// A rule for every message.

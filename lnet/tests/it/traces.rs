@@ -2,7 +2,7 @@
 
 use lnet::{
     FaultEffect, FaultRule, Lnet, MessageKind, Nid, Notice, Pace, Param, PortEvent, Profile,
-    Request, RouteSpec, Side, Traces, Verb,
+    Request, RouteSpec, Side, Traces, Trouble, Verb, Wire,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -61,7 +61,7 @@ fn a_connection_that_never_comes_runs_into_the_lnd_timeout(
         &page,
         &[
             &format!("first timer to run out: {timer}\n"),
-            "LNet never resends after network_timeout\n",
+            "  no other path: message 1: LNet never resends after network_timeout\n",
         ],
     );
 }
@@ -92,7 +92,10 @@ fn after_retry_count_resends_the_message_fails() {
     });
     tells(
         &page,
-        &[": try 3 by ", "all of its retry_count 2 resends are used\n"],
+        &[
+            ": try 3 by ",
+            "  no other path: message 1: all of its retry_count 2 resends are used\n",
+        ],
     );
     assert!(!page.contains(": try 4 by "), "{page}");
 }
@@ -155,6 +158,8 @@ fn an_interface_without_health_is_named_although_it_loses_none() {
     lnet.record();
     let a = stage::name("A");
     lnet.set(&a, Param::HealthSensitivity, 1000).unwrap();
+    let well = lnet.send(get()).unwrap();
+    lnet.advance(SimTime::from_ms(10));
     let all = simulate(Pace::Every, "local_dropped");
     lnet.add_rule(&a, all).unwrap();
     let mut pages = Vec::new();
@@ -164,14 +169,174 @@ fn an_interface_without_health_is_named_although_it_loses_none() {
         let id: u64 = id.to_string().parse().unwrap();
         pages.push(Traces(lnet.trace(), lnet.now()).why(id).unwrap());
     }
+    let well = Traces(lnet.trace(), lnet.now()).why(well.to_string().parse().unwrap());
+    tells(&well.unwrap(), &["  blamed: no interface\n"]);
     tells(
         &pages[0],
-        &["blamed: at 0s, its own NI a1@o2ib on A: health 1000 to 0\n"],
+        &["blamed: at 0.01s, its own NI a1@o2ib on A: health 1000 to 0\n"],
     );
     tells(
         &pages[1],
         &["blamed: no interface, a1@o2ib has no health to lose\n"],
     );
+}
+
+/// Both were sent at full health, and fail at one time: the first takes all.
+#[test]
+fn an_interface_whose_health_was_taken_meanwhile_is_named_too() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    lnet.record();
+    let a = stage::name("A");
+    lnet.set(&a, Param::HealthSensitivity, 1000).unwrap();
+    stage::wire(&mut lnet, "a1", "b1", Wire::Fails(Trouble::StillQueued));
+    let ids = [(); 2].map(|()| lnet.send(get()).unwrap());
+    lnet.advance(SimTime::from_secs(60));
+    let traces = Traces(lnet.trace(), lnet.now());
+    let [first, second] = ids.map(|id| traces.why(id.to_string().parse().unwrap()).unwrap());
+    tells(
+        &first,
+        &["  blamed: at 49s, its own NI a1@o2ib on A: health 1000 to 0\n"],
+    );
+    tells(
+        &second,
+        &["  blamed: no interface, a1@o2ib has no health to lose\n"],
+    );
+}
+
+/// A try that went well blames nobody, whatever the health of its interface.
+#[test]
+fn an_interface_without_health_that_carries_well_is_not_named() {
+    let page = check("sr", Profile::V2_17, |lnet| {
+        let (a, a1) = (stage::name("A"), stage::nid("a1", "o2ib"));
+        lnet.set_health(&a, Side::Local, &a1, 0).unwrap();
+    });
+    tells(&page, &["health    0,", "  blamed: no interface\n"]);
+}
+
+/// Every way in which a driver fails a try, with the timer that ends it, if there is one.
+#[rstest]
+#[case(
+    Trouble::CompletionFailed,
+    "posted, its completion will fail; the retries of the reliable connection, due at 4s",
+    "the retries of the reliable connection, at 4s"
+)]
+#[case(
+    Trouble::AwaitingResponse,
+    "sent, the driver's answer will not come; lnd_timeout, due at 49s",
+    "lnd_timeout, at 49s"
+)]
+#[case(
+    Trouble::StillSending,
+    "still being sent at the timeout; lnd_timeout, due at 49s",
+    "lnd_timeout, at 49s"
+)]
+#[case(
+    Trouble::StillQueued,
+    "still queued at the timeout; lnd_timeout, due at 49s",
+    "lnd_timeout, at 49s"
+)]
+#[case(
+    Trouble::ConnectTimedOut,
+    "connecting takes too long; lnd_timeout, due at 49s",
+    "lnd_timeout, at 49s"
+)]
+#[case(
+    Trouble::ConnectUnreachable,
+    "connecting finds no host; no timer, the driver knows at once, due at 0s",
+    "none"
+)]
+#[case(
+    Trouble::ConnectRefused,
+    "connecting is refused; no timer, the driver knows at once, due at 0s",
+    "none"
+)]
+#[case(
+    Trouble::ConnectFailed,
+    "connecting fails; no timer, the driver knows at once, due at 0s",
+    "none"
+)]
+#[case(
+    Trouble::Nak,
+    "the other side answers with an error; no timer, the driver knows at once, due at 0s",
+    "none"
+)]
+#[case(
+    Trouble::NoResources,
+    "no descriptor to send it with; no timer, the driver knows at once, due at 0s",
+    "none"
+)]
+fn a_try_that_the_driver_fails_is_told_with_its_timer(
+    #[case] trouble: Trouble,
+    #[case] prospect: &str,
+    #[case] timer: &str,
+) {
+    let page = check("sr", Profile::V2_17, |lnet| {
+        stage::wire(lnet, "a1", "b1", Wire::Fails(trouble));
+    });
+    tells(
+        &page,
+        &[
+            &format!("0s A: {prospect}\n"),
+            &format!("  first timer to run out: {timer}\n"),
+        ],
+    );
+}
+
+/// The first try is refused at once, the second is never answered.
+#[test]
+fn the_first_timer_can_be_that_of_a_resend() {
+    let page = check("mr", Profile::V2_17, |lnet| {
+        for (to, trouble) in [
+            ("b1", Trouble::ConnectRefused),
+            ("b2", Trouble::AwaitingResponse),
+        ] {
+            for from in ["a1", "a2"] {
+                stage::wire(lnet, from, to, Wire::Fails(trouble));
+            }
+        }
+    });
+    tells(&page, &["  first timer to run out: lnd_timeout, at 49s\n"]);
+}
+
+/// In the document's LNet the monitor thread ends what is still under way at its deadline.
+#[test]
+fn what_is_under_way_at_its_deadline_is_ended_by_it() {
+    let page = check("sr", Profile::Hld, |lnet| {
+        let late = Wire::Delays(SimTime::from_secs(160));
+        stage::wire(lnet, "a1", "b1", late);
+    });
+    tells(
+        &page,
+        &["  first timer to run out: the message's deadline, at 150s\n"],
+    );
+}
+
+/// Two tries, the second of which is lost on arrival; nothing else is sent within half a second.
+#[test]
+fn the_list_of_all_messages_has_tries_losses_and_ends() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    lnet.record();
+    let once = simulate(Pace::OneIn(2), "local_dropped");
+    lnet.add_rule(&stage::name("A"), once).unwrap();
+    let lost = rule(Pace::Every, FaultEffect::Drop);
+    lnet.add_rule(&stage::name("B"), lost).unwrap();
+    lnet.send(get()).unwrap();
+    lnet.advance(SimTime::from_ms(500));
+    assert_eq!(
+        Traces(lnet.trace(), lnet.now()).all(),
+        "0s A: message 1 (request 1, of the layer above), GET of 100 bytes, portal 8: try 1 by a1@o2ib to b1@o2ib
+0s A: the try of message 1 ends: local_dropped, and it is resent
+0s A: its own NI a1@o2ib on A: health 1000 to 900
+0s A: message 1 (request 1, of the layer above), GET of 100 bytes, portal 8: try 2 by a2@o2ib to b2@o2ib
+0.001s A: the try of message 1 ends: ok
+0.001s A: message 1 is finalised: sent, ok, 1 resends
+0.001s A: the layer above is told of 1: SEND, success
+0.001s B: message 1 is lost: a fault rule of this node drops it on arrival
+"
+    );
+    lnet.advance(SimTime::from_secs(150));
+    let all = Traces(lnet.trace(), lnet.now()).all();
+    tells(&all, &["\n150s A: the response to 1 is overdue\n"]);
 }
 
 #[test]
