@@ -155,6 +155,11 @@ impl Lnet {
             let ((at, _), event) = entry.remove_entry();
             self.log.now = at;
             self.happen(event);
+            if self.log.trace.is_some() {
+                for node in self.nodes.values_mut() {
+                    node.trace_routes(&mut self.log);
+                }
+            }
         }
         self.log.now = self.log.now.max(to);
         std::mem::take(&mut self.log.reported)

@@ -6,6 +6,8 @@ use super::{
     node::Node,
     params::Param,
     peer::Peer,
+    trace::Traced,
+    workload_event::Log,
 };
 
 /// The configuration of a route.
@@ -28,11 +30,17 @@ pub struct Route {
     pub spec: RouteSpec,
     /// How often it was selected.
     pub sequence: u64,
+    /// Whether it was up when the trace last told of it.
+    told_up: bool,
 }
 
 impl Route {
     pub(crate) fn new(spec: RouteSpec) -> Self {
-        Self { spec, sequence: 0 }
+        Self {
+            spec,
+            sequence: 0,
+            told_up: true,
+        }
     }
 }
 
@@ -58,6 +66,18 @@ impl Node {
             .any(|ni| !ni.reported_down && self.nets.contains_key(ni.nid.net()));
         let asked = self.params.get(Param::AvoidAsymRouterFailure) == 1 && route.spec.hops <= 1;
         near && (!asked || far_side_is_up(gateway, &route.spec.net))
+    }
+
+    /// Adds to the trace which routes went up or down since the last call.
+    pub(crate) fn trace_routes(&mut self, log: &mut Log) {
+        for at in 0..self.routes.len() {
+            let up = self.is_route_up(&self.routes[at]);
+            let route = &mut self.routes[at];
+            if up != std::mem::replace(&mut route.told_up, up) {
+                let (net, gateway) = (route.spec.net.clone(), route.spec.gateway.clone());
+                log.note(&self.name, || Traced::Route { net, gateway, up });
+            }
+        }
     }
 
     /// Records the status of a peer's interfaces; returns those reported down, which the caller

@@ -9,7 +9,7 @@ use simfs::SimTime;
 use super::{
     health::Health,
     message::MessageId,
-    nid::Nid,
+    nid::{NetName, Nid},
     stats::MessageKind,
     status::MsgStatus,
     wire::Trouble,
@@ -65,6 +65,15 @@ pub enum Traced {
         message: MessageId,
         /// Why.
         why: NoResend,
+    },
+    /// A route of the node went up or down.
+    Route {
+        /// The net that it leads to.
+        net: NetName,
+        /// The gateway.
+        gateway: Nid,
+        /// Whether it is up now.
+        up: bool,
     },
     /// A message was lost at its receiver or at a router.
     Loss {

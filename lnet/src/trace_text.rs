@@ -12,7 +12,7 @@ use simfs::SimTime;
 use super::{
     health::Health,
     message::MessageId,
-    nid::Nid,
+    nid::{NetName, Nid},
     status::MsgStatus,
     trace::{Candidate, Choice, Criterion, EndsBy, Loss, NoResend, PassedOver, TraceEntry, Traced},
     wire::{Noticed, Trouble},
@@ -67,6 +67,7 @@ impl Traces<'_> {
         let entries = self.about(|about| match about {
             About::Message(id) => of_it.contains(&id),
             About::Request(id) => id == request,
+            About::Route => false,
         });
         let mut page = format!("request {request}\n");
         page += &answer(&entries, self.1, &failed_at_zero(self.0, &of_it));
@@ -93,7 +94,7 @@ impl Traces<'_> {
                 troubled.extend(match subject(&entry.what) {
                     Some(About::Request(request)) => Some(request),
                     Some(About::Message(message)) => request_of.get(&message).copied(),
-                    None => None,
+                    Some(About::Route) | None => None,
                 });
             }
         }
@@ -140,6 +141,7 @@ impl Traces<'_> {
 /// What an entry is about.
 #[derive(Clone, Copy)]
 enum About {
+    Route,
     Message(MessageId),
     Request(MessageId),
 }
@@ -164,6 +166,7 @@ fn subject(what: &Traced) -> Option<About> {
         | Traced::Event(What::Told { request, .. } | What::Arrived { request, .. }) => {
             About::Request(*request)
         }
+        Traced::Route { .. } => About::Route,
         Traced::Event(What::Health { .. } | What::Dropped { .. } | What::Console(_)) => {
             return None;
         }
@@ -338,6 +341,7 @@ fn lines(entry: &TraceEntry) -> String {
             format!("message {message} is not resent: {}", no_resend(*why))
         }
         Traced::Loss { message, why } => format!("message {message} is lost: {}", loss(*why)),
+        Traced::Route { net, gateway, up } => route_line(net, gateway, *up),
         Traced::Event(_) => match event(entry) {
             Some(text) => text,
             None => return String::new(),
@@ -356,6 +360,7 @@ fn short(entry: &TraceEntry) -> Option<String> {
         ) => event(entry)?,
         Traced::Overdue { request, .. } => format!("the response to {request} is overdue"),
         Traced::Loss { message, why } => format!("message {message} is lost: {}", loss(*why)),
+        Traced::Route { net, gateway, up } => route_line(net, gateway, *up),
         _ => return None,
     };
     Some(format!("{at} {node}: {text}\n"))
@@ -489,6 +494,11 @@ fn event(entry: &TraceEntry) -> Option<String> {
         }
         What::Sent { .. } | What::Dropped { .. } | What::Console(_) => return None,
     })
+}
+
+fn route_line(net: &NetName, gateway: &Nid, up: bool) -> String {
+    let state = if up { "up" } else { "down" };
+    format!("the route to {net} by {gateway} goes {state}")
 }
 
 fn errand(errand: Errand) -> &'static str {

@@ -641,6 +641,29 @@ fn a_gateway_on_another_net_than_the_given_source_is_told_as_such() {
     );
 }
 
+/// The router dies, and its pings fail from then on; when it is back, the next one is answered.
+#[test]
+fn a_route_that_goes_down_or_up_has_a_line_in_the_list() {
+    let mut lnet = two_routers(1);
+    for (until_s, loaded) in [(70, false), (150, true)] {
+        let node = stage::name("R");
+        lnet.notify(Notice::Node { node, loaded }).unwrap();
+        lnet.advance(SimTime::from_secs(until_s));
+    }
+    let all = Traces(lnet.trace(), lnet.now()).all();
+    let lines = all.lines().filter(|line| line.contains(" the route to "));
+    let told: Vec<&str> = lines.map(|line| line.split_once(' ').unwrap().1).collect();
+    assert_eq!(
+        told,
+        [
+            "A: the route to tcp by r1@o2ib goes down",
+            "B: the route to o2ib by r2@tcp goes down",
+            "A: the route to tcp by r1@o2ib goes up",
+            "B: the route to o2ib by r2@tcp goes up"
+        ]
+    );
+}
+
 /// A message on a net of both ends has no gateway.
 #[test]
 fn a_message_that_stays_on_its_net_has_no_gateway() {
