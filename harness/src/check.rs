@@ -1,22 +1,24 @@
 //! Checks a user's files of every kind at once: scenarios, worlds, platforms, drivers, descriptors, needs, rules.
 //!
 //! What a file is, its keys say. A scenario is checked beside the platforms and worlds that are checked with it, and
-//! beside those that `nicdrill.toml` names; every mistake of every file is told, not only the first one. Nothing is
-//! played. Start at [`check`].
+//! beside those that `nicdrill.toml` names; every mistake of every file is told, not only the first one. The first world
+//! that a scenario fits is played once, without a monitor. Start at [`check`].
 
 mod kind;
 mod machines;
 mod mistake;
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
 
 use cluster::rules::{read_cabling, read_every};
+use director::{FreezeError, StageError, freeze_at};
 use observe::Span;
-use platforms::Platforms;
-use reports::KnownDeviations;
+use platforms::{Platforms, yaml::Place};
+use reports::{KnownDeviations, counted};
 use scenarios::{Mentions, ScenarioError, Unfit};
 
 pub use kind::{FileKind, SETTINGS};
@@ -229,6 +231,7 @@ fn library(
 /// shipped suite.
 fn unresolved(library: &Library) -> Vec<Mistake> {
     let mut wrong: Vec<ScenarioError> = Vec::new();
+    let (mut nowhere, mut unplayable) = (Vec::new(), Vec::new());
     for world in &library.worlds {
         if let Some(Err(error)) = library.at_rest(world.name()) {
             wrong.push(error);
@@ -236,15 +239,52 @@ fn unresolved(library: &Library) -> Vec<Mistake> {
     }
     let own = library.scenarios.iter().filter(|_| library.own_scenarios);
     for scenario in own.map(|own| &own.scenario) {
-        let worlds = library.worlds_of(scenario).into_iter();
-        let rests = worlds.filter_map(|world| library.at_rest(world)?.ok());
-        let unfit = rests.filter_map(|rest| scenario.at_rest(&rest).err());
-        wrong.extend(unfit.filter_map(|unfit| match unfit {
-            Unfit::Wrong(error) => Some(error),
-            Unfit::NotApplicable { .. } => None,
-        }));
+        let worlds = library.worlds_of(scenario);
+        let rests = (worlds.iter()).filter_map(|world| library.at_rest(world)?.ok());
+        let played: Vec<Result<_, Unfit>> = rests.map(|rest| scenario.at_rest(&rest)).collect();
+        if let Some(story) = played.iter().flatten().next()
+            && let Err(FreezeError::Stage(error)) = freeze_at(story, None)
+        {
+            unplayable.push(cannot_be_played(scenario.file(), &error));
+        }
+        let mut lacking: BTreeMap<String, usize> = BTreeMap::new();
+        let is_nowhere = played
+            .iter()
+            .all(|story| matches!(story, Err(Unfit::NotApplicable { .. })));
+        for unfit in played.into_iter().filter_map(Result::err) {
+            match unfit {
+                Unfit::Wrong(error) => wrong.push(error),
+                Unfit::NotApplicable { reason } => *lacking.entry(reason).or_default() += 1,
+            }
+        }
+        // Of equals the first by name is told.
+        let most = lacking.into_iter().rev().max_by_key(|(_, count)| *count);
+        if let Some((reason, count)) = most.filter(|_| is_nowhere) {
+            nowhere.push(fits_nowhere(scenario.file(), &reason, count));
+        }
     }
-    wrong.into_iter().flat_map(Mistake::of_scenario).collect()
+    let wrong = wrong.into_iter().flat_map(Mistake::of_scenario);
+    wrong.chain(nowhere).chain(unplayable).collect()
+}
+
+/// The mistake of a scenario whose world cannot take a step, or cannot be set up.
+fn cannot_be_played(file: &str, error: &StageError) -> Mistake {
+    let text = error.to_string();
+    match text.starts_with(file) {
+        true => Mistake::new(file, None, text),
+        false => Mistake::new(file, None, format_args!("{file}: {text}")),
+    }
+}
+
+/// The mistake of a scenario of which no drill is made, with what most worlds lack.
+fn fits_nowhere(file: &str, reason: &str, count: usize) -> Mistake {
+    let place = Place { line: 1, column: 1 };
+    let worlds = counted(count as u64, "world");
+    let what = format_args!(
+        "{file}:1:1: the scenario fits no world, so that nothing would be drilled: {reason}, in {worlds}\n\
+         hint: `nicdrill list --drills {file}` tells what each one lacks"
+    );
+    Mistake::new(file, Some(place), what)
 }
 
 /// The mistakes of a file of another kind.

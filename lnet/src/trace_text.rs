@@ -176,7 +176,6 @@ fn subject(what: &Traced) -> Option<About> {
 /// Whether it tells that something of a message did not go well.
 fn is_trouble(what: &Traced) -> bool {
     match what {
-        Traced::Choice(choice) => choice.path.is_err(),
         Traced::Event(What::Judged { status, .. } | What::Ended { status, .. }) => {
             *status != MsgStatus::Ok
         }

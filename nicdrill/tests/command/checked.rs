@@ -217,6 +217,47 @@ fn all_files_are_checked_beside_each_other() {
     assert!(ran.out.ends_with(sum), "{ran}");
 }
 
+/// Each mistake of it would show only in a run, which would select no drill.
+#[test]
+fn a_scenario_that_fits_no_world_is_a_mistake() {
+    let text = SCENARIO.replace("al\n", "all\n").replace(
+        "disabel: victim } ]",
+        "disable: victim } ], expect: [ { fatal: victim } ]",
+    );
+    assert_eq!(check("port/a.yaml", &text).code, 0);
+    let nowhere = text.replace("{ nth: 1 }", "{ device: mlx5_77 }");
+    let ran = check("port/a.yaml", &nowhere);
+    assert_eq!(ran.code, 2, "{ran}");
+    let told = "port/a.yaml:1:1: the scenario fits no world, so that nothing would be drilled: ";
+    assert!(
+        ran.out.contains(told) && ran.out.contains("mlx5_77"),
+        "{ran}"
+    );
+    let in_world = "scenario: a\nwhy: a test\nworld: storage-pair\nlet: { port: { node: client, device: mlx5_77 } }\ntimeline:\n  - { at: 2s, expect: [ { this_poll: nothing } ] }\n";
+    let ran = check("joint/a.yaml", in_world);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.out.contains("mlx5_77") && ran.out.contains(", in 1 world"),
+        "{ran}"
+    );
+}
+
+/// What only the world knows: the range of a parameter beside another, or the nodes of a job.
+#[test]
+fn a_step_that_the_world_cannot_take_is_a_mistake() {
+    let text = "scenario: a\nwhy: a test\nworld: storage-pair\nworkloads: { storage: { lnet: { client: client, server: server, nis: 2 } } }\ntimeline:\n  - { at: 2s, do: [ { lnet_set: storage, node: client, param: retry_count, to: 2 } ], expect: [ { this_poll: nothing } ] }\n";
+    assert_eq!(check("joint/a.yaml", text).code, 0);
+    let ran = check("joint/a.yaml", &text.replace("to: 2 ", "to: 200 "));
+    assert_eq!(ran.code, 2, "{ran}");
+    for part in [
+        "joint/a.yaml:6:",
+        "`retry_count` cannot be 200",
+        "hint: a retry needs a second",
+    ] {
+        assert!(ran.out.contains(part), "{part}: {ran}");
+    }
+}
+
 #[test]
 fn files_without_a_mistake_are_counted() {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
