@@ -132,6 +132,14 @@ facts! {
     }
 }
 
+impl CauseKind {
+    /// Whether it is about the world alone, in which the monitor has no part.
+    #[must_use]
+    pub const fn is_of_the_world(self) -> bool {
+        matches!(self, Self::Link | Self::Lnet | Self::Workload)
+    }
+}
+
 facts! {
     /// The severity of an event.
     CauseSeverity {

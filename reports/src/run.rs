@@ -162,13 +162,21 @@ impl RunReport {
     /// one drill in which the monitor hung decides the code of a run that has hundreds of other mistakes.
     #[must_use]
     pub fn reason(&self, code: ExitCode) -> String {
-        let meaning = code.meaning();
         let failed = self
             .drills
             .iter()
             .filter(|drill| drill.outcome == Outcome::Failed);
         let (such, others): (Vec<&DrillReport>, Vec<&DrillReport>) =
             failed.partition(|drill| drill.exit_code() == code);
+        let found = such.iter().flat_map(|drill| &drill.findings);
+        let mut counting = found.filter(|finding| finding.excuse.is_none()).peekable();
+        let of_the_world = counting.peek().is_some()
+            && code == ExitCode::JudgedWrongly
+            && counting.all(|finding| finding.cause.kind.is_of_the_world());
+        let meaning = match of_the_world {
+            true => "the world is not what a line of a scenario says, whatever the monitor did",
+            false => code.meaning(),
+        };
         match such.first() {
             Some(first) if !others.is_empty() => {
                 let all = such.len() + others.len();
@@ -226,7 +234,7 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Finding, FindingKind, check::found};
+    use crate::{Cause, CauseKind, Finding, FindingKind, check::found};
 
     use super::*;
 
@@ -253,5 +261,28 @@ mod tests {
         );
         assert_eq!(of(vec![hung("ops/a")]), "a monitor crashed or hung");
         assert_eq!(of(Vec::new()), "a monitor crashed or hung");
+    }
+
+    #[test]
+    fn a_monitor_is_not_blamed_for_a_line_about_the_world() {
+        let failed = |kind| {
+            let finding = Finding {
+                cause: Cause::of(kind),
+                ..Finding::plain(FindingKind::Missing, None, "poll 3")
+            };
+            found("link/a", "p", vec![finding])
+        };
+        let of = |kinds: &[CauseKind]| {
+            let run = RunReport {
+                drills: kinds.iter().map(|kind| failed(*kind)).collect(),
+                ..RunReport::default()
+            };
+            run.reason(ExitCode::JudgedWrongly)
+        };
+        let of_the_world =
+            "the world is not what a line of a scenario says, whatever the monitor did";
+        assert_eq!(of(&[CauseKind::Link, CauseKind::Lnet]), of_the_world);
+        let of_the_monitor = "the monitor did not do what a drill expects";
+        assert_eq!(of(&[CauseKind::Link, CauseKind::Missed]), of_the_monitor);
     }
 }

@@ -3,7 +3,7 @@
 //! This file parses subjects and checks them against the declared handles; [`crate::resolved_world`]
 //! resolves them in a world.
 
-use platforms::yaml::{Node, Place, Value};
+use platforms::yaml::{Key, Node, Place, Value};
 use platforms::{DeviceName, PortNumber};
 
 use crate::context::Context;
@@ -78,6 +78,27 @@ pub(crate) fn by_name() -> impl Kind<Value = Named> {
     )
 }
 
+/// Keys of a selection under `let:` that a name does not have.
+const SELECTED_BY: [&str; 17] = [
+    "node",
+    "role",
+    "layer",
+    "rail",
+    "device",
+    "netdev",
+    "pci",
+    "function",
+    "device_of",
+    "card_of",
+    "sibling_of",
+    "peer_of",
+    "nth",
+    "count",
+    "cards",
+    "ports",
+    "cabled_to",
+];
+
 /// Folders directly below the mount root, and the abbreviations for `sys/class` and `sys/bus`.
 const ROOTS: [&str; 6] = ["sys/", "proc/", "var/", "nicdrill/", "class/", "bus/"];
 
@@ -98,7 +119,15 @@ impl Context<'_> {
     }
 
     fn subject(&self, node: &Node) -> Result<Named, ScenarioError> {
-        if let Value::Map(_) = node.value {
+        if let Value::Map(pairs) = &node.value {
+            let chosen_by = |(key, _): &(Key, Node)| SELECTED_BY.contains(&key.name.as_str());
+            if pairs.iter().any(chosen_by) {
+                let what = "ports and devices are chosen under `let:`, not where they are named";
+                return Err(self.source.wrong(node.place, what).hint(
+                    "write `let: { victim: { role: compute, nth: 1 } }` and `victim` here, or `{ name: mlx5_0, port: 1 }` \
+                     for what has this name at the time",
+                ));
+            }
             return by_name().parse(self, node);
         }
         let text = self.source.text(node, "a handle, such as `victim`")?;

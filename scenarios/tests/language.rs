@@ -575,6 +575,7 @@ fn a_wrong_action_is_refused_at_its_place(#[case] action: &str, #[case] says: &[
 #[case::a_rule_that_whispers("{ rule: NICPortDrop, says: §something }", &["unknown word `something`", "`cleared`"])]
 #[case::counted_below_nothing("{ rule: NICPortDrop, counted: §\"< 0\" }", &["below every number"])]
 #[case::loud_rules("{ rules: §loud }", &["unknown word after `rules` `loud`", "`silent`"])]
+#[case::a_selection_in_place_of_a_name("{ cleared: §{ role: compute, nth: 2 } }", &["chosen under `let:`", "hint: write `let: { victim: "])]
 #[case::a_port_out_of_range("{ cleared: { name: mlx5_3, port: §300 } }", &["out of range"])]
 #[case::counter_of_an_interface("{ lnet_stat: storage, ni: victim, counter: §resend_count, is: 0 }", &["unknown counter of an LNet interface `resend_count`", "`sent_put`"])]
 #[case::event_of_lnet("{ lnet_ulp: storage, node: client, event: §TIMEOUT, status: ok, is: 0 }", &["unknown event of LNet `TIMEOUT`", "`UNLINK`"])]
