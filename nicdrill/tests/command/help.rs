@@ -193,6 +193,8 @@ fn every_exit_code_is_explained_in_the_words_of_the_document(#[case] words: &[&s
 #[case(&["link", "show", "joint/one-leaf-under-four-nodes", "--summary", "--at", "12s"], "\n-> the switch port or the switch: it gave no reason\n")]
 #[case(&["link", "show", "joint/one-leaf-under-four-nodes", "--summary", "--at", "12s"], "\n-> switch leaf-3: all 4 of its links, each time the switch port or the switch: it gave no reason\n")]
 #[case(&["link", "show", "joint/host-loses-power", "--summary", "--at", "12s"], "\n-> host vm1: all 4 of its links, each time the host's port or the host: it gave no reason\n")]
+#[case(&["link", "show", "link/flapping-link-is-quarantined@dgx-a100", "--summary", "--at", "25s"], "\n-> the switch port took it down: FM Bounce; it is up, and the subnet manager keeps it so: Flapping\n")]
+#[case(&["link", "show", "link/no-subnet-manager-after-a-bounce@dgx-a100", "--summary", "--at", "30s"], "\n-> the host's port took it down: FM Bounce; it is up and waits for a subnet manager, and none answers\n")]
 #[case(&["link", "show", "link/cable-port-or-host", "--switch", "leaf-3"], "\n2     Down (Switch Mgmt)    Disabled  Switch Mgmt     None                    Switch Mgmt            1    host-2 hfi1_2/1  Down (Switch Mgmt)\n")]
 #[case(&["link", "show", "link/cable-port-or-host", "--fm-log"], "    15.1s  host-2 hfi1_2/1: #4 Disappearance from fabric; NodeType: hfi LINKED:LinkDownReason: Switch Mgmt [60] \n")]
 #[case(&["link", "show", "link/cable-port-or-host", "host-1/hfi1_3", "--fm-log"], "the fabric manager\n\n    30.1s  host-1 hfi1_3/1: #4 Disappearance")]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fabric::{
     Cause, CauseText, Fabric, Shown, Side,
-    opa::{LogEntry, Logical, OfflineDisabledReason, START_S},
+    opa::{LinkInitReason, LogEntry, Logical, OfflineDisabledReason, Physical, PortInfo, START_S},
 };
 use platforms::{CounterValue, Machine, NodeName, Port, PortState, SlotRef};
 use scenarios::Story;
@@ -99,12 +99,38 @@ fn not_active(fabric: &Fabric, links: &[NamedLink]) -> Part {
             row.extend(age.clone());
             rows.push(row);
         }
-        causes.push(cause_of(fabric, &link.slot));
+        let cause = cause_of(fabric, &link.slot);
+        causes.push(match waits_for(fabric, &link.slot) {
+            Some(waits) => format!("{cause}; {waits}"),
+            None => cause.to_string(),
+        });
     }
     let mut part = with_causes(&rows, &causes);
     part.text += &whole_machines(fabric, links);
     part.text += &silent_hosts(fabric, links);
     part
+}
+
+/// What keeps a link that has trained from being active; `None` if it has not trained.
+fn waits_for(fabric: &Fabric, slot: &SlotRef) -> Option<String> {
+    let ends: Vec<PortInfo> = (Side::BOTH.into_iter())
+        .filter_map(|side| fabric.port_info(slot, side))
+        .collect();
+    let is_up = |end: &PortInfo| end.physical == Physical::LinkUp;
+    if ends.is_empty() || !ends.iter().all(is_up) {
+        return None;
+    }
+    let objections = ends.iter().map(|end| end.init);
+    let objection = objections
+        .filter(|init| ![LinkInitReason::NONE, LinkInitReason::LINK_UP].contains(init))
+        .max();
+    Some(match objection {
+        _ if !fabric.is_managed() => {
+            "it is up and waits for a subnet manager, and none answers".to_owned()
+        }
+        Some(init) => format!("it is up, and the subnet manager keeps it so: {init}"),
+        None => "it is up and waits for the subnet manager, which has not armed it yet".to_owned(),
+    })
 }
 
 /// The hosts with links that are not active, which do not answer, or which answer without any device: that parts
@@ -164,7 +190,7 @@ fn cause_of(fabric: &Fabric, slot: &SlotRef) -> CauseText {
 }
 
 /// A table with titles and two lines for each link, each pair of lines followed by its cause.
-fn with_causes(rows: &[Vec<String>], causes: &[CauseText]) -> Part {
+fn with_causes(rows: &[Vec<String>], causes: &[String]) -> Part {
     let mut text = String::new();
     if !causes.is_empty() {
         let table = aligned(rows);
@@ -208,7 +234,7 @@ fn active_again(fabric: &Fabric, links: &[NamedLink]) -> Part {
                 offline: OfflineDisabledReason::NONE,
             })
         }));
-        causes.push(cause.told(partner_kind(fabric, &link.slot)));
+        causes.push(cause.told(partner_kind(fabric, &link.slot)).to_string());
         let booted = fabric.booted_at(&link.slot.node);
         if let Some(at) = booted.filter(|at| *at > SimTime::ZERO) {
             rebooted.insert(&link.slot.node, at);
