@@ -8,6 +8,7 @@ mod arguments;
 mod command;
 mod draft;
 mod json_schema;
+mod new_file;
 mod pages;
 mod settings;
 mod terminal;

@@ -2,8 +2,7 @@
 //! a dump.
 
 use std::{
-    fs, io,
-    io::Write as _,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -14,6 +13,7 @@ use reports::ExitCode;
 use super::{Stop, duration::duration, platform};
 use crate::{
     arguments::{CaptureArguments, Color, NewArguments},
+    new_file::write_new,
     terminal::{Terminal, log},
 };
 
@@ -101,8 +101,7 @@ fn put(text: &str, name: &str, out: Option<&Path>) -> Result<ExitCode, Stop> {
     }
     let file = out.map_or_else(|| PathBuf::from(format!("{name}.yaml")), Path::to_owned);
     let shown = file.display();
-    let written = fs::File::create_new(&file).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| match error.kind() {
+    write_new(&file, text, 0o666).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
             Stop::usage(format!("`{shown}` already exists")).hint("give another file by `--out`")
         }

@@ -6,8 +6,6 @@
 use std::{
     fmt::Write as _,
     fs, io,
-    io::Write as _,
-    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -17,6 +15,7 @@ use reports::ExitCode;
 use super::Stop;
 use crate::{
     arguments::{Color, InitArguments, Language},
+    new_file::write_new,
     terminal::Terminal,
 };
 
@@ -46,10 +45,15 @@ pub(crate) fn init(arguments: &InitArguments) -> Result<ExitCode, Stop> {
         );
     }
     let mut page = String::new();
-    for (path, text) in &files {
+    for (place, (path, text)) in files.iter().enumerate() {
         let path = folder.join(path);
-        write(&path, text)
-            .map_err(|error| Stop::usage(format!("`{}`: {error}", path.display())))?;
+        write(&path, text).map_err(|error| {
+            // A part of the files would stand in the way of another attempt.
+            for (written, _) in &files[..place] {
+                let _ = fs::remove_file(folder.join(written));
+            }
+            Stop::usage(format!("`{}` cannot be written: {error}", path.display()))
+        })?;
         writeln!(page, "wrote {}", path.display()).expect("writing to a string cannot fail");
     }
     let guide = files.iter().find(|(path, _)| path == Path::new(GUIDE));
@@ -102,9 +106,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
         fs::create_dir_all(folder)?;
     }
     let mode = if text.starts_with("#!") { 0o777 } else { 0o666 };
-    let mut options = fs::OpenOptions::new();
-    let mut file = options.write(true).create_new(true).mode(mode).open(path)?;
-    file.write_all(text.as_bytes())
+    write_new(path, text, mode)
 }
 
 /// The lines of a guide's first code block.

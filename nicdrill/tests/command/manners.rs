@@ -369,6 +369,23 @@ fn a_wrong_argument_is_told_with_what_is_meant(#[case] words: &[&str], #[case] s
     }
 }
 
+/// What is left of a file would stand in the way of the next attempt.
+#[rstest]
+#[case::a_platform("platform new mine --from dgx-a100", "mine.yaml")]
+#[case::a_monitor("init --lang python mine", "mine/monitor.py")]
+fn a_file_that_cannot_be_written_to_its_end_is_not_left(#[case] words: &str, #[case] file: &str) {
+    let scratch = Scratch::new();
+    let ran = scratch.shell(&format!("trap '' XFSZ; ulimit -f 1; \"$NICDRILL\" {words}"));
+    assert_ne!(ran.code, 0, "{ran}");
+    assert!(
+        ran.err.contains("cannot be written") && !scratch.path(file).exists(),
+        "{ran}"
+    );
+    let again = scratch.shell(&format!("\"$NICDRILL\" {words}"));
+    assert_eq!(again.code, 0, "{again}");
+    assert!(scratch.path(file).exists(), "{again}");
+}
+
 /// In memory the logic of the reference monitor is played, so a descriptor of another one would be green by it.
 #[test]
 fn no_other_monitor_is_played_in_memory() {
