@@ -81,7 +81,7 @@ pub struct Checked {
 /// # Errors
 /// If a file or folder cannot be read.
 pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, ReadError> {
-    let files = sources(paths)?;
+    let (files, unread) = sources(paths)?;
     let nobody = files.iter().filter(|file| file.kind.is_none());
     let mut mistakes: Vec<Mistake> = nobody
         .map(|file| {
@@ -105,6 +105,7 @@ pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, Rea
     mistakes.retain(|mistake| order(mistake).is_some());
     mistakes.sort_by_cached_key(|mistake| (order(mistake), mistake.clone()));
     mistakes.dedup();
+    mistakes.splice(0..0, unread);
     let warnings = library.warnings.iter();
     let warnings =
         warnings.filter(|warning| files.iter().any(|it| it.name == warning.first().file));
@@ -115,9 +116,10 @@ pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, Rea
     })
 }
 
-/// The files that are named, each once.
-fn sources(paths: &[String]) -> Result<Vec<Source>, ReadError> {
+/// The files that are named, each once, and those in folders that cannot be read.
+fn sources(paths: &[String]) -> Result<(Vec<Source>, Vec<Mistake>), ReadError> {
     let mut files: Vec<Source> = Vec::new();
+    let mut unread = Vec::new();
     let mut add = |name: String, text: String, is_named: bool| {
         let kind = FileKind::of(&name, &text);
         if (is_named || kind.is_some()) && !files.iter().any(|file| file.name == name) {
@@ -131,10 +133,15 @@ fn sources(paths: &[String]) -> Result<Vec<Source>, ReadError> {
         }
         let path = Path::new(path);
         for file in files_below(path, &ENDINGS)? {
-            add(file.display().to_string(), text_of(&file)?, file == path);
+            let name = file.display().to_string();
+            match text_of(&file) {
+                Ok(text) => add(name, text, file == path),
+                Err(error) if file == path => return Err(error),
+                Err(error) => unread.push(Mistake::new(&name, None, error)),
+            }
         }
     }
-    Ok(files)
+    Ok((files, unread))
 }
 
 /// Whether one of the files is this one, under whatever name.
@@ -240,6 +247,12 @@ fn unresolved(library: &Library) -> Vec<Mistake> {
     let own = library.scenarios.iter().filter(|_| library.own_scenarios);
     for scenario in own.map(|own| &own.scenario) {
         let worlds = library.worlds_of(scenario);
+        let worlds: Vec<&str> = match scenario.platforms_named() {
+            Some(named) => (worlds.into_iter())
+                .filter(|world| named.contains(world))
+                .collect(),
+            None => worlds,
+        };
         let rests = (worlds.iter()).filter_map(|world| library.at_rest(world)?.ok());
         let played: Vec<Result<_, Unfit>> = rests.map(|rest| scenario.at_rest(&rest)).collect();
         if let Some(story) = played.iter().flatten().next()

@@ -47,7 +47,7 @@ pub struct Traces<'a>(pub &'a [TraceEntry], pub SimTime);
 impl Traces<'_> {
     /// The request of a message, with all its answers: each try, its timer, its end, the health that
     /// it cost, and what the layer above was told. First which timer ran out, which interface was
-    /// blamed, and why no other path was tried.
+    /// blamed, what was lost, and which other path was tried, or why none was.
     ///
     /// # Errors
     /// [`UnknownMessage`].
@@ -263,6 +263,24 @@ fn answer(entries: &[&TraceEntry], now: SimTime, at_zero: &BTreeSet<&Nid>) -> St
             Traced::Overdue { request, .. } => {
                 format!("request {request} was sent, and LNet never resends for want of a response")
             }
+            Traced::Choice(choice) if choice.attempt > 1 => {
+                let path = path(choice);
+                let _ = writeln!(
+                    page,
+                    "  other path: message {}, try {} {path}",
+                    choice.message, choice.attempt
+                );
+                continue;
+            }
+            Traced::Loss { message, why } => {
+                let _ = writeln!(
+                    page,
+                    "  lost: message {message} on {}: {}",
+                    entry.node,
+                    loss(*why)
+                );
+                continue;
+            }
             _ => continue,
         };
         let _ = writeln!(page, "  no other path: {text}");
@@ -365,11 +383,16 @@ fn short(entry: &TraceEntry) -> Option<String> {
     Some(format!("{at} {node}: {text}\n"))
 }
 
-fn head(choice: &Choice) -> String {
-    let path = match &choice.path {
+/// `by a1@o2ib to b1@o2ib`, or why there is no path.
+fn path(choice: &Choice) -> String {
+    match &choice.path {
         Ok((by, to)) => format!("by {by} to {to}"),
         Err(status) => format!("no path to {}: {status}", choice.destination),
-    };
+    }
+}
+
+fn head(choice: &Choice) -> String {
+    let path = path(choice);
     format!(
         "message {} (request {}, {}), {} of {} bytes, portal {}: try {} {path}",
         choice.message,

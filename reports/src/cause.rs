@@ -308,7 +308,16 @@ impl Cause {
 
     /// Whether it is the other cause, or that with finer facts.
     pub(crate) fn is_kind_of(self, other: Self) -> bool {
-        (0..=Self::COARSEST).any(|by| self.coarser(by) == other)
+        let mut words = self.words();
+        other.words().all(|word| words.next() == Some(word))
+    }
+
+    /// Whether scenarios of a family are about what its action acts on.
+    pub(crate) fn is_of_family(self, family: &str) -> bool {
+        let of = self
+            .action
+            .and_then(|action| action.word().strip_prefix("after-"));
+        of == Some(family)
     }
 
     /// The words of its name, from the coarsest fact to the finest.
@@ -366,7 +375,7 @@ impl Cause {
                 format!("sends another severity where {events} are expected")
             }
             Kind::Differs if self.field == Some(CauseField::Entities) => {
-                format!("sends {events} with other entities")
+                format!("sends {events} with other entities than expected")
             }
             Kind::Differs => format!("sends {events} with another {field}"),
             Kind::Early => format!("sends {events} too early"),

@@ -40,14 +40,17 @@ pub struct Group {
     pub platforms: usize,
     /// Further platforms on which its scenarios were played, and had no finding of it.
     pub not_on: BTreeSet<String>,
+    /// Whether the run has drills on other platforms than its own.
+    #[serde(skip)]
+    pub is_elsewhere: bool,
     /// Number of findings, those that a drill has of one cause counted one by one.
     pub findings: u64,
     /// How often it occurred: a breach that is told once counts as often as it was repeated.
     pub times: u64,
     /// The arms that it occurs in; without a finding about both.
     pub arms: BTreeSet<ArmName>,
-    /// The drill that it is told by: of the drills with its most frequent full cause the plainest one, which has the fewest
-    /// findings, then the fewest expectations, then the first name.
+    /// The drill that it is told by: of the drills with its most frequent full cause the plainest one, whose scenario is of the
+    /// family that the cause's action is of, which has the fewest findings, then the fewest expectations, then the first name.
     pub first: FirstDrill,
 }
 
@@ -61,17 +64,20 @@ impl Group {
     pub fn extent(&self) -> String {
         let drills = counted(self.drills.len() as u64, "drill");
         let all = self.platforms + self.not_on.len();
-        if self.not_on.is_empty() {
-            let platforms = counted(self.platforms as u64, "platform");
-            return format!("{drills} on {platforms}");
-        }
         let names = |names: &mut dyn Iterator<Item = &str>| {
             let names: BTreeSet<&str> = names.collect();
             names.into_iter().collect::<Vec<_>>().join(", ")
         };
+        let its_own = || names(&mut self.drills.iter().map(DrillName::platform));
+        if self.not_on.is_empty() {
+            let platforms = counted(self.platforms as u64, "platform");
+            return match self.is_elsewhere && self.platforms <= NAMED_MAX {
+                true => format!("{drills} on {platforms} ({})", its_own()),
+                false => format!("{drills} on {platforms}"),
+            };
+        }
         let names = if self.platforms <= NAMED_MAX.min(self.not_on.len()) {
-            let on = names(&mut self.drills.iter().map(DrillName::platform));
-            format!(" ({on})")
+            format!(" ({})", its_own())
         } else if self.not_on.len() <= NAMED_MAX {
             let not_on = names(&mut self.not_on.iter().map(String::as_str));
             format!(" (not on {not_on})")
@@ -167,10 +173,15 @@ struct Gathered<'d> {
 
 impl<'d> Gathered<'d> {
     fn add(&mut self, drill: &'d DrillReport, finding: &'d Finding) {
-        let (_, drills) = self
+        let (first, drills) = self
             .by_cause
             .entry(finding.cause)
             .or_insert_with(|| ((drill, finding), BTreeSet::new()));
+        // A scenario about what the cause is about shows it with the least beside it.
+        let is_about = |drill: &DrillReport| finding.cause.is_of_family(drill.drill.family());
+        if is_about(drill) && !is_about(first.0) {
+            *first = (drill, finding);
+        }
         drills.insert(&drill.drill);
         self.ids.insert(finding_id(
             &drill.drill.scenario,
@@ -201,6 +212,8 @@ impl<'d> Gathered<'d> {
             });
         let (drill, finding) = of_most.expect("a group has a finding").1.0;
         let platforms: BTreeSet<&str> = drills.iter().map(DrillName::platform).collect();
+        let mut of_run = played.values().flatten();
+        let is_elsewhere = of_run.any(|platform| !platforms.contains(platform));
         let its = drills.iter().map(|drill| drill.scenario.as_str());
         let played = its.filter_map(|scenario| played.get(scenario)).flatten();
         let elsewhere = played.filter(|platform| !platforms.contains(*platform));
@@ -210,6 +223,7 @@ impl<'d> Gathered<'d> {
             excuse,
             ids: self.ids,
             platforms: platforms.len(),
+            is_elsewhere,
             not_on: elsewhere.map(|platform| (*platform).to_owned()).collect(),
             findings: self.findings,
             times: self.times,
@@ -258,15 +272,19 @@ mod tests {
         };
         let failed = failed.iter().map(|platform| of(platform, vec![finding()]));
         let passed = passed.iter().map(|platform| of(platform, Vec::new()));
-        let elsewhere = found("port/other", "z", Vec::new());
+        let elsewhere = of(&"z", Vec::new());
+        let elsewhere = DrillReport {
+            drill: "port/other@z".parse().expect("a name"),
+            ..elsewhere
+        };
         let drills: Vec<_> = failed.chain(passed).chain([elsewhere]).collect();
         assert_eq!(told(&drills, 3)[0].extent(), extent);
     }
 
     #[test]
     fn a_group_says_on_which_platforms_it_is_where_few_names_say_so() {
-        check_extent(&["a", "b"], &[], "2 drills on 2 platforms");
-        check_extent(&["a"], &[], "1 drill on 1 platform");
+        check_extent(&["a", "b"], &[], "2 drills on 2 platforms (a, b)");
+        check_extent(&["a", "b", "c", "d"], &[], "4 drills on 4 platforms");
         check_extent(&["a"], &["b"], "1 drill on 1 of 2 platforms (a)");
         let (three, four) = (["a", "b", "c"], ["d", "e", "f", "g"]);
         check_extent(&three, &four, "3 drills on 3 of 7 platforms (a, b, c)");
@@ -277,6 +295,27 @@ mod tests {
         );
         let more = ["h", "i", "k", "l"];
         check_extent(&four, &more, "4 drills on 4 of 8 platforms");
+    }
+
+    #[test]
+    fn of_one_platform_alone_no_name_is_told() {
+        let finding = Finding::plain(FindingKind::Missing, None, "poll 3");
+        let drills = [found("port/one", "a", vec![finding])];
+        assert_eq!(told(&drills, 3)[0].extent(), "1 drill on 1 platform");
+    }
+
+    #[test]
+    fn a_scenario_of_the_family_that_the_action_is_of_is_the_example() {
+        let missed = Cause {
+            action: Some(CauseAction::Port),
+            ..Cause::of(CauseKind::Missed)
+        };
+        let drills = [
+            drill("device/early-in-the-alphabet", &[missed]),
+            drill("port/plain", &[missed]),
+            drill("port/plainer-by-name-only", &[missed]),
+        ];
+        assert_eq!(told(&drills, 0)[0].first.drill.scenario, "port/plain");
     }
 
     #[test]

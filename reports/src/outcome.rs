@@ -16,6 +16,13 @@ pub struct DrillName {
 }
 
 impl DrillName {
+    /// The family of its scenario, such as `port`; empty if it has none.
+    #[must_use]
+    pub fn family(&self) -> &str {
+        let scenario = self.scenario.rsplit_once('/');
+        scenario.map_or("", |(family, _)| family)
+    }
+
     /// The world without its variant: for a world of one node its platform.
     #[must_use]
     pub fn platform(&self) -> &str {

@@ -66,6 +66,13 @@ fn root_in(drill: &DrillReport, finding: &Finding) -> Cause {
             && follows(finding.cause, one.cause)
     });
     let cause = first.map_or(finding.cause, |one| one.cause);
+    if cause.field == Some(CauseField::Entities) {
+        // A monitor that names a device otherwise does so in every event.
+        return Cause {
+            field: cause.field,
+            ..Cause::of(cause.kind)
+        };
+    }
     Cause {
         // What is said again is so because of what was said before, whatever happened since.
         action: cause.action.filter(|_| cause.kind != CauseKind::Repeats),

@@ -173,9 +173,15 @@ impl RunReport {
         let of_the_world = counting.peek().is_some()
             && code == ExitCode::JudgedWrongly
             && counting.all(|finding| finding.cause.kind.is_of_the_world());
-        let meaning = match of_the_world {
-            true => "the world is not what a line of a scenario says, whatever the monitor did",
-            false => code.meaning(),
+        let not_drilled = matches!(self.probe, Some(ProbeOutcome::Failed { .. }));
+        let meaning = match code {
+            ExitCode::StageNotSet if not_drilled => {
+                "the monitor cannot be drilled, and nothing was"
+            }
+            _ if of_the_world => {
+                "the world is not what a line of a scenario says, whatever the monitor did"
+            }
+            _ => code.meaning(),
         };
         match such.first() {
             Some(first) if !others.is_empty() => {

@@ -215,6 +215,12 @@ impl Fitness {
         .map(|_| ())
     }
 
+    /// The platforms that are named; `None` if none is.
+    pub(crate) fn names(&self) -> Option<Vec<&str>> {
+        let names = self.names.as_ref()?.iter();
+        Some(names.map(|(name, _)| name.as_str()).collect())
+    }
+
     /// Whether the platform of this world fits.
     pub(crate) fn of(&self, resolved: &ResolvedWorld) -> Fit {
         match self.lacking(resolved) {

@@ -69,8 +69,12 @@ impl<'a> Source<'a> {
                 .unwrap_or_default(),
         };
         let list: Vec<String> = allowed.iter().map(|word| format!("`{word}`")).collect();
+        let allowed = match list.is_empty() {
+            true => format!("there is no {what} here"),
+            false => format!("{near}allowed: {}", list.join(", ")),
+        };
         self.wrong(place, format!("unknown {what} `{name}`"))
-            .hint(format!("{near}allowed: {}", list.join(", ")))
+            .hint(allowed)
     }
 
     fn kind(&self, node: &Node, expected: &str) -> ScenarioError {

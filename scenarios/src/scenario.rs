@@ -228,6 +228,12 @@ impl Scenario {
         self.frame.world.as_ref().map(|(name, _)| name.as_str())
     }
 
+    /// The platforms that it names; `None` if it names none and may fit every one.
+    #[must_use]
+    pub fn platforms_named(&self) -> Option<Vec<&str>> {
+        self.frame.fitness.names()
+    }
+
     /// An error at the place where it names its world.
     #[must_use]
     pub fn unknown_world<'k>(&self, known: impl IntoIterator<Item = &'k str>) -> ScenarioError {

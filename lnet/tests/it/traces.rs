@@ -39,6 +39,7 @@ fn a_lost_get_is_overdue_after_the_transaction_timeout_and_never_resent() {
         &[
             "first timer to run out: transaction_timeout of the response, at 50s; found by the monitor thread at 50s\n",
             "LNet never resends for want of a response\n",
+            "  lost: message 1 on B: a fault rule of this node drops it on arrival\n",
             "a fault rule of this node drops it on arrival\n",
             "UNLINK, timed out (-ETIMEDOUT), nothing follows\n",
         ],
@@ -78,7 +79,7 @@ fn a_local_failure_costs_a_hundred_and_is_resent_by_the_other_interface() {
             "blamed: at 0s, its own NI a1@o2ib on A: health 1000 to 900\n",
             "local_dropped, and it is resent\n",
             "passed over, lower health\n",
-            ": try 2 by a2@o2ib to ",
+            "  other path: message 1, try 2 by a2@o2ib to b2@o2ib\n",
             "REPLY, success, nothing follows\n",
         ],
     );
@@ -662,6 +663,26 @@ fn a_route_that_goes_down_or_up_has_a_line_in_the_list() {
             "B: the route to o2ib by r2@tcp goes up"
         ]
     );
+}
+
+/// A node that asks itself has no next hop to blame.
+#[test]
+fn a_message_of_a_node_to_itself_has_no_next_hop() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    lnet.record();
+    let lost = rule(Pace::Every, FaultEffect::Drop);
+    lnet.add_rule(&stage::name("A"), lost).unwrap();
+    let destination = stage::nid("a1", "o2ib");
+    let id = lnet
+        .send(Request {
+            destination,
+            ..get()
+        })
+        .unwrap();
+    lnet.advance(SimTime::from_secs(200));
+    let page = Traces(lnet.trace(), lnet.now()).why(id.to_string().parse().unwrap());
+    let page = page.unwrap();
+    tells(&page, &["finds the response overdue since 150s\n"]);
 }
 
 /// A message on a net of both ends has no gateway.

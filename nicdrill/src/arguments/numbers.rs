@@ -3,14 +3,17 @@
 /// The most repeats that `--repeat` takes: each has a folder of its own. Chosen.
 const REPEATS_MAX: u64 = 10_000;
 
+/// The most drills that are played at once. Chosen: more than any machine has processors.
+const JOBS_MAX: usize = 4096;
+
 /// The number of drills that are played at once.
 ///
 /// # Errors
 /// What is allowed, if the text is something else.
 pub(super) fn at_once(asked: &str) -> Result<usize, String> {
     match asked.parse() {
-        Ok(jobs @ 1..) => Ok(jobs),
-        _ => Err("it is a whole number, at least 1".to_owned()),
+        Ok(jobs @ 1..=JOBS_MAX) => Ok(jobs),
+        _ => Err(format!("it is a whole number, 1 to {JOBS_MAX}")),
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct SuiteCheckArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) every: usize,
     /// Where to begin with `--every`
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = super::numbers::seed)]
     pub(crate) seed: u64,
     /// List every line with what was tried of it
     #[arg(long, short)]

@@ -11,7 +11,7 @@ use harness::{
     suite::{self, Ask, Covering, Filter, Selected, Shard, select},
 };
 use observe::Descriptor;
-use reports::{ArmName, PlannedDrill};
+use reports::{ArmName, ExitCode, PlannedDrill};
 use scenarios::Story;
 
 use super::{Stop, as_before::as_before};
@@ -186,7 +186,19 @@ pub(crate) fn choose_one(
         full: true,
         ..SelectArguments::default()
     };
-    choose(&select, 0)
+    let choice = choose(&select, 0)?;
+    if choice.selected.drills.is_empty() && choice.selected.not_applicable.is_empty() {
+        let (name, _) = which.drill.split_once('@').unwrap_or((&which.drill, ""));
+        let of = choice.library.scenarios.iter().find(|of| of.name == name);
+        let hint = match of.and_then(|of| of.scenario.world()) {
+            Some(world) => format!("`{name}` is played in the world `{world}` alone"),
+            None if of.is_some() => format!("`{name}` is played on platforms alone"),
+            None => "`nicdrill list --drills` lists every drill".to_owned(),
+        };
+        let what = format!("`{}` names no drill", which.drill);
+        return Err(Stop::with(ExitCode::NothingJudged, what).hint(hint));
+    }
+    Ok(choice)
 }
 
 /// The story of the one selected drill; `None`, after printing why, if there is none.

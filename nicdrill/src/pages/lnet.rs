@@ -159,7 +159,11 @@ pub(crate) fn trace_page(
 fn failed(traces: Traces<'_>) -> Result<String, LnetPageError> {
     let requests = traces.troubled();
     if requests.is_empty() {
-        return Ok("# every request of the layer above went well at its first try\n".to_owned());
+        return Ok(
+            "# LNet carried every request of the layer above at its first try; what that layer made of its own end, such as \
+             an eviction, is not LNet's\n"
+                .to_owned(),
+        );
     }
     let mut pages = Vec::new();
     for request in requests {

@@ -258,6 +258,22 @@ fn a_step_that_the_world_cannot_take_is_a_mistake() {
     }
 }
 
+/// What stands beside it is checked too.
+#[test]
+fn a_file_of_a_folder_that_is_no_text_is_one_mistake_of_several() {
+    let scratch = Scratch::new();
+    scratch.file("all/needs.yaml", NEEDS);
+    scratch.shell("printf 'scenario: \\377\\n' > all/bytes.yaml");
+    let ran = scratch.run(&["check", "all"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.out
+            .contains("all/bytes.yaml:1: the file is not text in UTF-8"),
+        "{ran}"
+    );
+    assert!(ran.out.contains("all/needs.yaml:3:"), "{ran}");
+}
+
 #[test]
 fn files_without_a_mistake_are_counted() {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
