@@ -267,7 +267,7 @@ fn answer(entries: &[&TraceEntry], now: SimTime, at_zero: &BTreeSet<&Nid>) -> St
                 let path = path(choice);
                 let _ = writeln!(
                     page,
-                    "  other path: message {}, try {} {path}",
+                    "  sent again: message {}, try {} {path}",
                     choice.message, choice.attempt
                 );
                 continue;

@@ -79,7 +79,7 @@ fn a_local_failure_costs_a_hundred_and_is_resent_by_the_other_interface() {
             "blamed: at 0s, its own NI a1@o2ib on A: health 1000 to 900\n",
             "local_dropped, and it is resent\n",
             "passed over, lower health\n",
-            "  other path: message 1, try 2 by a2@o2ib to b2@o2ib\n",
+            "  sent again: message 1, try 2 by a2@o2ib to b2@o2ib\n",
             "REPLY, success, nothing follows\n",
         ],
     );

@@ -132,7 +132,8 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
 #[case(&["run", "--monitor", "refrence"], "there is no monitor `refrence`")]
 #[case(&["run", "--failed"], "`--failed` repeats what failed")]
 #[case(&["run", "--report", "xml=x"], "`junit=FILE`")]
-#[case(&["run", "--jobs", "0"], "at least 1")]
+#[case(&["run", "--jobs", "0"], "it is a whole number, 1 to 4096")]
+#[case(&["run", "--jobs", "4097"], "it is a whole number, 1 to 4096")]
 #[case(&["run", "--drill-limit", "999ms"], "`--drill-limit 999ms` is from 1s to 1h")]
 #[case(&["run", "--drill-limit", "2h"], "`--drill-limit 2h` is from 1s to 1h")]
 #[case(&["run", "--drill-limit", "long"], "invalid duration `long`")]
@@ -178,6 +179,7 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
 #[case(&["platform", "capture", "--root", "."], "there are no NICs of interest")]
 #[case(&["platform", "topo", "mi300x"], "its GPUs are not NVIDIA's")]
 #[case(&["platform", "show", "h100-oic"], "did you mean `h100-oci`")]
+#[case(&["suite", "check", "--seed", "x"], "it is a whole number, 0 to 18446744073709551615")]
 #[case(&["help", "weather"], "there is no help about `weather`")]
 #[case(&["zoo", "--only", "unicorn"], "there is no wrong monitor `unicorn`")]
 fn a_wrong_word_is_refused_by_name(#[case] words: &[&str], #[case] reported: &str) {
