@@ -200,11 +200,10 @@ impl Evidence<'_> {
                 .push("it reached the socket, but no call arrived: see its connections".to_owned());
         }
         if !self.reads.iter().any(|read| read.starts_with("read ")) {
-            hints.push(
-                "it lists the devices and reads none of their files: does it pass over their names, such as `mlx5_ib0` of a node with renamed devices?"
-                    .to_owned(),
-            );
-            hints.push(format!("otherwise: {}", self.no_check()));
+            hints.push(format!(
+                "it lists the devices and reads none of their files: does it pass over their names, such as `mlx5_ib0`, or {}",
+                self.no_check()
+            ));
         } else if read("vendor") && !read("state") {
             let vendors = self.descriptor.monitored_vendors().iter();
             let vendors: Vec<String> = vendors.map(|vendor| format!("{vendor:#06x}")).collect();
