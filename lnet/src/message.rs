@@ -48,7 +48,7 @@ pub struct Request {
     pub destination: Nid,
     /// Number of bytes that are sent or asked for.
     pub length: u64,
-    /// The portal; [`PING_PORTAL`] is LNet's own.
+    /// The portal: 0 is LNet's own, which answers pings.
     pub portal: u32,
 }
 

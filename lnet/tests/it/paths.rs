@@ -246,27 +246,6 @@ fn without_a_route_that_is_up_nothing_is_sent() {
     assert_eq!(way(&mut lnet, None, ("b1", "tcp")), None);
 }
 
-/// A gateway that reports its far interface down takes a route down if that is asked for, and the route has one hop.
-#[rstest]
-#[case::of_one_hop(1, 1, false)]
-#[case::not_asked(0, 1, true)]
-#[case::of_two_hops(1, 2, true)]
-fn a_gateways_far_interface_that_is_down_takes_its_route_down(
-    #[case] avoid: i64,
-    #[case] hops: u32,
-    #[case] sent: bool,
-) {
-    let mut specs = stage::specs("routed", Profile::V2_17);
-    specs[0].routes[0].hops = hops;
-    let mut lnet = stage::lnet(specs);
-    let a = stage::name("A");
-    lnet.set(&a, Param::AvoidAsymRouterFailure, avoid).unwrap();
-    let (port, event) = (stage::port("R", "r2"), PortEvent::Error);
-    lnet.notify(Notice::Port { port, event }).unwrap();
-    lnet.advance(SimTime::from_secs(200));
-    assert_eq!(way(&mut lnet, None, ("b1", "tcp")).is_some(), sent);
-}
-
 /// Two routers: a message through the one that is not on a route back is dropped if configured.
 #[rstest]
 #[case(0, true)]
