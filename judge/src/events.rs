@@ -237,8 +237,8 @@ impl<'a> Judging<'a> {
             let (node, tick, event) = (reported.node, reported.tick, reported.event);
             let in_time = (demand.window.from..=demand.window.to).contains(&tick);
             if !context.names_subject(&pattern.about, node, tick, event) {
-                let other = context.other_entities(pattern, node, tick, event);
-                match other.filter(|_| in_time) {
+                let other = || context.other_entities(pattern, node, tick, event);
+                match in_time.then(other).flatten() {
                     Some(OtherEntities::OfTheDevice) => beside = beside.or(Some(reported)),
                     Some(OtherEntities::OfNoDevice(alike)) => {
                         let is_nearer = stranger.is_none_or(|(_, nearest)| alike > nearest);
