@@ -238,7 +238,7 @@ fn library(
 /// shipped suite.
 fn unresolved(library: &Library) -> Vec<Mistake> {
     let mut wrong: Vec<ScenarioError> = Vec::new();
-    let (mut nowhere, mut unplayable) = (Vec::new(), Vec::new());
+    let mut mistakes = Vec::new();
     for world in &library.worlds {
         if let Some(Err(error)) = library.at_rest(world.name()) {
             wrong.push(error);
@@ -258,7 +258,7 @@ fn unresolved(library: &Library) -> Vec<Mistake> {
         if let Some(story) = played.iter().flatten().next()
             && let Err(FreezeError::Stage(error)) = freeze_at(story, None)
         {
-            unplayable.push(cannot_be_played(scenario.file(), &error));
+            mistakes.push(cannot_be_played(scenario.file(), &error));
         }
         let mut lacking: BTreeMap<String, usize> = BTreeMap::new();
         let is_nowhere = played
@@ -273,11 +273,11 @@ fn unresolved(library: &Library) -> Vec<Mistake> {
         // Of equals the first by name is told.
         let most = lacking.into_iter().rev().max_by_key(|(_, count)| *count);
         if let Some((reason, count)) = most.filter(|_| is_nowhere) {
-            nowhere.push(fits_nowhere(scenario.file(), &reason, count));
+            mistakes.push(fits_nowhere(scenario.file(), &reason, count));
         }
     }
-    let wrong = wrong.into_iter().flat_map(Mistake::of_scenario);
-    wrong.chain(nowhere).chain(unplayable).collect()
+    mistakes.extend(wrong.into_iter().flat_map(Mistake::of_scenario));
+    mistakes
 }
 
 /// The mistake of a scenario whose world cannot take a step, or cannot be set up.

@@ -62,29 +62,23 @@ impl Group {
     /// have it from those that do not.
     #[must_use]
     pub fn extent(&self) -> String {
-        let drills = counted(self.drills.len() as u64, "drill");
-        let all = self.platforms + self.not_on.len();
-        let names = |names: &mut dyn Iterator<Item = &str>| {
-            let names: BTreeSet<&str> = names.collect();
-            names.into_iter().collect::<Vec<_>>().join(", ")
-        };
-        let its_own = || names(&mut self.drills.iter().map(DrillName::platform));
-        if self.not_on.is_empty() {
-            let platforms = counted(self.platforms as u64, "platform");
-            return match self.is_elsewhere && self.platforms <= NAMED_MAX {
-                true => format!("{drills} on {platforms} ({})", its_own()),
-                false => format!("{drills} on {platforms}"),
-            };
-        }
-        let names = if self.platforms <= NAMED_MAX.min(self.not_on.len()) {
-            format!(" ({})", its_own())
-        } else if self.not_on.len() <= NAMED_MAX {
-            let not_on = names(&mut self.not_on.iter().map(String::as_str));
-            format!(" (not on {not_on})")
+        let on: BTreeSet<&str> = self.drills.iter().map(DrillName::platform).collect();
+        let on: Vec<&str> = on.into_iter().collect();
+        let not_on: Vec<&str> = self.not_on.iter().map(String::as_str).collect();
+        let is_least = not_on.is_empty() || on.len() <= not_on.len();
+        let named = if self.is_elsewhere && is_least && on.len() <= NAMED_MAX {
+            format!(" ({})", on.join(", "))
+        } else if (1..=NAMED_MAX).contains(&not_on.len()) {
+            format!(" (not on {})", not_on.join(", "))
         } else {
             String::new()
         };
-        format!("{drills} on {} of {all} platforms{names}", self.platforms)
+        let drills = counted(self.drills.len() as u64, "drill");
+        let platforms = match not_on.len() {
+            0 => counted(on.len() as u64, "platform"),
+            others => format!("{} of {} platforms", on.len(), on.len() + others),
+        };
+        format!("{drills} on {platforms}{named}")
     }
 }
 

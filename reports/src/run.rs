@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    ArmName, ArmStatus, Coverage, DrillReport, ExcusesReport, ExitCode, Judged, Outcome,
+    ArmName, ArmStatus, CauseKind, Coverage, DrillReport, ExcusesReport, ExitCode, Judged, Outcome,
     ProbeOutcome, RunEvent, RunPlan, VerdictReport, VerdictWord, Wall,
 };
 
@@ -169,16 +169,16 @@ impl RunReport {
         let (such, others): (Vec<&DrillReport>, Vec<&DrillReport>) =
             failed.partition(|drill| drill.exit_code() == code);
         let found = such.iter().flat_map(|drill| &drill.findings);
-        let mut counting = found.filter(|finding| finding.excuse.is_none()).peekable();
-        let of_the_world = counting.peek().is_some()
-            && code == ExitCode::JudgedWrongly
-            && counting.all(|finding| finding.cause.kind.is_of_the_world());
+        let mut kinds = (found.filter(|finding| finding.excuse.is_none()))
+            .map(|finding| finding.cause.kind)
+            .peekable();
+        let of_the_world = kinds.peek().is_some() && kinds.all(CauseKind::is_of_the_world);
         let not_drilled = matches!(self.probe, Some(ProbeOutcome::Failed { .. }));
         let meaning = match code {
             ExitCode::StageNotSet if not_drilled => {
                 "the monitor cannot be drilled, and nothing was"
             }
-            _ if of_the_world => {
+            ExitCode::JudgedWrongly if of_the_world => {
                 "the world is not what a line of a scenario says, whatever the monitor did"
             }
             _ => code.meaning(),
@@ -240,7 +240,7 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Cause, CauseKind, Finding, FindingKind, check::found};
+    use crate::{Cause, Finding, FindingKind, check::found};
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! The trace of a request: which timer ran out, who was blamed, why no other path was tried.
 
 use lnet::{
-    FaultEffect, FaultRule, Lnet, MessageKind, Nid, Notice, Pace, Param, PortEvent, Profile,
-    Request, RouteSpec, Side, Traces, Trouble, Verb, Wire,
+    FaultEffect, FaultRule, Lnet, MessageId, MessageKind, Nid, Notice, Pace, Param, PortEvent,
+    Profile, Request, RouteSpec, Side, Traces, Trouble, Verb, Wire,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -16,8 +16,13 @@ fn check(world: &str, profile: Profile, arrange: impl FnOnce(&mut Lnet)) -> Stri
     arrange(&mut lnet);
     let id = lnet.send(get()).unwrap();
     lnet.advance(SimTime::from_secs(200));
-    let id: u64 = id.to_string().parse().unwrap();
-    Traces(lnet.trace(), lnet.now()).why(id).unwrap()
+    why(&lnet, id)
+}
+
+/// The trace of the request of a message, up to now.
+fn why(lnet: &Lnet, message: MessageId) -> String {
+    let number = message.to_string().parse().unwrap();
+    Traces(lnet.trace(), lnet.now()).why(number).unwrap()
 }
 
 /// Each part is on the page.
@@ -148,9 +153,7 @@ fn a_timer_has_run_out_before_it_is_found(#[case] until: u64, #[case] timer: &st
     lnet.advance(SimTime::from_secs(1));
     let id = lnet.send(get()).unwrap();
     lnet.advance(SimTime::from_secs(until));
-    let id: u64 = id.to_string().parse().unwrap();
-    let page = Traces(lnet.trace(), lnet.now()).why(id).unwrap();
-    tells(&page, &[timer]);
+    tells(&why(&lnet, id), &[timer]);
 }
 
 #[test]
@@ -167,11 +170,9 @@ fn an_interface_without_health_is_named_although_it_loses_none() {
     for _ in 0..2 {
         let id = lnet.send(get()).unwrap();
         lnet.advance(lnet.now() + SimTime::from_ms(10));
-        let id: u64 = id.to_string().parse().unwrap();
-        pages.push(Traces(lnet.trace(), lnet.now()).why(id).unwrap());
+        pages.push(why(&lnet, id));
     }
-    let well = Traces(lnet.trace(), lnet.now()).why(well.to_string().parse().unwrap());
-    tells(&well.unwrap(), &["  blamed: no interface\n"]);
+    tells(&why(&lnet, well), &["  blamed: no interface\n"]);
     tells(
         &pages[0],
         &["blamed: at 0.01s, its own NI a1@o2ib on A: health 1000 to 0\n"],
@@ -192,8 +193,7 @@ fn an_interface_whose_health_was_taken_meanwhile_is_named_too() {
     stage::wire(&mut lnet, "a1", "b1", Wire::Fails(Trouble::StillQueued));
     let ids = [(); 2].map(|()| lnet.send(get()).unwrap());
     lnet.advance(SimTime::from_secs(60));
-    let traces = Traces(lnet.trace(), lnet.now());
-    let [first, second] = ids.map(|id| traces.why(id.to_string().parse().unwrap()).unwrap());
+    let [first, second] = ids.map(|id| why(&lnet, id));
     tells(
         &first,
         &["  blamed: at 49s, its own NI a1@o2ib on A: health 1000 to 0\n"],
@@ -487,8 +487,7 @@ fn a_peer_without_discovery_keeps_one_source() {
         };
         let id = lnet.send(request).unwrap();
         lnet.advance(lnet.now() + SimTime::from_ms(10));
-        let id: u64 = id.to_string().parse().unwrap();
-        pages.push(Traces(lnet.trace(), lnet.now()).why(id).unwrap());
+        pages.push(why(&lnet, id));
     }
     let kept = "passed over, the peer keeps seeing one NI\n";
     assert!(!pages[0].contains(kept), "{}", pages[0]);
@@ -528,8 +527,7 @@ fn gateways(lnet: &mut Lnet, source: Option<Nid>) -> Vec<String> {
     };
     let id = lnet.send(request).unwrap();
     lnet.advance(lnet.now() + SimTime::from_ms(10));
-    let page = Traces(lnet.trace(), lnet.now()).why(id.to_string().parse().unwrap());
-    let page = page.unwrap();
+    let page = why(lnet, id);
     let own = page
         .lines()
         .skip_while(|line| !line.contains(" A: message"));
@@ -680,8 +678,7 @@ fn a_message_of_a_node_to_itself_has_no_next_hop() {
         })
         .unwrap();
     lnet.advance(SimTime::from_secs(200));
-    let page = Traces(lnet.trace(), lnet.now()).why(id.to_string().parse().unwrap());
-    let page = page.unwrap();
+    let page = why(&lnet, id);
     tells(&page, &["finds the response overdue since 150s\n"]);
 }
 

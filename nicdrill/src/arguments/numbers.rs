@@ -1,5 +1,7 @@
 //! Values of flags that are whole numbers. Each reader tells what is allowed if the text is something else.
 
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
+
 /// The most repeats that `--repeat` takes: each has a folder of its own. Chosen.
 const REPEATS_MAX: u64 = 10_000;
 
@@ -7,34 +9,29 @@ const REPEATS_MAX: u64 = 10_000;
 const JOBS_MAX: usize = 4096;
 
 /// The number of drills that are played at once.
-///
-/// # Errors
-/// What is allowed, if the text is something else.
 pub(super) fn at_once(asked: &str) -> Result<usize, String> {
-    match asked.parse() {
-        Ok(jobs @ 1..=JOBS_MAX) => Ok(jobs),
-        _ => Err(format!("it is a whole number, 1 to {JOBS_MAX}")),
-    }
+    whole(asked, 1..=JOBS_MAX)
 }
 
 /// The number of repeats.
-///
-/// # Errors
-/// What is allowed, if the text is something else.
 pub(super) fn repeats(asked: &str) -> Result<u64, String> {
-    match asked.parse() {
-        Ok(repeats @ 1..=REPEATS_MAX) => Ok(repeats),
-        _ => Err(format!(
-            "it is a whole number, 1 to {REPEATS_MAX}; each repeat has a folder of its own"
-        )),
-    }
+    let why = |allowed| format!("{allowed}; each repeat has a folder of its own");
+    whole(asked, 1..=REPEATS_MAX).map_err(why)
 }
 
 /// A seed.
-///
-/// # Errors
-/// What is allowed, if the text is something else.
 pub(super) fn seed(asked: &str) -> Result<u64, String> {
-    let allowed = |_| format!("it is a whole number, 0 to {}", u64::MAX);
-    asked.parse().map_err(allowed)
+    whole(asked, 0..=u64::MAX)
+}
+
+/// A number in this range, or what is allowed.
+fn whole<N: FromStr + PartialOrd + Display>(
+    asked: &str,
+    allowed: RangeInclusive<N>,
+) -> Result<N, String> {
+    let number = asked.parse().ok().filter(|number| allowed.contains(number));
+    number.ok_or_else(|| {
+        let (least, most) = allowed.into_inner();
+        format!("it is a whole number, {least} to {most}")
+    })
 }
