@@ -45,7 +45,7 @@ mod stops_page;
 mod transport;
 mod watchdog;
 
-pub use probe::{ProbeCause, ProbeFailure, ProbeFinding};
+pub use probe::{ProbeCause, ProbeFailure, ProbeFinding, ProbedOn};
 pub use stage::{Entered, NoStage, Stage, enter, password, run_pid, trial};
 
 use inbox::NodeEvent;

@@ -173,12 +173,16 @@ impl<'a> Judging<'a> {
             }
             let (mut cause, event) =
                 self.why_missed(demand, &unclaimed, !claimed.is_empty(), &instead);
-            if event.is_none() && claimed.is_empty() {
-                let refused =
-                    |reported: &ReportedEvent<'_>| !reported.accepted && answers(demand, reported);
-                if demand.attempts == 0 && reported.iter().any(refused) {
-                    cause.kind = CauseKind::NotDelivered;
+            let refused = match event {
+                None if claimed.is_empty() && demand.attempts == 0 => {
+                    let last = self.last_said(demand, reported);
+                    let mut refused = reported.iter().filter(|reported| !reported.accepted);
+                    refused.find(|reported| answers(demand, reported)).or(last)
                 }
+                _ => None,
+            };
+            if refused.is_some() {
+                cause.kind = CauseKind::NotDelivered;
             }
             let is_lost = cause.kind == CauseKind::NotDelivered;
             let promised = self.context.descriptor.promises.lost_publish;
@@ -203,13 +207,30 @@ impl<'a> Judging<'a> {
                 let mut unclaimed = unclaimed.iter();
                 unclaimed.find(|reported| reported.position() == event)
             });
-            let of_it: Vec<_> = claimed.into_iter().chain(wrong).collect();
+            let of_it: Vec<_> = claimed.into_iter().chain(wrong).chain(refused).collect();
             finding.came = self.nearest(demand, reported, &of_it);
             let names = subject_names(&finding.expected[0]);
             finding.reads = self.reads(Some(&demand.node), demand.window.from, &names);
             self.findings.push(finding);
         }
         instead
+    }
+
+    /// What a monitor said last about the subject of a demand, if that is the event that is demanded and was not accepted.
+    fn last_said<'r>(
+        &self,
+        demand: &Demand<'_>,
+        reported: &'r [ReportedEvent<'a>],
+    ) -> Option<&'r ReportedEvent<'a>> {
+        let (context, pattern) = (&self.context, &demand.pattern);
+        let last = reported.iter().rfind(|reported| {
+            let (node, tick, event) = (reported.node, reported.tick, reported.event);
+            demand.node == *node
+                && tick <= demand.window.to
+                && context.names_subject(&pattern.about, node, tick, event)
+        })?;
+        let likeness = context.likeness(pattern, last.node, last.tick, last.event);
+        (!last.accepted && likeness == Likeness::Same).then_some(last)
     }
 
     /// Why a demand was not met, and the unclaimed event that came instead, by its position: one about

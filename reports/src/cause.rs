@@ -51,7 +51,7 @@ facts! {
         Early = "early",
         /// The expected event came after its time.
         Late = "late",
-        /// The expected event was sent, and the connector did not accept it.
+        /// The expected event was sent, the connector did not accept it, and it was not sent again.
         NotDelivered = "not-delivered",
         /// The expected event came less often than expected.
         TooRarely = "too-rarely",
@@ -380,7 +380,9 @@ impl Cause {
             Kind::Differs => format!("sends {events} with another {field}"),
             Kind::Early => format!("sends {events} too early"),
             Kind::Late => format!("sends {events} too late"),
-            Kind::NotDelivered => format!("does not get {events} delivered"),
+            Kind::NotDelivered => {
+                format!("does not send again {events} that were not accepted")
+            }
             Kind::TooRarely => format!("sends {events} too rarely"),
             Kind::Unexpected | Kind::Silence
                 if matches!(self.role, Some(CauseRole::Unmonitored | CauseRole::Absent)) =>

@@ -23,8 +23,10 @@ use crate::{run_folder::Artifact, still::play_still};
 mod evidence;
 mod kept;
 mod listings;
+mod probed_on;
 
 use evidence::Evidence;
+pub use probed_on::ProbedOn;
 
 /// The tick in which the cables are pulled.
 const CUT_TICK: u64 = 2;
@@ -44,6 +46,10 @@ const WIDTH: usize = 400;
 pub struct ProbeFailure {
     /// Why.
     pub cause: ProbeCause,
+    /// The platform that it was probed on.
+    pub on: ProbedOn,
+    /// Further platforms, on which it said nothing either.
+    pub also_on: Vec<ProbedOn>,
     /// What it wrote to its output.
     pub output: Vec<String>,
     /// What it listed and read below its root, each once, as `op path: outcome`.
@@ -96,15 +102,22 @@ impl ProbeFailure {
         )
     }
 
+    /// Whether the monitor may be drillable on a platform with other devices: it polled, and said nothing of these.
+    #[must_use]
+    pub fn is_of_the_platform(&self) -> bool {
+        matches!(
+            self.cause,
+            ProbeCause::NeverCalled { .. } | ProbeCause::SaidNothing { .. }
+        )
+    }
+
     /// The exit code of a run that it ends.
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self.cause {
             _ if self.is_of_the_stage() => ExitCode::StageNotSet,
-            ProbeCause::NeverCalled { .. } | ProbeCause::SaidNothing { .. } => {
-                ExitCode::StageNotSet
-            }
-            ProbeCause::Broken(_) => ExitCode::CrashedOrHung,
+            _ if self.is_of_the_platform() => ExitCode::StageNotSet,
+            _ => ExitCode::CrashedOrHung,
         }
     }
 }
@@ -162,6 +175,10 @@ impl fmt::Display for ProbeFailure {
                 "the monitor polled {polls} times and never called the connector, although every cable was pulled"
             ),
         }?;
+        write!(f, "\n  it was probed on {}", self.on)?;
+        for also in &self.also_on {
+            write!(f, "\n  and likewise on {also}")?;
+        }
         list(
             f,
             "its connections",
@@ -290,6 +307,8 @@ impl ProcessArm {
         let files = kept::files(&sighting, &output, &reads, &recording.connections);
         Err(Box::new(ProbeFailure {
             cause,
+            on: ProbedOn::of(platform),
+            also_on: Vec::new(),
             output,
             reads,
             connections: recording.connections,
@@ -347,11 +366,8 @@ fn story(platform: &Platform) -> Story {
         line: 1,
         column: 1,
     };
-    let monitored = platform
-        .ports()
-        .into_iter()
-        .filter(|port| port.cabled && port.is_monitored());
-    let cut = monitored.map(|port| {
+    let ports = platform.ports().into_iter();
+    let cut = ports.filter(probed_on::is_cut).map(|port| {
         let slot = SlotRef {
             node: node.clone(),
             pci: port.pci,
@@ -402,6 +418,11 @@ mod tests {
         let again = std::iter::repeat_n("cannot dial".to_owned(), 17);
         let failure = ProbeFailure {
             cause: ProbeCause::NeverCalled { polls: 13 },
+            on: ProbedOn {
+                platform: "p".to_owned(),
+                devices: BTreeSet::new(),
+            },
+            also_on: Vec::new(),
             output: lines
                 .chain(again)
                 .chain(["line 29".to_owned(), "cannot dial".to_owned()])

@@ -1,5 +1,7 @@
 //! `docs/stops.md` lists what is printed of a monitor that cannot be drilled, and nothing else.
 
+use std::collections::BTreeSet;
+
 use observe::{Broken, Exit, Protocol};
 use reports::ExitCode;
 use tonic::Status;
@@ -7,7 +9,7 @@ use tonic::Status;
 use super::{
     authority::{END_STREAM, Frame, HEADERS, Malformed, PREFACE},
     conversation::Conversation,
-    probe::{ProbeCause, ProbeFailure},
+    probe::{ProbeCause, ProbeFailure, ProbedOn},
     refused_calls::refusal,
 };
 
@@ -148,6 +150,11 @@ fn causes() -> Vec<ProbeCause> {
 fn the_page_lists_every_stop_line_with_its_exit_code() {
     let failures = causes().into_iter().map(|cause| ProbeFailure {
         cause,
+        on: ProbedOn {
+            platform: "p".to_owned(),
+            devices: BTreeSet::new(),
+        },
+        also_on: Vec::new(),
         output: Vec::new(),
         reads: Vec::new(),
         connections: Vec::new(),

@@ -20,7 +20,7 @@ use super::{
     coverage::{Covering, coverage},
     jobs, judged,
     pairs::Selected,
-    processes::Probed,
+    probing::Probed,
     repeat::Fingerprint,
 };
 use observe::{Descriptor, Recording};

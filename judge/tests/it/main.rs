@@ -10,4 +10,5 @@ mod needs;
 mod noticed;
 mod paced;
 mod promises;
+mod undelivered;
 mod wire;

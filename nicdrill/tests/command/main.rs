@@ -35,6 +35,7 @@ mod omni_path_page;
 mod output_page;
 mod page;
 mod postgres;
+mod probed;
 mod processes;
 mod profiles;
 mod promises_page;

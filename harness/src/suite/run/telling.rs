@@ -11,7 +11,7 @@ use reports::{
 use serde_json::{Value, json};
 
 use super::{
-    super::{judged, keeping::Keeping, processes::Probed},
+    super::{judged, keeping::Keeping, probing::Probed},
     Audience, Show,
 };
 use crate::run_folder::Artifact;
