@@ -16,7 +16,7 @@ use super::demands::{self, Demand};
 use super::order::put_in_order;
 use super::outstanding;
 use super::owed::Owed;
-use super::reported_event::{self, ReportedEvent};
+use super::reported_event::{self, EventKey, ReportedEvent};
 use super::strays::Strays;
 use super::{Judging, place};
 use crate::{
@@ -95,7 +95,7 @@ impl<'a> Judging<'a> {
                     continue;
                 }
                 let no_cause = !strays.has_cause(reported);
-                let instead = instead.get(&reported.position()).copied();
+                let instead = instead.get(&reported.key()).copied();
                 self.unexpected(reported, instead, before, no_cause);
             }
         }
@@ -148,12 +148,12 @@ impl<'a> Judging<'a> {
         &mut self,
         demands: &[Demand<'_>],
         assignment: &Assignment,
-        accepted: &[ReportedEvent<'_>],
-        reported: &[ReportedEvent<'_>],
+        accepted: &[ReportedEvent<'a>],
+        reported: &[ReportedEvent<'a>],
         answers: &dyn Fn(&Demand<'_>, &ReportedEvent<'_>) -> bool,
-    ) -> BTreeMap<(u64, usize, usize), Cause> {
+    ) -> BTreeMap<EventKey<'a>, Cause> {
         let mut instead = BTreeMap::new();
-        let unclaimed: Vec<ReportedEvent<'_>> = accepted
+        let unclaimed: Vec<ReportedEvent<'a>> = accepted
             .iter()
             .zip(&assignment.of_event)
             .filter(|(_, demand)| demand.is_none())
@@ -201,11 +201,11 @@ impl<'a> Judging<'a> {
             }
             place(&mut finding, demand.expectation);
             finding.expected.push(demand.line(&self.context));
-            let claimed: Vec<&ReportedEvent<'_>> =
+            let claimed: Vec<&ReportedEvent<'a>> =
                 claimed.iter().map(|at| &accepted[*at]).collect();
             let wrong = event.and_then(|event| {
                 let mut unclaimed = unclaimed.iter();
-                unclaimed.find(|reported| reported.position() == event)
+                unclaimed.find(|reported| reported.key() == event)
             });
             let of_it: Vec<_> = claimed.into_iter().chain(wrong).chain(refused).collect();
             finding.came = self.nearest(demand, reported, &of_it);
@@ -230,7 +230,12 @@ impl<'a> Judging<'a> {
                 && context.names_subject(&pattern.about, node, tick, event)
         })?;
         let likeness = context.likeness(pattern, last.node, last.tick, last.event);
-        (!last.accepted && likeness == Likeness::Same).then_some(last)
+        // When it is sent again, it has another timestamp.
+        let is_it = matches!(
+            likeness,
+            Likeness::Same | Likeness::Differs(CauseField::Timestamp)
+        );
+        (!last.accepted && is_it).then_some(last)
     }
 
     /// Why a demand was not met, and the unclaimed event that came instead, by its position: one about
@@ -240,10 +245,10 @@ impl<'a> Judging<'a> {
     fn why_missed(
         &self,
         demand: &Demand<'_>,
-        unclaimed: &[ReportedEvent<'_>],
+        unclaimed: &[ReportedEvent<'a>],
         came_at_all: bool,
-        instead: &BTreeMap<(u64, usize, usize), Cause>,
-    ) -> (Cause, Option<(u64, usize, usize)>) {
+        instead: &BTreeMap<EventKey<'a>, Cause>,
+    ) -> (Cause, Option<EventKey<'a>>) {
         let (context, pattern) = (&self.context, &demand.pattern);
         let of = |kind| context.cause_of_pattern(kind, &demand.node, demand.window.from, pattern);
         if came_at_all {
@@ -253,7 +258,7 @@ impl<'a> Judging<'a> {
             .iter()
             .filter(|reported| *reported.node == demand.node);
         let (mut differing, mut late, mut early, mut beside) = (None, None, None, None);
-        let mut stranger: Option<(&ReportedEvent<'_>, Alike)> = None;
+        let mut stranger: Option<(&ReportedEvent<'a>, Alike)> = None;
         for reported in on_node {
             let (node, tick, event) = (reported.node, reported.tick, reported.event);
             let in_time = (demand.window.from..=demand.window.to).contains(&tick);
@@ -263,7 +268,7 @@ impl<'a> Judging<'a> {
                     Some(OtherEntities::OfTheDevice) => beside = beside.or(Some(reported)),
                     Some(OtherEntities::OfNoDevice(alike)) => {
                         let is_nearer = stranger.is_none_or(|(_, nearest)| alike > nearest);
-                        if is_nearer && !instead.contains_key(&reported.position()) {
+                        if is_nearer && !instead.contains_key(&reported.key()) {
                             stranger = Some((reported, alike));
                         }
                     }
@@ -280,19 +285,19 @@ impl<'a> Judging<'a> {
                 _ => {}
             }
         }
-        let differs = |(reported, field): (&ReportedEvent<'_>, CauseField)| {
+        let differs = |(reported, field): (&ReportedEvent<'a>, CauseField)| {
             let cause = Cause {
                 field: Some(field),
                 ..of(CauseKind::Differs)
             };
-            (cause, Some(reported.position()))
+            (cause, Some(reported.key()))
         };
         if let Some(differing) = differing {
             differs(differing)
         } else if let Some(reported) = late {
-            (of(CauseKind::Late), Some(reported.position()))
+            (of(CauseKind::Late), Some(reported.key()))
         } else if let Some(reported) = early {
-            (of(CauseKind::Early), Some(reported.position()))
+            (of(CauseKind::Early), Some(reported.key()))
         } else if let Some(reported) = beside.or(stranger.map(|(reported, _)| reported)) {
             differs((reported, CauseField::Entities))
         } else {

@@ -23,7 +23,15 @@ pub(crate) struct ReportedEvent<'a> {
     pub(crate) answer: &'a str,
 }
 
-impl ReportedEvent<'_> {
+/// What tells an event from every other one of its run: its node, and its position there.
+pub(crate) type EventKey<'a> = (&'a NodeName, (u64, usize, usize));
+
+impl<'a> ReportedEvent<'a> {
+    /// Which event of the run it is.
+    pub(crate) fn key(&self) -> EventKey<'a> {
+        (self.node, self.position())
+    }
+
     /// Position for comparing two events of one node.
     pub(crate) fn position(&self) -> (u64, usize, usize) {
         (self.tick, self.call, self.place)

@@ -306,6 +306,17 @@ impl Cause {
         }
     }
 
+    /// The cause with those of its dropped facts that all of these have, of which each is this one with finer facts.
+    pub(crate) fn shared_by(self, full: impl IntoIterator<Item = Self>) -> Self {
+        let both = |one: Self, other: Self| Self {
+            role: one.role.filter(|_| one.role == other.role),
+            layer: one.layer.filter(|_| one.layer == other.layer),
+            action: one.action.filter(|_| one.action == other.action),
+            ..self
+        };
+        full.into_iter().reduce(both).unwrap_or(self)
+    }
+
     /// Whether it is the other cause, or that with finer facts.
     pub(crate) fn is_kind_of(self, other: Self) -> bool {
         let mut words = self.words();

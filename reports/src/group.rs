@@ -28,7 +28,7 @@ pub fn finding_id(scenario: &str, cause: &str) -> String {
 pub struct Group {
     /// The cause.
     pub cause: Cause,
-    /// The cause as a sentence.
+    /// The cause as a sentence, with the role, layer and action that all its findings have.
     pub headline: String,
     /// Why its findings do not count as failures; `None` if they do.
     pub excuse: Option<Excuse>,
@@ -211,9 +211,11 @@ impl<'d> Gathered<'d> {
         let its = drills.iter().map(|drill| drill.scenario.as_str());
         let played = its.filter_map(|scenario| played.get(scenario)).flatten();
         let elsewhere = played.filter(|platform| !platforms.contains(*platform));
+        let its_own = self.by_cause.keys().copied();
+        let its_own = its_own.filter(|full| full.is_kind_of(cause));
         Group {
             cause,
-            headline: cause.headline(),
+            headline: cause.shared_by(its_own).headline(),
             excuse,
             ids: self.ids,
             platforms: platforms.len(),

@@ -10,5 +10,6 @@ mod needs;
 mod noticed;
 mod paced;
 mod promises;
+mod renamed;
 mod undelivered;
 mod wire;

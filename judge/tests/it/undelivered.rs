@@ -22,7 +22,7 @@ timeline:
     do: [ { disable: victim } ]
   - at: 9s
     do: [ { connector: accept } ]
-    expect: [ { this_poll: [ { fatal: victim } ] } ]
+    expect: [ { this_poll: [ { fatal: victim, stamped: '>= 9s' } ] } ]
 until: 14s
 ";
 

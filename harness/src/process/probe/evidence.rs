@@ -43,7 +43,8 @@ pub(super) struct Evidence<'a> {
 impl Evidence<'_> {
     /// The likely causes and what to do about them; the likeliest first.
     pub(super) fn hints(&self) -> Vec<String> {
-        let mut hints = self.hints_of_cause();
+        let mut hints: Vec<String> = self.wrote_elsewhere().into_iter().collect();
+        hints.extend(self.hints_of_cause());
         hints.extend(self.advice.map(str::to_owned));
         hints
     }
@@ -130,7 +131,10 @@ impl Evidence<'_> {
             );
         }
         hints.extend(self.host_files());
-        hints.extend(self.other_socket());
+        // A path where it may not write is not the connector's socket.
+        if self.wrote_elsewhere().is_none() {
+            hints.extend(self.other_socket());
+        }
         hints
     }
 
@@ -255,6 +259,19 @@ impl Evidence<'_> {
     fn listed(&self) -> bool {
         let listing = "list sys/class/infiniband:";
         self.reads.iter().any(|read| read.starts_with(listing))
+    }
+
+    /// That it was refused to write, by its own words: those of the C library for EROFS, or the error's name.
+    fn wrote_elsewhere(&self) -> Option<String> {
+        let is_refusal = |line: &String| {
+            let line = line.to_ascii_lowercase();
+            line.contains("read-only file system") || line.contains("erofs")
+        };
+        let is_told = self.descriptor.confine && self.output.iter().any(is_refusal);
+        is_told.then(|| {
+            "it writes where it may not: the folder in `TMPDIR` and `/dev/shm` are its own; `writable` of its descriptor names paths of the host"
+                .to_owned()
+        })
     }
 
     /// A path of the host's `/sys` that it has open, or that its output names.

@@ -99,7 +99,7 @@ struct Case {
     expected: &'static str,
 }
 
-fn cases() -> [Case; 34] {
+fn cases() -> [Case; 35] {
     let plain = |cause, expected| Case {
         speaks: match cause {
             ProbeCause::SaidNothing { by, .. } => by,
@@ -120,6 +120,10 @@ fn cases() -> [Case; 34] {
         Case {
             output: &["open \"/sys/class/infiniband\": no such file"],
             ..plain(ended(1), "it uses the host's `/sys/class/infiniband`")
+        },
+        Case {
+            output: &["bind /tmp/own.sock: Read-only file system"],
+            ..plain(ended(1), "it writes where it may not: ")
         },
         plain(
             ended(0),
