@@ -79,7 +79,7 @@ pub struct Checked {
 /// say what it is belongs to somebody else.
 ///
 /// # Errors
-/// If a file or folder cannot be read.
+/// If none of the files and folders can be read; if some can, the others are mistakes.
 pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, ReadError> {
     let (files, unread) = sources(paths)?;
     let nobody = files.iter().filter(|file| file.kind.is_none());
@@ -116,32 +116,40 @@ pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, Rea
     })
 }
 
-/// The files that are named, each once, and those in folders that cannot be read.
+/// The files that are named, each once, and what cannot be read of what is named.
 fn sources(paths: &[String]) -> Result<(Vec<Source>, Vec<Mistake>), ReadError> {
     let mut files: Vec<Source> = Vec::new();
-    let mut unread = Vec::new();
+    let mut unread: Vec<(String, ReadError)> = Vec::new();
     let mut add = |name: String, text: String, is_named: bool| {
         let kind = FileKind::of(&name, &text);
         if (is_named || kind.is_some()) && !files.iter().any(|file| file.name == name) {
             files.push(Source { name, text, kind });
         }
     };
-    for path in paths {
-        if path == DASH {
+    for named in paths {
+        if named == DASH {
             add(STANDARD_INPUT.to_owned(), text_in()?, true);
             continue;
         }
-        let path = Path::new(path);
-        for file in files_below(path, &ENDINGS)? {
+        let path = Path::new(named);
+        let below = files_below(path, &ENDINGS).unwrap_or_else(|error| {
+            unread.push((named.clone(), error));
+            Vec::new()
+        });
+        for file in below {
             let name = file.display().to_string();
             match text_of(&file) {
                 Ok(text) => add(name, text, file == path),
-                Err(error) if file == path => return Err(error),
-                Err(error) => unread.push(Mistake::new(&name, None, error)),
+                Err(error) => unread.push((name, error)),
             }
         }
     }
-    Ok((files, unread))
+    if files.is_empty() && !unread.is_empty() {
+        return Err(unread.remove(0).1);
+    }
+    let unread = unread.into_iter();
+    let unread = unread.map(|(name, error)| Mistake::new(&name, None, error));
+    Ok((files, unread.collect()))
 }
 
 /// Whether one of the files is this one, under whatever name.

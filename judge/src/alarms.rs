@@ -131,10 +131,10 @@ impl Judging<'_> {
             }
             let is_over = alarm.closes_by.is_some_and(|by| by <= last);
             if let Some(by) = alarm.closes_by.filter(|_| is_over && heals)
-                && heard.worst(group, by).is_some()
+                && let Some(standing) = heard.worst(group, by)
                 && !group.may_alarm(by)
             {
-                self.not_over(node, group, by, heard);
+                self.not_over(node, group, standing, by, heard);
             }
         }
         self.unpromised(node, group, heard, last);
@@ -163,14 +163,24 @@ impl Judging<'_> {
         let heals = !matches!(self.story.heal, Heal::Never { .. });
         let is_over =
             group.alarms.is_empty() && !group.unpromised.is_empty() && !group.may_alarm(last);
-        if heals && is_over && heard.worst(group, last).is_some() {
-            self.not_over(node, group, last, heard);
+        if heals
+            && is_over
+            && let Some(standing) = heard.worst(group, last)
+        {
+            self.not_over(node, group, standing, last, heard);
         }
     }
 
-    /// An alarm that stands although its fault does not.
-    fn not_over(&mut self, node: &NodeName, group: &Group, by: u64, heard: &Heard<'_>) {
-        let cause = self.cause(group, CauseKind::NotCleared, Severity::Healthy);
+    /// An alarm of this severity that stands although its fault does not.
+    fn not_over(
+        &mut self,
+        node: &NodeName,
+        group: &Group,
+        standing: Severity,
+        by: u64,
+        heard: &Heard<'_>,
+    ) {
+        let cause = self.cause(group, CauseKind::NotCleared, standing);
         let mut finding = self.finding(FindingKind::Outstanding, cause, Some(node), Some(by));
         finding
             .expected

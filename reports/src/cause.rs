@@ -306,15 +306,19 @@ impl Cause {
         }
     }
 
-    /// The cause with those of its dropped facts that all of these have, of which each is this one with finer facts.
+    /// The cause with the finest facts that all of these have, which are it or kinds of it; without any it is this one.
     pub(crate) fn shared_by(self, full: impl IntoIterator<Item = Self>) -> Self {
-        let both = |one: Self, other: Self| Self {
-            role: one.role.filter(|_| one.role == other.role),
-            layer: one.layer.filter(|_| one.layer == other.layer),
-            action: one.action.filter(|_| one.action == other.action),
-            ..self
+        let both = |one: Self, other: Self| {
+            let by = (0..Self::COARSEST).find(|by| one.coarser(*by) == other.coarser(*by));
+            one.coarser(by.unwrap_or(Self::COARSEST))
         };
-        full.into_iter().reduce(both).unwrap_or(self)
+        let full = full.into_iter().map(|full| Self {
+            role: full.role,
+            layer: full.layer,
+            action: full.action,
+            ..self
+        });
+        full.reduce(both).unwrap_or(self)
     }
 
     /// Whether it is the other cause, or that with finer facts.
@@ -392,7 +396,7 @@ impl Cause {
             Kind::Early => format!("sends {events} too early"),
             Kind::Late => format!("sends {events} too late"),
             Kind::NotDelivered => {
-                format!("does not send again {events} that were not accepted")
+                format!("does not send {events} again after the connector refused them")
             }
             Kind::TooRarely => format!("sends {events} too rarely"),
             Kind::Unexpected | Kind::Silence

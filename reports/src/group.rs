@@ -244,7 +244,7 @@ impl<'d> Gathered<'d> {
 mod tests {
     use crate::{
         CauseKind, FindingKind,
-        cause::{CauseAction, CauseSeverity, CauseSubject},
+        cause::{CauseAction, CauseLayer, CauseSeverity, CauseSubject},
         check::found,
     };
 
@@ -312,6 +312,32 @@ mod tests {
             drill("port/plainer-by-name-only", &[missed]),
         ];
         assert_eq!(told(&drills, 0)[0].first.drill.scenario, "port/plain");
+    }
+
+    #[test]
+    fn a_headline_says_what_all_findings_of_its_group_share() {
+        let missed = |layer, action| Cause {
+            subject: Some(CauseSubject::Port),
+            layer: Some(layer),
+            action: Some(action),
+            ..Cause::of(CauseKind::Missed)
+        };
+        let headline = |causes: [Cause; 2]| {
+            let drills = [
+                drill("port/one", &causes[..1]),
+                drill("port/other", &causes[1..]),
+            ];
+            told(&drills, 2).remove(0).headline
+        };
+        let (port, node) = (CauseAction::Port, CauseAction::Node);
+        let (ethernet, infiniband) = (CauseLayer::Ethernet, CauseLayer::InfiniBand);
+        let on_one = [missed(ethernet, port), missed(ethernet, node)];
+        assert_eq!(
+            headline(on_one),
+            "does not send events about ports, on Ethernet"
+        );
+        let on_both = [missed(ethernet, port), missed(infiniband, node)];
+        assert_eq!(headline(on_both), "does not send events about ports");
     }
 
     #[test]

@@ -27,6 +27,10 @@ const BLOCKS_FEWER: usize = 6;
 /// The largest number of causes that are told in a line. Chosen: what the lines leave that the blocks take less.
 const FURTHER_MAX: usize = 22;
 
+/// The largest number of causes that the search for a group names; with more it names the group's own. Chosen: as many fit
+/// into two lines.
+const CAUSES_MAX: usize = 4;
+
 /// The findings of a run by cause, those that count as failures first; empty for a run without any.
 /// `folder` is the run folder, as the user named it.
 #[must_use]
@@ -121,17 +125,27 @@ fn block(
         let cause = group.cause.to_string();
         let mut ids = group.ids.iter();
         let is_exact = ids.all(|id| id.split_once('#').is_some_and(|(_, of)| of == cause));
-        let found = matching(group, is_exact, drills);
-        let them = match found.saturating_sub(group.drills.len()) {
-            0 => "all of them".to_owned(),
+        let mut causes = causes(group);
+        if causes.len() > CAUSES_MAX {
+            causes.truncate(1);
+        }
+        let found = matching(&causes, is_exact, drills);
+        let of_it = group.drills.iter().filter(|drill| found.contains(drill));
+        let of_it = of_it.count();
+        let them = match of_it == group.drills.len() {
+            true => "all of them".to_owned(),
+            false => format!("{of_it} of them"),
+        };
+        let them = match found.len() - of_it {
+            0 => them,
             // A finding that follows from another is told there.
-            more => format!("all of them, and {more} where this follows from another cause"),
+            more => format!("{them}, and {more} where this follows from another cause"),
         };
         tail.push(if is_exact {
             format!("  {them}: grep ' {cause}$' {folder}/failed.txt")
         } else {
             // Of this cause, of those that it begins, and of what follows from it.
-            let causes = causes(group).join("|");
+            let causes = causes.join("|");
             let causes = match causes.contains('|') {
                 true => format!("({causes})"),
                 false => causes,
@@ -162,9 +176,12 @@ fn block(
     block
 }
 
-/// The number of drills that the search for a group finds in `failed.txt`.
-fn matching(group: &Group, is_exact: bool, drills: &[DrillReport]) -> usize {
-    let causes = causes(group);
+/// The drills that the search for these causes finds in `failed.txt`.
+fn matching<'d>(
+    causes: &[String],
+    is_exact: bool,
+    drills: &'d [DrillReport],
+) -> BTreeSet<&'d DrillName> {
     let is_one = |found: &str| {
         causes.iter().any(|cause| {
             let rest = found.strip_prefix(cause.as_str());
@@ -173,9 +190,8 @@ fn matching(group: &Group, is_exact: bool, drills: &[DrillReport]) -> usize {
     };
     let counts = |finding: &Finding| finding.excuse.is_none() && is_one(&finding.cause.to_string());
     let found = drills.iter();
-    found
-        .filter(|drill| drill.findings.iter().any(counts))
-        .count()
+    let found = found.filter(|drill| drill.findings.iter().any(counts));
+    found.map(|drill| &drill.drill).collect()
 }
 
 /// The cause of a group, and those of its findings that it does not begin.

@@ -197,3 +197,27 @@ fn a_block_shows_one_drill_with_its_place_and_its_id() {
       id: z/last#missed
     ");
 }
+
+/// The line that finds a group's drills, where the first cause led to each of these in a drill of its own.
+fn search(follow: &[CauseKind]) -> String {
+    let drills = follow.iter().enumerate();
+    let drills: Vec<DrillReport> = drills
+        .map(|(nth, kind)| drill(nth, &[CauseKind::Missed, *kind]))
+        .collect();
+    let page = groups_page(&run(&drills), "out", Style::default());
+    let mut lines = page.lines().filter(|line| line.contains("grep"));
+    lines.next().unwrap_or_else(|| panic!("{page}")).to_owned()
+}
+
+#[test]
+fn a_search_names_what_followed_where_that_is_little() {
+    use CauseKind::{Condition, Cordon, Release, Rule};
+    assert_eq!(
+        search(&[Condition, Cordon]),
+        "  all of them: grep -E ' (missed|condition|cordon)(\\.|$)' out/failed.txt"
+    );
+    assert_eq!(
+        search(&[Condition, Cordon, Release, Rule]),
+        "  all of them: grep -E ' missed(\\.|$)' out/failed.txt"
+    );
+}

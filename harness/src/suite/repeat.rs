@@ -1,8 +1,8 @@
 //! Compares repeated plays of a drill.
 //!
-//! A recording contains no wall-clock time, pid or path of the host, so two plays of a drill must be
-//! equal to the last byte, `generatedTimestamp` included. Only the monitor's log is left out, because
-//! it may contain times and pids. A recording is kept as a fingerprint, so that a run of thousands of
+//! A recording contains no pid or path of the host and, of a monitor that reads the clock file, no wall-clock time, so two
+//! plays of a drill must be equal to the last byte, `generatedTimestamp` included. Of a monitor with a clock of its own the
+//! timestamps are left out; and of every monitor the log, because it may contain times and pids. A recording is kept as a fingerprint, so that a run of thousands of
 //! drills fits in memory.
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
     hash::{DefaultHasher, Hasher as _},
 };
 
-use observe::Recording;
+use observe::{Call, ClockKind, Recording};
 use scenarios::Arm;
 
 /// A hash of a recording: 64 bits by the standard library's hasher, which has to be stable within one
@@ -25,8 +25,8 @@ impl fmt::Debug for Fingerprint {
 }
 
 impl Fingerprint {
-    /// The fingerprint of a recording without its logs.
-    pub(super) fn of(arm: Arm, recording: &Recording) -> Self {
+    /// The fingerprint of a recording of a monitor with this clock, without its logs.
+    pub(super) fn of(arm: Arm, clock: ClockKind, recording: &Recording) -> Self {
         let mut hash = Hash::default();
         hash.add(&arm);
         hash.add(&(recording.healing_from, recording.settled_at));
@@ -38,7 +38,11 @@ impl Fingerprint {
                 for read in program.reads.iter() {
                     hash.bytes(read.as_bytes());
                 }
-                hash.add(&(&program.calls, &program.exits));
+                match clock {
+                    ClockKind::File => hash.add(&program.calls),
+                    ClockKind::Own => hash.add(&timeless(&program.calls)),
+                }
+                hash.add(&program.exits);
                 match &program.state_file {
                     Some(bytes) => hash.bytes(bytes),
                     None => hash.add(&"absent"),
@@ -47,6 +51,16 @@ impl Fingerprint {
         }
         Self(hash.0.finish())
     }
+}
+
+/// The calls without the times at which their events were found; these are in the received bytes too.
+fn timeless(calls: &[Call]) -> Vec<Call> {
+    let mut calls = calls.to_vec();
+    for observation in calls.iter_mut().flat_map(|call| &mut call.observations) {
+        observation.stamped_ns = None;
+        observation.raw.clear();
+    }
+    calls
 }
 
 /// Hashes values by their debug text, and bytes; both with their lengths.
@@ -76,7 +90,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use observe::{Exit, MonitorTick, Tick};
+    use observe::{Exit, MonitorTick, Observation, Tick};
 
     fn recording(change: impl FnOnce(&mut MonitorTick)) -> Recording {
         let mut program = MonitorTick {
@@ -95,7 +109,7 @@ mod tests {
 
     #[test]
     fn everything_but_the_log_is_compared() {
-        let of = |recording: Recording| Fingerprint::of(Arm::Memory, &recording);
+        let of = |recording: Recording| Fingerprint::of(Arm::Memory, ClockKind::Own, &recording);
         let plain = of(recording(|_| ()));
         assert_eq!(
             plain,
@@ -120,5 +134,25 @@ mod tests {
                 |program| program.state_file = Some((*b"{}").into())
             ))
         );
+    }
+    #[test]
+    fn a_timestamp_is_compared_unless_the_clock_is_the_monitors_own() {
+        let stamped = |ns| {
+            let observation = Observation {
+                stamped_ns: Some(ns),
+                raw: ns.to_be_bytes().to_vec(),
+                ..Observation::default()
+            };
+            let call = Call {
+                observations: vec![observation],
+                fields: Vec::new(),
+                accepted: true,
+                answer: String::new(),
+            };
+            recording(|program| program.calls.push(call))
+        };
+        let of = |clock, ns| Fingerprint::of(Arm::Process, clock, &stamped(ns));
+        assert_eq!(of(ClockKind::Own, 1), of(ClockKind::Own, 2));
+        assert_ne!(of(ClockKind::File, 1), of(ClockKind::File, 2));
     }
 }

@@ -220,6 +220,7 @@ fn played(
     output.write(|folder| folder.keep_contents(&contents));
     if let Some(budget) = &arguments.how.budget
         && report.summary.not_reached > 0
+        && !matches!(report.probe, Some(ProbeOutcome::Failed { .. }))
     {
         let drills = counted(report.summary.not_reached, "drill");
         log(&format!(

@@ -275,6 +275,16 @@ fn a_file_of_a_folder_that_is_no_text_is_one_mistake_of_several() {
 }
 
 #[test]
+fn a_named_file_that_cannot_be_read_hides_no_mistake_of_another() {
+    let scratch = Scratch::new();
+    scratch.file("needs.yaml", NEEDS);
+    let ran = scratch.run(&["check", "absent.yaml", "needs.yaml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.out.contains("`absent.yaml` cannot be read"), "{ran}");
+    assert!(ran.out.contains("needs.yaml:3:"), "{ran}");
+}
+
+#[test]
 fn files_without_a_mistake_are_counted() {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
     let ran = Scratch::new().run(&["check", docs]);

@@ -93,7 +93,7 @@ impl Show<'_> {
         };
         let fingerprints = compared
             .iter()
-            .map(|played| Fingerprint::of(played.arm, &played.recording))
+            .map(|played| Fingerprint::of(played.arm, self.descriptor.clock, &played.recording))
             .collect();
         result
             .findings
