@@ -175,9 +175,9 @@ impl<'a> Judging<'a> {
                 self.why_missed(demand, &unclaimed, !claimed.is_empty(), &instead);
             let refused = match event {
                 None if claimed.is_empty() && demand.attempts == 0 => {
-                    let last = self.last_said(demand, reported);
                     let mut refused = reported.iter().filter(|reported| !reported.accepted);
-                    refused.find(|reported| answers(demand, reported)).or(last)
+                    let in_time = refused.find(|reported| answers(demand, reported));
+                    in_time.or_else(|| self.last_said(demand, reported))
                 }
                 _ => None,
             };
@@ -238,7 +238,7 @@ impl<'a> Judging<'a> {
         (!last.accepted && is_it).then_some(last)
     }
 
-    /// Why a demand was not met, and the unclaimed event that came instead, by its position: one about
+    /// Why a demand was not met, and the unclaimed event that came instead, by its key: one about
     /// the same subject in its time that differs in a field, the right one at another time, or one in its time that
     /// has other entities: of the same device, or of one that does not exist and that is not among those that came
     /// `instead` of other demands.

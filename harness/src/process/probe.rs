@@ -114,10 +114,9 @@ impl ProbeFailure {
     /// The exit code of a run that it ends.
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
-        match self.cause {
-            _ if self.is_of_the_stage() => ExitCode::StageNotSet,
-            _ if self.is_of_the_platform() => ExitCode::StageNotSet,
-            _ => ExitCode::CrashedOrHung,
+        match self.is_of_the_stage() || self.is_of_the_platform() {
+            true => ExitCode::StageNotSet,
+            false => ExitCode::CrashedOrHung,
         }
     }
 }
@@ -418,10 +417,7 @@ mod tests {
         let again = std::iter::repeat_n("cannot dial".to_owned(), 17);
         let failure = ProbeFailure {
             cause: ProbeCause::NeverCalled { polls: 13 },
-            on: ProbedOn {
-                platform: "p".to_owned(),
-                devices: BTreeSet::new(),
-            },
+            on: ProbedOn::default(),
             also_on: Vec::new(),
             output: lines
                 .chain(again)

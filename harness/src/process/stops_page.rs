@@ -1,7 +1,5 @@
 //! `docs/stops.md` lists what is printed of a monitor that cannot be drilled, and nothing else.
 
-use std::collections::BTreeSet;
-
 use observe::{Broken, Exit, Protocol};
 use reports::ExitCode;
 use tonic::Status;
@@ -150,10 +148,7 @@ fn causes() -> Vec<ProbeCause> {
 fn the_page_lists_every_stop_line_with_its_exit_code() {
     let failures = causes().into_iter().map(|cause| ProbeFailure {
         cause,
-        on: ProbedOn {
-            platform: "p".to_owned(),
-            devices: BTreeSet::new(),
-        },
+        on: ProbedOn::default(),
         also_on: Vec::new(),
         output: Vec::new(),
         reads: Vec::new(),

@@ -1,7 +1,5 @@
 //! The platforms that a monitor is probed on: one that says nothing on the first is tried on others.
 
-use std::{fs, os::unix::fs::PermissionsExt as _};
-
 use crate::scratch::{Ran, Scratch, can_play_processes};
 
 const DRILLS: [&str; 2] = ["port/cable-pulled@azure-ndv5", "port/cable-pulled@h100-oci"];
@@ -20,9 +18,7 @@ fn run_passing_over(pattern: &str) -> Ran {
            done\n\
          done\n"
     );
-    scratch.file("monitor.sh", &program);
-    let executable = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(scratch.path("monitor.sh"), executable).unwrap();
+    scratch.program("monitor.sh", &program);
     scratch.file(
         "monitor.yaml",
         "descriptor_version: 1\n\

@@ -177,12 +177,7 @@ fn a_monitor_that_cannot_be_drilled_ends_the_run_and_says_why(
         return;
     }
     let scratch = Scratch::new();
-    scratch.file("monitor.sh", program);
-    fs::set_permissions(
-        scratch.path("monitor.sh"),
-        fs::Permissions::from_mode(0o755),
-    )
-    .unwrap();
+    scratch.program("monitor.sh", program);
     let words = [
         "run",
         "start/baseline",

@@ -3,7 +3,7 @@
 
 use std::{
     fmt, fs,
-    os::unix::fs::MetadataExt as _,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -34,6 +34,13 @@ impl Scratch {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder");
         fs::write(path, text).expect("a file");
+    }
+
+    /// Writes a program in it.
+    pub(crate) fn program(&self, name: &str, text: &str) {
+        self.file(name, text);
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(self.path(name), executable).expect("a program");
     }
 
     /// Reads a file in it.

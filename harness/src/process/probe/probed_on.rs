@@ -8,7 +8,7 @@ use platforms::{Platform, PortFacts};
 const NAMED_MAX: usize = 16;
 
 /// A platform that a monitor was probed on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbedOn {
     /// Its name.
     pub platform: String,
