@@ -123,7 +123,7 @@ impl RuleFile {
                     let alert = alert.alert.as_deref().unwrap_or_default();
                     let every =
                         |group: &Group| group.interval.clone().unwrap_or_else(|| every.to_string());
-                    return Some(Problem::at(
+                    let problem = Problem::at(
                         keys,
                         format!(
                             "the alert `{alert}` of the group `{}`, evaluated every {}, uses `{name}`, which the group `{}` records every {}",
@@ -133,7 +133,8 @@ impl RuleFile {
                             every(of),
                         ),
                         "give both groups the same `interval`: each interval is evaluated by itself",
-                    ));
+                    );
+                    return Some(problem.beside(&["groups"]));
                 }
                 open.push(record);
             }

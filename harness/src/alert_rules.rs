@@ -45,9 +45,9 @@ pub type Evaluated = Vec<(Instants, Vec<Firing>)>;
 /// If the text is no rule file, or one that cannot be evaluated here, with the place.
 pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile, YamlError> {
     let rules: RuleFile = yaml::read(file, text)?;
-    let problems = problems(&rules, file, text, prometheus.evaluation_interval);
+    let problems = rules.problems(prometheus.evaluation_interval);
     match problems.into_iter().next() {
-        Some(problem) => Err(problem),
+        Some(problem) => Err(place::located(file, text, problem)),
         None => Ok(rules),
     }
 }
@@ -56,18 +56,7 @@ pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile,
 /// interval are evaluated once in `every`.
 #[must_use]
 pub fn mistakes(file: &str, text: &str, every: Span) -> Vec<YamlError> {
-    match yaml::read_every(file, text) {
-        Ok(rules) => problems(&rules, file, text, every),
-        Err(mistakes) => mistakes,
-    }
-}
-
-/// What is wrong with rules that were read from this text.
-fn problems(rules: &RuleFile, file: &str, text: &str, every: Span) -> Vec<YamlError> {
-    let problems = rules.problems(every).into_iter();
-    problems
-        .map(|problem| place::located(file, text, problem))
-        .collect()
+    place::every(file, text, |rules: &RuleFile| rules.problems(every))
 }
 
 /// The rules of a descriptor that speaks by them.

@@ -9,7 +9,7 @@ mod machines;
 mod mistake;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -105,6 +105,11 @@ pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, Rea
     mistakes.retain(|mistake| order(mistake).is_some());
     mistakes.sort_by_cached_key(|mistake| (order(mistake), mistake.clone()));
     mistakes.dedup();
+    let told: BTreeSet<String> = mistakes
+        .iter()
+        .map(|mistake| mistake.text.clone())
+        .collect();
+    mistakes.retain(|mistake| !is_of_another(mistake, &told));
     mistakes.splice(0..0, unread);
     let warnings = library.warnings.iter();
     let warnings =
@@ -114,6 +119,14 @@ pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, Rea
         files,
         mistakes,
     })
+}
+
+/// Whether a mistake is that of a file which this one names, and is told of that file already.
+fn is_of_another(mistake: &Mistake, told: &BTreeSet<String>) -> bool {
+    let inner = mistake.text.strip_prefix(&mistake.file);
+    let inner = inner.and_then(|inner| inner.strip_prefix(": "));
+    // Of a file with several mistakes they come together.
+    inner.is_some_and(|inner| told.iter().any(|text| inner.starts_with(text.as_str())))
 }
 
 /// The files that are named, each once, and what cannot be read of what is named.

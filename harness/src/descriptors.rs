@@ -48,11 +48,8 @@ fn read_with(
 ) -> Result<Descriptor, YamlError> {
     let mut descriptor: Descriptor =
         yaml::read(file, text).map_err(|error| advised(error, file, text))?;
-    if let Some(problem) = problems(&descriptor, file, text, library)
-        .into_iter()
-        .next()
-    {
-        return Err(problem);
+    if let Some(problem) = problems(&descriptor, library).into_iter().next() {
+        return Err(place::located(file, text, problem));
     }
     if descriptor.settable.is_none() && descriptor.flags == Vocabulary::Reference {
         descriptor.settable = shipped("reference").and_then(|reference| reference.settable);
@@ -74,32 +71,20 @@ fn read_with(
 /// files that it names.
 #[must_use]
 pub fn mistakes(file: &str, text: &str, library: &Library) -> Vec<YamlError> {
-    match yaml::read_every(file, text) {
-        Ok(descriptor) => problems(&descriptor, file, text, Some(library)),
-        Err(mistakes) => mistakes
-            .into_iter()
-            .map(|error| advised(error, file, text))
-            .collect(),
-    }
+    let mistakes = place::every(file, text, |descriptor| problems(descriptor, Some(library)));
+    let mistakes = mistakes.into_iter();
+    mistakes.map(|error| advised(error, file, text)).collect()
 }
 
-/// What is wrong with a descriptor that was read from this text.
-fn problems(
-    descriptor: &Descriptor,
-    file: &str,
-    text: &str,
-    library: Option<&Library>,
-) -> Vec<YamlError> {
+/// What is wrong with a descriptor that can be read.
+fn problems(descriptor: &Descriptor, library: Option<&Library>) -> Vec<Problem> {
     let config = [&descriptor.config, &descriptor.config_default];
     let config: String = config.into_iter().flatten().cloned().collect();
     let kinds = descriptor.promises.rows.keys();
     let counters = counter_names::unknown(kinds, library, &config).into_iter();
     let counters = counters
         .map(|(kind, what, hint)| Problem::at(["promises", "rows", &kind.to_string()], what, hint));
-    let problems = descriptor.problems().into_iter().chain(counters);
-    problems
-        .map(|problem| place::located(file, text, problem))
-        .collect()
+    descriptor.problems().into_iter().chain(counters).collect()
 }
 
 /// The descriptor that promises are imported from: a shipped one by its name, or a file.

@@ -20,8 +20,8 @@ pub struct SiteMix {
 /// If the text is no mix of version 1, with the place of the mistake.
 pub fn read(file: &str, text: &str) -> Result<SiteMix, YamlError> {
     let mix: Mix = yaml::read(file, text)?;
-    match problems(&mix, file, text).into_iter().next() {
-        Some(problem) => Err(problem),
+    match mix.problems().into_iter().next() {
+        Some(problem) => Err(place::located(file, text, problem)),
         None => Ok(SiteMix {
             file: file.to_owned(),
             mix,
@@ -32,18 +32,7 @@ pub fn read(file: &str, text: &str) -> Result<SiteMix, YamlError> {
 /// Every mistake of a text that is to be a mix, with its place; none if [`read`] reads it.
 #[must_use]
 pub fn mistakes(file: &str, text: &str) -> Vec<YamlError> {
-    match yaml::read_every(file, text) {
-        Ok(mix) => problems(&mix, file, text),
-        Err(mistakes) => mistakes,
-    }
-}
-
-/// What is wrong with a mix that was read from this text.
-fn problems(mix: &Mix, file: &str, text: &str) -> Vec<YamlError> {
-    let problems = mix.problems().into_iter();
-    problems
-        .map(|problem| place::located(file, text, problem))
-        .collect()
+    place::every(file, text, Mix::problems)
 }
 
 #[cfg(test)]

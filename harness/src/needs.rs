@@ -21,8 +21,8 @@ pub struct SiteNeeds {
 /// If the text is no needs of version 1, with the place of the mistake.
 pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteNeeds, YamlError> {
     let needs: Needs = yaml::read(file, text)?;
-    match problems(&needs, file, text, library).into_iter().next() {
-        Some(problem) => Err(problem),
+    match problems(&needs, library).into_iter().next() {
+        Some(problem) => Err(place::located(file, text, problem)),
         None => Ok(SiteNeeds {
             file: file.to_owned(),
             needs,
@@ -33,14 +33,11 @@ pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteNee
 /// Every mistake of a text that is to be needs, with its place; none if [`read`] reads it.
 #[must_use]
 pub fn mistakes(file: &str, text: &str, library: Option<&Library>) -> Vec<YamlError> {
-    match yaml::read_every(file, text) {
-        Ok(needs) => problems(&needs, file, text, library),
-        Err(mistakes) => mistakes,
-    }
+    place::every(file, text, |needs| problems(needs, library))
 }
 
-/// What is wrong with needs that were read from this text.
-fn problems(needs: &Needs, file: &str, text: &str, library: Option<&Library>) -> Vec<YamlError> {
+/// What is wrong with needs that can be read.
+fn problems(needs: &Needs, library: Option<&Library>) -> Vec<Problem> {
     let (kinds, quiet) = (needs.kinds.keys(), needs.never_alarms.keys());
     let counters = counter_names::unknown(kinds.chain(quiet), library, "");
     let counters = counters.into_iter().map(|(kind, what, hint)| {
@@ -50,10 +47,7 @@ fn problems(needs: &Needs, file: &str, text: &str, library: Option<&Library>) ->
         };
         Problem::at([part, &kind.to_string()], what, hint)
     });
-    let problems = needs.problems().into_iter().chain(counters);
-    problems
-        .map(|problem| place::located(file, text, problem))
-        .collect()
+    needs.problems().into_iter().chain(counters).collect()
 }
 
 #[cfg(test)]

@@ -1,34 +1,68 @@
-//! The place of a value in a text that was read already, by the keys that lead to it. Start at [`located`].
+//! The place of a value in a text that was read already, by the keys that lead to it; and every mistake of a text, of its
+//! words and of its values. Start at [`located`].
 
 use observe::Problem;
-use platforms::yaml::{self, Node, Place, Value, YamlError};
+use platforms::yaml::{self, Node, Place, Salvage, YamlError};
+use serde::de::DeserializeOwned;
 
 /// The error of an invalid value in a text, with its place.
 pub(crate) fn located(file: &str, text: &str, problem: Problem) -> YamlError {
-    let Problem { keys, what, hint } = problem;
-    YamlError::at(file, text, of_keys(file, text, &keys), what).hint(hint)
+    let root = yaml::read::<Node>(file, text).unwrap_or_default();
+    within(&root, file, text, problem)
+}
+
+/// Every mistake of a text: of its words, and of the values of a `T`. Where words are wrong, the values without them are
+/// judged, and a problem that may follow from what is left out is not told.
+pub(crate) fn every<T: DeserializeOwned>(
+    file: &str,
+    text: &str,
+    problems: impl FnOnce(&T) -> Vec<Problem>,
+) -> Vec<YamlError> {
+    let salvage = match yaml::salvage::<T>(file, text) {
+        Ok(value) => {
+            let problems = problems(&value).into_iter();
+            return problems
+                .map(|problem| located(file, text, problem))
+                .collect();
+        }
+        Err(salvage) => *salvage,
+    };
+    let problems = salvage.value.as_ref().map(problems).unwrap_or_default();
+    let own = problems
+        .into_iter()
+        .filter(|problem| is_own(problem, &salvage));
+    let own: Vec<YamlError> = own
+        .map(|problem| within(&salvage.rest, file, text, problem))
+        .collect();
+    let mut mistakes = salvage.mistakes;
+    mistakes.extend(own);
+    mistakes.sort_by_key(|mistake| mistake.place);
+    mistakes
+}
+
+/// Whether nothing was left out on which this problem depends.
+fn is_own<T>(problem: &Problem, salvage: &Salvage<T>) -> bool {
+    let mut beside = problem.beside.iter();
+    let part = &problem.keys[..problem.part];
+    salvage.is_whole(&problem.keys)
+        && (part.is_empty() || salvage.is_whole(part))
+        && beside.all(|key| salvage.is_whole(&[(*key).to_owned()]))
+}
+
+/// The error of an invalid value in this tree of a text.
+fn within(root: &Node, file: &str, text: &str, problem: Problem) -> YamlError {
+    let place = of_keys(root, &problem.keys);
+    YamlError::at(file, text, place, problem.what).hint(problem.hint)
 }
 
 /// The place of the innermost of these keys, the outermost first; an item of a list is its number, from 0. If the last
 /// ones are not there, it is the place of the last one that is; nowhere, if none is.
-fn of_keys(file: &str, text: &str, keys: &[String]) -> Place {
-    let mut place = Place::default();
-    let Ok(mut node) = yaml::read::<Node>(file, text) else {
-        return place;
-    };
+fn of_keys(root: &Node, keys: &[String]) -> Place {
+    let (mut place, mut node) = (Place::default(), root);
     for key in keys {
-        let below = match node.value {
-            Value::Map(pairs) => {
-                let found = pairs.into_iter().find(|(known, _)| known.name == *key);
-                found.map(|(known, node)| (known.place, node))
-            }
-            Value::List(items) => {
-                let item = key.parse().ok().and_then(|at| items.into_iter().nth(at));
-                item.map(|item| (item.place, item))
-            }
-            _ => None,
+        let Some((at, inner)) = node.below(key) else {
+            break;
         };
-        let Some((at, inner)) = below else { break };
         (place, node) = (at, inner);
     }
     place
@@ -51,6 +85,7 @@ mod tests {
     #[case::nothing_is_there("up", 0, 0)]
     fn keys_lead_to_a_place(#[case] keys: &str, #[case] line: u32, #[case] column: u32) {
         let keys: Vec<String> = keys.split(' ').map(str::to_owned).collect();
-        assert_eq!(of_keys("f", TEXT, &keys), Place { line, column });
+        let root = yaml::read::<Node>("f", TEXT).unwrap();
+        assert_eq!(of_keys(&root, &keys), Place { line, column });
     }
 }

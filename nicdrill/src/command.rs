@@ -33,9 +33,11 @@ mod report_output;
 mod repository;
 mod rules;
 mod run;
+pub(crate) mod run_values;
 mod sandbox_line;
 mod schema;
 mod select;
+mod settings_check;
 mod shell;
 mod show;
 mod stage;
@@ -126,6 +128,13 @@ impl Stop {
 
     pub(crate) fn not_built(what: &str) -> Self {
         Self::usage(format!("`{what}` is planned and not built yet"))
+    }
+
+    /// Its text with its hint.
+    pub(crate) fn whole(&self) -> String {
+        let hint = self.hint.as_ref();
+        let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+        format!("{}{hint}", self.text)
     }
 
     /// Prints the text and returns the exit code.

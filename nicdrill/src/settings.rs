@@ -29,7 +29,7 @@ use serde::Deserialize;
 use store::{StoreUrl, StoreUrlError};
 use toml::Spanned;
 
-use crate::command::Stop;
+use crate::{arguments::RunArguments, command::Stop};
 
 pub(crate) use profile::with_profile;
 use profile::{Profiles, ProfilesSpec};
@@ -101,17 +101,23 @@ impl Settings {
     }
 
     fn of(text: &str) -> Result<Self, Stop> {
-        Self::read_every(text).map_err(|mut slips| slips.swap_remove(0).stop())
+        let (settings, mut slips) = Self::read_every(text);
+        match slips.is_empty() {
+            true => Ok(settings),
+            false => Err(slips.swap_remove(0).stop()),
+        }
     }
 
-    /// The settings in this text; the error is every mistake in it, at least one.
-    fn read_every(text: &str) -> Result<Self, Vec<Slip>> {
+    /// The settings in this text, and every mistake in it: what is wrong is left out.
+    fn read_every(text: &str) -> (Self, Vec<Slip>) {
         let wrong = |error: toml::de::Error| {
             let at = error.span().map_or(0, |span| span.start);
             Slip::at(text, at, error.message())
         };
-        let keys: BTreeMap<Spanned<String>, toml::Value> =
-            toml::from_str(text).map_err(|error| vec![wrong(error)])?;
+        let keys: BTreeMap<Spanned<String>, toml::Value> = match toml::from_str(text) {
+            Ok(keys) => keys,
+            Err(error) => return (Self::default(), vec![wrong(error)]),
+        };
         let strange = keys.keys();
         let strange = strange.filter(|key| !KEYS.contains(&key.as_ref().as_str()));
         let mut slips: Vec<Slip> = strange.map(|key| Slip::unknown(text, key, &KEYS)).collect();
@@ -119,7 +125,7 @@ impl Settings {
             Ok(spec) => spec,
             Err(error) => {
                 slips.push(wrong(error));
-                return Err(slips);
+                return (Self::default(), slips);
             }
         };
         let monitor = match spec.monitor {
@@ -135,27 +141,39 @@ impl Settings {
             let told = |error: StoreUrlError| Slip::at(text, at, error.to_string());
             read.map_err(|error| slips.push(told(error))).ok()
         });
-        let profiles = Profiles::of(text, spec.profile);
-        let profiles = profiles.map_err(|of_profiles| slips.extend(of_profiles));
-        match profiles {
-            Ok(profiles) if slips.is_empty() => Ok(Self {
-                monitor,
-                platforms: spec.platforms,
-                scenarios: spec.scenarios,
-                out: spec.out,
-                store,
-                profiles,
-            }),
-            _ => Err(slips),
+        let (profiles, of_profiles) = Profiles::of(text, spec.profile);
+        slips.extend(of_profiles);
+        let settings = Self {
+            monitor,
+            platforms: spec.platforms,
+            scenarios: spec.scenarios,
+            out: spec.out,
+            store,
+            profiles,
+        };
+        (settings, slips)
+    }
+
+    /// The same platforms and scenarios, for the reference monitor.
+    pub(crate) fn with_reference(&self) -> Self {
+        Self {
+            platforms: self.platforms.clone(),
+            scenarios: self.scenarios.clone(),
+            ..Self::default()
         }
+    }
+
+    /// What `nicdrill run` is asked for by each flag of a profile alone, with the place of its value.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = (Place, RunArguments)> {
+        self.profiles.asked()
     }
 }
 
-/// Every mistake in the text of such a file, in its order; `file` is the name that they carry.
-pub(crate) fn mistakes(file: &str, text: &str) -> Vec<Mistake> {
-    let mut slips = Settings::read_every(text).err().unwrap_or_default();
-    slips.sort_by_key(|slip| slip.place);
-    slips.into_iter().map(|slip| slip.mistake(file)).collect()
+/// What is right in the text of such a file, and every mistake in it; `file` is the name that they carry.
+pub(crate) fn read_every(file: &str, text: &str) -> (Settings, Vec<Mistake>) {
+    let (settings, slips) = Settings::read_every(text);
+    let mistakes = slips.into_iter().map(|slip| slip.mistake(file));
+    (settings, mistakes.collect())
 }
 
 /// A mistake in the file.
@@ -173,6 +191,14 @@ impl Slip {
             place: place(text, at),
             what: what.into(),
             hint: None,
+        }
+    }
+
+    /// What a command says of the value at this byte of the text.
+    fn of(stop: Stop, text: &str, at: usize) -> Self {
+        Self {
+            hint: stop.hint,
+            ..Self::at(text, at, stop.text)
         }
     }
 
@@ -291,7 +317,7 @@ mod tests {
     fn every_mistake_is_told_with_its_place() {
         let text =
             "platform = []\nstore = \"x:y\"\n[profile.ci]\nreprot = \"github\"\njobs = true\n";
-        let told = mistakes("a/nicdrill.toml", text);
+        let (_, told) = read_every("a/nicdrill.toml", text);
         let places: Vec<Option<u32>> = told.iter().map(|it| it.place.map(|at| at.line)).collect();
         assert_eq!(places, [1, 2, 4, 5].map(Some), "{told:?}");
         assert!(

@@ -37,30 +37,31 @@ impl Mix {
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         const KINDS: &str = "per_1000_nodes_and_month";
+        let mut problems = Vec::new();
         if self.mix_version != 1 {
-            return vec![Problem::at(
+            problems.push(Problem::at(
                 ["mix_version"],
                 "this mix has another version",
                 "write `mix_version: 1`",
-            )];
+            ));
         }
         if self.per_1000_nodes_and_month.is_empty() {
-            return vec![Problem::at(
+            problems.push(Problem::at(
                 [KINDS],
                 "nothing happens",
                 "list kinds of faults and episodes, each with how often it happens",
-            )];
+            ));
         }
         let rates = self.per_1000_nodes_and_month.iter();
         let wrong = rates.filter(|(_, rate)| !(0.0..=MOST).contains(*rate));
-        let problems = wrong.map(|(kind, rate)| {
+        problems.extend(wrong.map(|(kind, rate)| {
             Problem::at(
                 [KINDS, &kind.to_string()],
                 format!("`{rate}` is no number of events"),
                 "write a number from 0 to 30000000, such as `2.5`",
             )
-        });
-        problems.collect()
+        }));
+        problems
     }
 }
 

@@ -73,23 +73,25 @@ impl Needs {
     /// The invalid values: of each kind the first one.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
-        let of_all = |what: &'static str, hint: &'static str| {
-            vec![Problem::at(["needs_version"], what, hint)]
-        };
+        let of_all =
+            |what: &'static str, hint: &'static str| Problem::at(["needs_version"], what, hint);
+        let mut problems = Vec::new();
         if self.needs_version != 1 {
             let what = "these needs have another version";
-            return of_all(what, "write `needs_version: 1`");
+            problems.push(of_all(what, "write `needs_version: 1`"));
         }
         if self.kinds.is_empty() && self.never_alarms.is_empty() {
             let hint = "list kinds of faults under `kinds` or `never_alarms`";
-            return of_all("nothing is needed", hint);
+            let nothing = of_all("nothing is needed", hint);
+            problems.push(nothing.beside(&["kinds", "never_alarms"]));
         }
         let kinds = self.kinds.iter().filter_map(|(kind, need)| {
             let word = kind.to_string();
             let (what, hint) = self.problem_of(kind, need, &word)?;
             Some(Problem::at(["kinds", &word], what, hint))
         });
-        kinds.collect()
+        problems.extend(kinds);
+        problems
     }
 
     /// Why this cannot be needed of a kind: problem and hint.

@@ -11,6 +11,11 @@ pub struct Problem {
     pub what: Cow<'static, str>,
     /// The hint.
     pub hint: Cow<'static, str>,
+    /// The other keys of the file without which it may be none.
+    pub beside: &'static [&'static str],
+    /// How many of `keys`, from the outermost on, lead to the part of the file that it is a problem of: without something
+    /// of that part it may be none. 0 for the value alone.
+    pub part: usize,
 }
 
 impl Problem {
@@ -25,12 +30,25 @@ impl Problem {
             keys: keys.into_iter().map(Into::into).collect(),
             what: what.into(),
             hint: hint.into(),
+            beside: &[],
+            part: 0,
+        }
+    }
+
+    /// The same problem, which may be none without these other keys of the file.
+    #[must_use]
+    pub fn beside(self, keys: &'static [&'static str]) -> Self {
+        Self {
+            beside: keys,
+            ..self
         }
     }
 
     /// The same problem of a part of a file: these keys lead to that part.
     pub(crate) fn below<K: Into<String>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
+        let before = self.keys.len();
         self.keys.splice(0..0, keys.into_iter().map(Into::into));
+        self.part += self.keys.len() - before;
         self
     }
 }

@@ -18,7 +18,7 @@ use serde_saphyr::{
     DuplicateKeyPolicy, Error, Location, MergeKeyPolicy, Options, RequireIndent, Spanned,
 };
 
-pub use self::mistakes::read_every;
+pub use self::mistakes::{Salvage, read_every, salvage};
 pub use self::node::{Key, Node, Value};
 pub(crate) use self::refused::Refused;
 

@@ -4,19 +4,24 @@
 //! people.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     env, fs,
     io::{self, IsTerminal as _, Write as _},
     path::{Path, PathBuf},
 };
 
 use harness::{
+    near,
     read_files::text_if_any,
-    run_folder::{self, RunFolder},
+    run_folder::{self, FailedLine, RunFolder},
 };
 use reports::{CauseKind, DrillName, ExitCode, KnownDeviations, KnownEntry};
 
-use super::{Stop, as_before::note_what_was_not_reached, excuses::read_known};
+use super::{
+    Stop,
+    as_before::note_what_was_not_reached,
+    excuses::{read_known, today_in_utc},
+};
 use crate::{
     arguments::{AcceptArguments, Color},
     settings::Settings,
@@ -36,7 +41,10 @@ pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
     let settings = Settings::read()?;
     let out = arguments.out.clone().or(settings.out);
     let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
-    let found = found(&out, arguments, &known)?;
+    may_expire(arguments.expires.as_deref())?;
+    let findings = RunFolder::findings_before(&out).map_err(Stop::input)?;
+    every_id_is_known(&arguments.ids, &findings, &known)?;
+    let found = found(findings, arguments, &known);
     note_what_was_not_reached(&out);
     if found.is_empty() {
         log(nothing(&out)?);
@@ -83,23 +91,73 @@ fn nothing(out: &Path) -> Result<&'static str, Stop> {
     })
 }
 
-/// The ids of the last run that are asked for and not known yet, each with its first drill.
-fn found(
-    out: &Path,
-    arguments: &AcceptArguments,
+/// Whether a day is one on which something can be accepted: today or later.
+fn may_expire(day: Option<&str>) -> Result<(), Stop> {
+    let Some(text) = day else { return Ok(()) };
+    let read = text.parse::<jiff::civil::Date>().ok();
+    // A date with a time is no day.
+    let Some(day) = read.filter(|day| day.to_string() == text) else {
+        return Err(Stop::usage(format!("`--expires {text}` is no day"))
+            .hint("write year, month and day, such as `2027-01-31`"));
+    };
+    let today = today_in_utc();
+    if day < today {
+        return Err(
+            Stop::usage(format!("`--expires {text}` has passed")).hint(format!(
+                "it is the last day on which they are accepted; today is {today}, in UTC"
+            )),
+        );
+    }
+    Ok(())
+}
+
+/// Refuses an id that stands for no finding of the last run, and for none that is known.
+fn every_id_is_known(
+    ids: &[String],
+    findings: &[FailedLine],
     known: &KnownDeviations,
-) -> Result<BTreeMap<String, DrillName>, Stop> {
-    let pattern = |id: &String| KnownEntry {
-        id: id.clone(),
+) -> Result<(), Stop> {
+    let of_run = findings.iter().filter_map(|line| line.id.as_deref());
+    let all: BTreeSet<&str> = of_run
+        .chain(known.entries.iter().map(|entry| entry.id.as_str()))
+        .collect();
+    for id in ids {
+        let asked = pattern(id);
+        if all.iter().any(|id| asked.matches(id)) || known.entries.iter().any(|it| it.matches(id)) {
+            continue;
+        }
+        let all: Vec<&str> = all.into_iter().collect();
+        let near = near::did_you_mean(&near::names(id, &all));
+        return Err(
+            Stop::usage(format!("the last run has no finding `{id}`")).hint(
+                near.unwrap_or_else(|| "`nicdrill run` prints the id of each finding".to_owned()),
+            ),
+        );
+    }
+    Ok(())
+}
+
+/// An entry that matches what an id of the command line stands for.
+fn pattern(id: &str) -> KnownEntry {
+    KnownEntry {
+        id: id.to_owned(),
         reason: String::new(),
         link: None,
         expires: None,
         drill: None,
         line: 0,
-    };
-    let asked: Vec<KnownEntry> = arguments.ids.iter().map(pattern).collect();
+    }
+}
+
+/// The ids of the last run's findings that are asked for and not known yet, each with its first drill.
+fn found(
+    findings: Vec<FailedLine>,
+    arguments: &AcceptArguments,
+    known: &KnownDeviations,
+) -> BTreeMap<String, DrillName> {
+    let asked: Vec<KnownEntry> = arguments.ids.iter().map(|id| pattern(id)).collect();
     let mut found = BTreeMap::new();
-    for line in RunFolder::findings_before(out).map_err(Stop::input)? {
+    for line in findings {
         let Some(id) = line.id else { continue };
         // What is not about the monitor cannot be accepted.
         if [CauseKind::Stage, CauseKind::Fault]
@@ -113,7 +171,7 @@ fn found(
             found.entry(id).or_insert(line.drill);
         }
     }
-    Ok(found)
+    found
 }
 
 /// The entries as text.

@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use harness::check::{self, Checked, FileKind, Surroundings};
 use reports::{ExitCode, counted};
 
-use super::Stop;
+use super::{Stop, settings_check};
 use crate::{
     arguments::{CheckArguments, Color},
-    settings::{self, Settings},
+    settings::Settings,
     terminal::{Terminal, log},
 };
 
@@ -22,7 +22,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<ExitCode, Stop> {
     let beside = Surroundings {
         scenarios: &settings.scenarios,
         platforms: &settings.platforms,
-        settings: settings::mistakes,
+        settings: settings_check::mistakes,
     };
     let checked = check::check(&arguments.files, &beside).map_err(Stop::input)?;
     let is_told = |file: &check::Source| file.kind == Some(FileKind::Settings);

@@ -110,11 +110,15 @@ pub(super) fn read_known(path: &Path, must_exist: bool) -> Result<Option<KnownDe
 }
 
 /// Today's date in UTC.
-fn today() -> Day {
+pub(super) fn today_in_utc() -> jiff::civil::Date {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let seconds = i64::try_from(since.unwrap_or_default().as_secs()).unwrap_or(i64::MAX);
     let now = jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::MAX);
-    let date = now.to_zoned(jiff::tz::TimeZone::UTC).date();
+    now.to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
+fn today() -> Day {
+    let date = today_in_utc();
     let positive = "a date since 1970 has no negative part";
     Day {
         year: date.year().try_into().expect(positive),

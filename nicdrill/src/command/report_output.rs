@@ -80,11 +80,25 @@ impl ReportOutput {
     }
 }
 
+/// The reports that are asked for, each of which can be written.
+///
+/// # Errors
+/// A word that names none, or a file that cannot be written.
+pub(super) fn reports_asked_for(reporting: &TellArguments) -> Result<Vec<ReportOutput>, Stop> {
+    let outputs = forms_asked_for(reporting)?;
+    // What cannot be written is said before the run, not after it.
+    for file in outputs.iter().filter_map(|output| output.file.as_ref()) {
+        let written = may_write_report(file);
+        written.map_err(|error| Stop::with(ExitCode::ReportNotWritten, error.to_string()))?;
+    }
+    Ok(outputs)
+}
+
 /// The reports that are asked for.
 ///
 /// # Errors
-/// A word that names none.
-pub(super) fn reports_asked_for(reporting: &TellArguments) -> Result<Vec<ReportOutput>, Stop> {
+/// A word that names none, or a file that is named twice.
+pub(super) fn forms_asked_for(reporting: &TellArguments) -> Result<Vec<ReportOutput>, Stop> {
     let output = |asked: &String| {
         let (form, file) = match asked.split_once('=') {
             Some((form, file)) => (form, Some(file).filter(|file| !file.is_empty())),
@@ -118,15 +132,12 @@ pub(super) fn reports_asked_for(reporting: &TellArguments) -> Result<Vec<ReportO
         .iter()
         .map(output)
         .collect::<Result<_, _>>()?;
-    // What cannot be written is said before the run, not after it.
     let mut files = BTreeSet::new();
     for file in outputs.iter().filter_map(|output| output.file.as_ref()) {
         if !files.insert(whole(file)) {
             let what = format!("`{}` is named for two reports", file.display());
             return Err(Stop::usage(what).hint("each report needs a file of its own"));
         }
-        let written = may_write_report(file);
-        written.map_err(|error| Stop::with(ExitCode::ReportNotWritten, error.to_string()))?;
     }
     Ok(outputs)
 }

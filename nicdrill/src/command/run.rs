@@ -1,8 +1,6 @@
 //! `nicdrill run`: runs drills.
 
-use std::{
-    collections::BTreeMap, env, ffi::OsString, ops::RangeInclusive, process, time::Duration,
-};
+use std::{collections::BTreeMap, env, ffi::OsString, process, time::Duration};
 
 use harness::SharedTrees;
 use harness::{
@@ -21,10 +19,10 @@ use store::StoreUrl;
 use super::{
     Stop,
     asked::asked,
-    duration::duration,
     excuses, needs,
     report_output::{ReportOutput, Reported, reports_asked_for},
     repository::repository,
+    run_values,
     select::{Choice, choose, is_path},
     stage::{self, Here, Standing},
     stored::{self, Storing},
@@ -35,9 +33,6 @@ use crate::{
     terminal::{Terminal, log},
 };
 
-/// The limits of a drill that can be set. Chosen: in less than a second a monitor hardly starts.
-const DRILL_LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
-
 /// Runs drills and reports the results.
 ///
 /// `words` are those of the command line, with those of a profile.
@@ -45,8 +40,8 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
     let reports = reports_asked_for(&arguments.reporting.tell)?;
     let store = stored::asked_for(arguments)?;
     may_bless(arguments)?;
-    let drill_limit = drill_limit(arguments)?;
-    let budget = arguments.how.budget.as_deref().map(duration).transpose()?;
+    let drill_limit = run_values::drill_limit(arguments)?;
+    let budget = run_values::budget(arguments)?;
     let mut choice = choose(&arguments.select, arguments.how.seed)?;
     // The run replaces the folder of the run before.
     let before = Before::read(&choice.out);
@@ -338,20 +333,6 @@ fn split(command: Option<&str>) -> Vec<String> {
         .split_whitespace()
         .map(str::to_owned)
         .collect()
-}
-
-/// The longest time of a drill.
-fn drill_limit(arguments: &RunArguments) -> Result<Option<Duration>, Stop> {
-    let Some(text) = &arguments.how.drill_limit else {
-        return Ok(None);
-    };
-    let limit = duration(text)?;
-    if !DRILL_LIMITS.contains(&limit) {
-        return Err(Stop::usage(format!(
-            "`--drill-limit {text}` is from 1s to 1h"
-        )));
-    }
-    Ok(Some(limit))
 }
 
 /// Checks that golden traces may be rewritten: only for files given by path, and not in CI.

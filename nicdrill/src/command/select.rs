@@ -8,13 +8,13 @@ use std::{
 use harness::{
     read_files::{self, Library, ReadError},
     run_folder::{self, RunFolder},
-    suite::{self, Ask, Covering, Filter, Selected, Shard, select},
+    suite::{self, Ask, Covering, Selected, Shard, select},
 };
 use observe::Descriptor;
 use reports::{ArmName, ExitCode, PlannedDrill};
 use scenarios::Story;
 
-use super::{Stop, as_before::as_before};
+use super::{Stop, as_before::as_before, run_values};
 use crate::{
     arguments::{Arm, OneDrill, SelectArguments},
     settings::{MonitorSetting, Settings},
@@ -47,9 +47,21 @@ pub(crate) struct Choice {
     pub(crate) is_assumed: bool,
 }
 
-/// Reads the named files and selects the drills.
+/// Reads the named files, selects the drills, and prints what may be a mistake in the files.
 pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, Stop> {
-    let settings = Settings::read()?;
+    let choice = choice(&Settings::read()?, arguments, seed)?;
+    for warning in &choice.library.warnings {
+        log(&format!("warning: {warning}"));
+    }
+    Ok(choice)
+}
+
+/// Reads the named files and selects the drills.
+pub(super) fn choice(
+    settings: &Settings,
+    arguments: &SelectArguments,
+    seed: u64,
+) -> Result<Choice, Stop> {
     let out = arguments.out.clone().or_else(|| settings.out.clone());
     let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
     let (arguments, needs) = if arguments.failed {
@@ -73,9 +85,6 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         .cloned()
         .collect();
     let library = Library::read(&scenarios, &all_platforms).map_err(Stop::input)?;
-    for warning in &library.warnings {
-        log(&format!("warning: {warning}"));
-    }
     let (monitor, descriptor) = monitor(arguments.monitor.as_deref(), &settings.monitor, &library)?;
     let is_assumed = monitor.is_none() && settings.monitor == MonitorSetting::Missing;
     let again = again(monitor.as_deref(), &own_scenarios, &own_platforms);
@@ -89,12 +98,7 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
     let ask = Ask {
         names: names.into_iter().cloned().collect(),
         platforms,
-        filter: arguments
-            .filter
-            .as_deref()
-            .map(Filter::read)
-            .transpose()
-            .map_err(Stop::input)?,
+        filter: run_values::filter(&arguments)?,
         only: if arguments.failed {
             let failed = RunFolder::failed_before(&out).map_err(Stop::input)?;
             Some(failed.into_iter().collect())
@@ -104,10 +108,7 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         arms: arms(arguments.arm, &descriptor)?,
         // What failed is played again, whether the selection of the process arm would have it or not.
         full: arguments.full || arguments.failed,
-        shard: match &arguments.shard {
-            Some(text) => text.parse().map_err(Stop::input)?,
-            None => Shard::WHOLE,
-        },
+        shard: run_values::shard(&arguments)?,
         seed,
     };
     let shard = arguments.shard.as_ref().map(|_| ask.shard.to_string());

@@ -11,12 +11,16 @@
 
 use std::{collections::BTreeMap, ffi::OsString};
 
-use clap::{Arg, ArgAction, Command, CommandFactory as _, parser::ValueSource};
+use clap::{Arg, ArgAction, Command, CommandFactory as _, Parser as _, parser::ValueSource};
 use harness::near;
+use platforms::yaml::Place;
 use toml::{Spanned, Value};
 
-use super::{FILE, Settings, Slip};
-use crate::{arguments::Arguments, command::Stop};
+use super::{FILE, Settings, Slip, place};
+use crate::{
+    arguments::{self, Arguments, RunArguments},
+    command::{Stop, run_values::can_be_read},
+};
 
 /// Flags that are for a person at the terminal, or that another key sets.
 const NOT_IN_A_PROFILE: [&str; 5] = ["bless", "failed", "help", "profile", "store"];
@@ -24,16 +28,25 @@ const NOT_IN_A_PROFILE: [&str; 5] = ["bless", "failed", "help", "profile", "stor
 /// The profiles by name, each with its keys in order; as a file has them.
 pub(super) type ProfilesSpec = BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<Value>>>;
 
-/// The profiles by name, each with the words that it stands for, by flag.
+/// The profiles, by name.
 #[derive(Debug, Default)]
-pub(crate) struct Profiles(BTreeMap<String, BTreeMap<String, String>>);
+pub(crate) struct Profiles(BTreeMap<String, Profile>);
+
+/// A profile: the words that it stands for, by flag.
+type Profile = BTreeMap<String, Word>;
+
+/// A word of the command line, such as `--jobs=4`.
+#[derive(Debug)]
+struct Word {
+    text: String,
+    /// The place of its value in the file.
+    place: Place,
+}
 
 impl Profiles {
-    /// Reads them from the text of the file.
-    ///
-    /// # Errors
-    /// Each unknown key, and each value that its flag does not take, with its place.
-    pub(super) fn of(text: &str, spec: ProfilesSpec) -> Result<Self, Vec<Slip>> {
+    /// Reads them from the text of the file, with each unknown key, each value that its flag does not take, and flags that
+    /// exclude one another: what is wrong is left out.
+    pub(super) fn of(text: &str, spec: ProfilesSpec) -> (Self, Vec<Slip>) {
         let command = Arguments::command();
         let flags = flags(&command);
         let names: Vec<&str> = flags.keys().map(String::as_str).collect();
@@ -46,35 +59,59 @@ impl Profiles {
                     slips.push(Slip::unknown(text, &key, &names));
                     continue;
                 };
-                let read = word(flag, key.as_ref(), value.as_ref())
-                    .map_err(|allowed| format!("`{}` takes {allowed}", key.as_ref()));
-                let taken = read.and_then(|word| match word {
-                    Some(word) => taken(&command, &word).map(|()| Some(word)),
-                    None => Ok(None),
-                });
-                match taken {
+                match Word::of(text, flag, key.as_ref(), &value) {
                     Ok(word) => words.extend(word.map(|word| (key.into_inner(), word))),
-                    Err(what) => slips.push(Slip::at(text, value.span().start, what)),
+                    Err(slip) => slips.push(slip),
                 }
+            }
+            if let Err(stop) = taken(words.values().map(|word| word.text.as_str())) {
+                slips.push(Slip::of(stop, text, name.span().start));
             }
             profiles.insert(name.into_inner(), words);
         }
-        match slips.is_empty() {
-            true => Ok(Self(profiles)),
-            false => Err(slips),
-        }
+        (Self(profiles), slips)
+    }
+
+    /// What `nicdrill run` is asked for by each word alone, with the place of the word's value.
+    pub(super) fn asked(&self) -> impl Iterator<Item = (Place, RunArguments)> {
+        let words = self.0.values().flat_map(BTreeMap::values);
+        words.filter_map(|word| Some((word.place, taken([word.text.as_str()]).ok()?)))
     }
 }
 
-/// Whether `nicdrill run` takes this word; the error is what it says.
-fn taken(command: &Command, word: &str) -> Result<(), String> {
-    let words = ["nicdrill", "run", word];
-    let refused = command.clone().try_get_matches_from(words).err();
-    refused.map_or(Ok(()), |error| {
+impl Word {
+    /// The word that a key of the file stands for; none for a flag that is not set.
+    fn of(text: &str, flag: &Arg, key: &str, value: &Spanned<Value>) -> Result<Option<Self>, Slip> {
+        let at = value.span().start;
+        let place = place(text, at);
+        let read = word(flag, key, value.as_ref());
+        let read = read.map_err(|allowed| Stop::usage(format!("`{key}` takes {allowed}")));
+        let word = read.and_then(|word| {
+            let Some(text) = word else { return Ok(None) };
+            taken([text.as_str()])?;
+            Ok(Some(Self { text, place }))
+        });
+        word.map_err(|stop| Slip::of(stop, text, at))
+    }
+}
+
+/// What `nicdrill run` is asked for by these words.
+///
+/// # Errors
+/// What it says of them, if it does not take them.
+fn taken<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<RunArguments, Stop> {
+    let words = ["nicdrill", "run"].into_iter().chain(words);
+    let read = Arguments::try_parse_from(words).map_err(|error| {
         let error = error.to_string();
         let first = error.lines().next().unwrap_or_default();
-        Err(first.trim_start_matches("error: ").to_owned())
-    })
+        Stop::usage(first.trim_start_matches("error: "))
+    })?;
+    let arguments = match read.command {
+        arguments::Command::Run(arguments) => *arguments,
+        _ => unreachable!("the first word is `run`"),
+    };
+    can_be_read(&arguments)?;
+    Ok(arguments)
 }
 
 /// The words of a command line, with those of the profile that they name; a flag of the command line takes precedence over
@@ -116,7 +153,7 @@ pub(crate) fn with_profile(words: Vec<OsString>) -> Result<Vec<OsString>, Stop> 
         })
     };
     let added = profile.iter().filter(|(key, _)| !is_given(key));
-    let added = added.map(|(_, word)| OsString::from(word));
+    let added = added.map(|(_, word)| OsString::from(&word.text));
     // The program, `run`, the profile, and what the command line has.
     let mut with = words;
     let after = with.len().min(2);

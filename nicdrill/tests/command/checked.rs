@@ -39,11 +39,36 @@ command: [ ./mine, \"--root={rot}\" ]
 listings_per_poll: 0
 vendors: []
 ";
+const DESCRIPTOR_WITH_BOTH: &str = "\
+descriptor_version: 9
+name: mine
+command: [ ./mine, \"--root={rot}\", \"--socket={sockt}\" ]
+env: { NODE: \"{nod}\" }
+clock: ownn
+listings_per_poll: 0
+";
+/// What is wrong with `lines` follows from the key that is misspelt.
+const DESCRIPTOR_WITH_A_CONSEQUENCE: &str = "\
+descriptor_version: 1
+name: mine
+command: [ ./mine ]
+spekas: lines
+lines:
+  - { pattern: down, sais: fatal }
+  - { pattern: up }
+vendors: []
+";
 const NEEDS: &str = "\
 needs_version: 1
 kinds:
   down: { noticed: 5s }
   rebot: { noticed: within 5s }
+";
+const NEEDS_WITH_BOTH: &str = "\
+needs_version: 2
+kinds:
+  down: { notced: within 5s }
+  reboot: { noticed: within 5s }
 ";
 const NEEDS_THAT_CANNOT_BE: &str = "\
 needs_version: 1
@@ -107,6 +132,9 @@ fn check(file: &str, text: &str) -> Ran {
 #[case::world("worlds/a.yaml", WORLD, &["7:27: unknown switch `leef-1`", "8:14: unknown node `two`"], "did you mean `leaf-1`?")]
 #[case::descriptor("m.yaml", DESCRIPTOR, &["4:8: unknown word `ownn`", "5:1: unknown key `lisitngs_per_poll`"], "did you mean `own`?")]
 #[case::descriptor("m.yaml", DESCRIPTOR_THAT_CANNOT_BE, &["3:1: ", "4:1: ", "5:1: "], "the placeholders are ")]
+#[case::descriptor("m.yaml", DESCRIPTOR_WITH_BOTH, &["1:1: this descriptor has another version", "3:1: `command` has the placeholder `{rot}`", "3:1: `command` has the placeholder `{sockt}`", "4:1: `env` has the placeholder `{nod}`", "5:8: unknown word `ownn`", "6:1: a poll has"], "write `descriptor_version: 1`")]
+#[case::descriptor("m.yaml", DESCRIPTOR_WITH_A_CONSEQUENCE, &["4:1: unknown key `spekas`", "6:22: unknown key `sais`", "7:7: `up` has no group `verdict`", "8:1: `vendors` names nobody"], "did you mean `says`?")]
+#[case::needs("n.yaml", NEEDS_WITH_BOTH, &["1:1: these needs have another version", "3:11: unknown key `notced`", "4:3: `reboot` is an episode"], "did you mean `noticed`?")]
 #[case::needs("n.yaml", NEEDS, &["3:20: invalid time `5s`", "4:3: unknown word `rebot`"], "did you mean `reboot`?")]
 #[case::needs("n.yaml", NEEDS_THAT_CANNOT_BE, &["3:3: nothing about `down`", "4:3: there is no counter"], "did you mean `counter.symbol_error`?")]
 #[case::mix("mix.yaml", MIX, &["3:3: `-2` is no number", "4:3: `-3` is no number"], "hint: write a number")]
@@ -314,6 +342,59 @@ fn standard_input_is_checked() {
     assert_eq!(ran.code, 2, "{ran}");
     assert!(
         ran.out.contains("standard input:2:1: unknown key `titel`"),
+        "{ran}"
+    );
+}
+
+#[test]
+fn what_a_run_refuses_of_the_settings_is_told_all_at_once() {
+    let scratch = Scratch::new();
+    let text = "\
+monitor = \"nosuch.yaml\"
+[profile.ci]
+budget = 60
+report = \"junit\"
+shard = \"9/3\"
+filter = \"foo(\"
+drill-limit = \"9h\"
+platform = \"nosuch\"
+known = \"nosuch.toml\"
+[profile.both]
+budget = \"60s\"
+shard = \"1/3\"
+";
+    scratch.file("nicdrill.toml", text);
+    let ran = scratch.run(&["check", "nicdrill.toml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    let told = ran.out.lines().filter(|line| line.starts_with("nicdrill"));
+    let told: Vec<&str> = told.collect();
+    let expected = [
+        ":1:11: ",
+        ":3:10: invalid duration `60`",
+        ":4:10: `--report junit` cannot be read",
+        ":5:9: ",
+        ":6:10: ",
+        ":7:15: `--drill-limit 9h` is from 1s to 1h",
+        ":8:12: there is no platform `nosuch`",
+        ":9:9: `nosuch.toml` cannot be read",
+        ":10:10: the argument '--budget <TIME>' cannot be used with '--shard <K/N>'",
+    ];
+    assert_eq!(told.len(), expected.len(), "{ran}");
+    for (told, expected) in told.iter().zip(expected) {
+        assert!(told[13..].starts_with(expected), "{told} is not {expected}");
+    }
+}
+
+#[test]
+fn a_mistake_of_a_file_that_the_settings_name_is_told_once() {
+    let scratch = Scratch::new();
+    scratch.file("nicdrill.toml", "scenarios = [\"port\"]\n");
+    scratch.file("port/a.yaml", SCENARIO);
+    let ran = scratch.run(&["check", "port", "nicdrill.toml"]);
+    assert!(ran.out.ends_with(": 2 mistakes\n"), "{ran}");
+    let ran = scratch.run(&["check", "nicdrill.toml"]);
+    assert!(
+        ran.out.starts_with("nicdrill.toml: port/a.yaml:3:12: "),
         "{ran}"
     );
 }

@@ -195,6 +195,23 @@ fn what_is_accepted_is_known_in_the_next_run() {
     assert_eq!(scratch.text("known.toml"), before);
 }
 
+#[rstest]
+#[case::an_id_of_no_finding(&["port/nosuch#missing"], "the last run has no finding `port/nosuch#missing`", "hint: ")]
+#[case::a_day_that_has_passed(&["--expires", "2020-01-31"], "`--expires 2020-01-31` has passed", "hint: it is the last day")]
+#[case::a_day_that_does_not_exist(&["--expires", "2027-02-30"], "`--expires 2027-02-30` is no day", "such as `2027-01-31`")]
+fn what_cannot_be_accepted_is_refused(
+    #[case] more: &[&str],
+    #[case] told: &str,
+    #[case] hint: &str,
+) {
+    let scratch = unfair();
+    assert_eq!(scratch.run(&WORDS).code, 100);
+    let ran = scratch.run(&[&["accept", "--reason", "r", "--yes"][..], more].concat());
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains(told) && ran.err.contains(hint), "{ran}");
+    assert!(!scratch.path("known.toml").exists());
+}
+
 #[test]
 fn accept_asks_first_and_never_writes_in_ci() {
     let scratch = unfair();

@@ -1,20 +1,34 @@
 //! What is wrong with a descriptor that can be read. Start at [`Descriptor::problems`].
 
+use std::collections::BTreeSet;
+
 use super::{ClockKind, Descriptor};
 use crate::{Lines, PLACEHOLDERS, Problem, filling, isolation, loops, toml_tables};
 
+/// The keys that say how a monitor speaks: what is wrong with one of them depends on the others.
+const SPEECH: [&str; 9] = [
+    "speaks",
+    "lines",
+    "exit_code",
+    "textfile",
+    "scrape",
+    "http_json",
+    "prometheus",
+    "alerts",
+    "schedule",
+];
+
 impl Descriptor {
-    /// The invalid values of this descriptor: of each key, or part of it, the first one.
+    /// The invalid values of this descriptor, by version 1 of the format: of each key, or part of it, the first one.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
-        if self.descriptor_version != 1 {
-            // Of another version nothing else can be said.
-            return vec![Problem::at(
+        let another_version = (self.descriptor_version != 1).then(|| {
+            Problem::at(
                 ["descriptor_version"],
                 "this descriptor has another version",
                 "write `descriptor_version: 1`",
-            )];
-        }
+            )
+        });
         let no_program = self.command.first().is_none_or(String::is_empty).then(|| {
             Problem::at(
                 ["command"],
@@ -31,9 +45,11 @@ impl Descriptor {
                 "`memory: true` is for the reference monitor: in memory its logic is played, and not this `command`",
                 "leave it out: the monitor is then drilled as a process",
             )
+            .beside(&["command"])
         });
         let of_speech = self.speech_problem();
-        let of_speech = of_speech.map(|(key, what, hint)| Problem::at([key], what, hint));
+        let of_speech =
+            of_speech.map(|(key, what, hint)| Problem::at([key], what, hint).beside(&SPEECH));
         let of_lines = self.lines.iter().flat_map(Lines::problems);
         let words = || {
             let words = self.command.iter().chain(&self.patient);
@@ -42,11 +58,11 @@ impl Descriptor {
         let of_settable = self.settable.iter();
         let of_settable = of_settable.flat_map(|settable| settable.problems(words()));
         let of_promises = self.promises.problems().into_iter();
-        let mut problems: Vec<Problem> = no_program.into_iter().collect();
+        let mut problems: Vec<Problem> = another_version.into_iter().chain(no_program).collect();
         problems.extend(played_for_another);
         problems.extend(of_speech);
         problems.extend(of_lines);
-        problems.extend(self.unknown_placeholder());
+        problems.extend(self.unknown_placeholders());
         problems.extend(self.of_its_files());
         problems.extend(self.of_its_binds());
         problems.extend(isolation::problem(
@@ -159,19 +175,20 @@ impl Descriptor {
         problems
     }
 
-    /// The first placeholder that has no value.
-    fn unknown_placeholder(&self) -> Option<Problem> {
-        let mut texts = self.texts_with_placeholders();
-        let (key, name) = texts.find_map(|(key, text)| Some((key, filling::unknown(text)?)))?;
-        let known = PLACEHOLDERS.map(|name| format!("{{{name}}}"));
-        Some(Problem::at(
-            [key],
-            format!("`{key}` has the placeholder `{{{name}}}`, which does not exist"),
-            format!(
-                "the placeholders are {}; `{{{{{name}}}}}` stands for `{{{name}}}`",
-                known.join(" ")
-            ),
-        ))
+    /// The placeholders that have no value: of each text the first one.
+    fn unknown_placeholders(&self) -> Vec<Problem> {
+        let texts = self.texts_with_placeholders();
+        let unknown = texts.filter_map(|(key, text)| Some((key, filling::unknown(text)?)));
+        let unknown: BTreeSet<(&str, &str)> = unknown.collect();
+        let known = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(" ");
+        let problems = unknown.into_iter().map(|(key, name)| {
+            Problem::at(
+                [key],
+                format!("`{key}` has the placeholder `{{{name}}}`, which does not exist"),
+                format!("the placeholders are {known}; `{{{{{name}}}}}` stands for `{{{name}}}`"),
+            )
+        });
+        problems.collect()
     }
 }
 

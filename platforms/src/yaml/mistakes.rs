@@ -19,6 +19,50 @@ const MISTAKES_MAX: usize = 50;
 /// Every mistake in it, in the order of the text, up to 50. What follows only from another mistake is left out: a key that
 /// is missing because the one that was meant is misspelt.
 pub fn read_every<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Vec<YamlError>> {
+    match salvage(file, text) {
+        Ok(value) => Ok(value),
+        Err(salvage) => Err(salvage.mistakes),
+    }
+}
+
+/// What a text with mistakes still says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Salvage<T> {
+    /// Every mistake, in the order of the text, up to 50, without those that follow only from another one.
+    pub mistakes: Vec<YamlError>,
+    /// The value without what is wrong; `None` if nothing can be read without it.
+    pub value: Option<T>,
+    /// The tree that `value` is of. Its places are those of the text.
+    pub rest: Node,
+    /// The keys of the whole document that were left out.
+    keys_left_out: BTreeSet<String>,
+    /// The places of lists and maps that lack a part, at whatever depth.
+    incomplete: BTreeSet<Place>,
+}
+
+impl<T> Salvage<T> {
+    /// Whether nothing was left out of what these keys of the document lead to, the outermost first, so that what is
+    /// wrong with it is a mistake of its own. An item of a list is its number in `rest`, from 0.
+    #[must_use]
+    pub fn is_whole(&self, keys: &[String]) -> bool {
+        let mut node = &self.rest;
+        for (depth, key) in keys.iter().enumerate() {
+            let Some((_, below)) = node.below(key) else {
+                let mut left_out = self.keys_left_out.iter();
+                let is_meant = |left: &String| left == key || nearest(left, [&**key]).is_some();
+                return depth > 0 || !left_out.any(is_meant);
+            };
+            node = below;
+        }
+        !self.incomplete.contains(&node.place)
+    }
+}
+
+/// Reads one YAML document like [`read_every`].
+///
+/// # Errors
+/// Every mistake in it, and what it says without them.
+pub fn salvage<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Box<Salvage<T>>> {
     let first = match read(file, text) {
         Ok(value) => return Ok(value),
         Err(error) => error,
@@ -27,21 +71,35 @@ pub fn read_every<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Vec<
         Ok(root) => (root, Vec::new()),
         Err(_) => match read_despite_twins(file, text) {
             Some((root, twins)) => (root, twins),
-            None => return Err(vec![first]),
+            None => {
+                return Err(Box::new(Salvage {
+                    mistakes: vec![first],
+                    value: None,
+                    rest: Node::default(),
+                    keys_left_out: BTreeSet::new(),
+                    incomplete: BTreeSet::new(),
+                }));
+            }
         },
     };
     let mut rest = Rest {
         root,
         text,
         left_out: BTreeSet::new(),
+        incomplete: BTreeSet::new(),
     };
     rest.root.forget_twins();
     let mut mistakes = vec![first];
     mistakes.extend(twins);
+    let mut value = None;
     while mistakes.len() < MISTAKES_MAX {
         let (written, lines) = rest.written();
-        let Err(error) = read::<T>(file, &written) else {
-            break;
+        let error = match read::<T>(file, &written) {
+            Ok(read) => {
+                value = Some(read);
+                break;
+            }
+            Err(error) => error,
         };
         let line = error.place.map_or(0, |place| place.line);
         let at = usize::try_from(line).unwrap_or(0).checked_sub(1);
@@ -64,7 +122,15 @@ pub fn read_every<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Vec<
     }
     mistakes.sort_by(|one, other| (one.place, &one.what).cmp(&(other.place, &other.what)));
     mistakes.dedup_by(|one, other| one.place == other.place && one.what == other.what);
-    Err(mistakes)
+    let whole = rest.root.place;
+    let of_whole = rest.left_out.into_iter().filter(|(map, _)| *map == whole);
+    Err(Box::new(Salvage {
+        mistakes,
+        value,
+        rest: rest.root,
+        keys_left_out: of_whole.map(|(_, key)| key).collect(),
+        incomplete: rest.incomplete,
+    }))
 }
 
 /// The key that is missing, if this is the mistake.
@@ -81,6 +147,8 @@ struct Rest<'t> {
     text: &'t str,
     /// The keys that were left out, each with the place of its map.
     left_out: BTreeSet<(Place, String)>,
+    /// The places of the lists and maps that something was left out of, but for the whole document.
+    incomplete: BTreeSet<Place>,
 }
 
 impl Rest<'_> {
@@ -104,51 +172,70 @@ impl Rest<'_> {
     /// Leaves out the key or item that has this line of the written text, from 0; false for the whole document.
     fn leave_out(&mut self, line: usize) -> bool {
         let mut above = line;
-        above > 0 && leave_out_of(&mut self.root, &mut above, &mut self.left_out)
+        let is_part = above > 0
+            && leave_out_of(
+                &mut self.root,
+                &mut above,
+                &mut self.left_out,
+                &mut self.incomplete,
+            );
+        self.incomplete.remove(&self.root.place);
+        is_part
     }
 }
 
-/// Leaves out what is so many lines below the first one of a node; false, with the lines that are left, if it ends before.
+/// Leaves out what is so many lines below the first one of a node, and notes every node that it was in; false, with the
+/// lines that are left, if the node ends before.
 fn leave_out_of(
     node: &mut Node,
     above: &mut usize,
     left_out: &mut BTreeSet<(Place, String)>,
+    incomplete: &mut BTreeSet<Place>,
 ) -> bool {
     let place = node.place;
-    let found = match &mut node.value {
+    // The part, if it is one of this node's own; none, if it is below one of them.
+    let mut found = None;
+    match &mut node.value {
         Value::Map(pairs) => {
-            let mut found = None;
             for (at, (key, below)) in pairs.iter_mut().enumerate() {
                 *above -= 1;
                 // The line of the key, or the first one of its value.
                 if *above == 0 || *above == 1 {
                     left_out.insert((place, key.name.clone()));
-                    found = Some(at);
+                    found = Some(Some(at));
                     break;
                 }
                 *above -= 1;
-                if leave_out_of(below, above, left_out) {
-                    return true;
+                if leave_out_of(below, above, left_out, incomplete) {
+                    found = Some(None);
+                    break;
                 }
             }
-            found.map(|at| drop(pairs.remove(at)))
+            if let Some(at) = found.flatten() {
+                pairs.remove(at);
+            }
         }
         Value::List(items) => {
-            let mut found = None;
             for (at, below) in items.iter_mut().enumerate() {
                 *above -= 1;
                 if *above == 0 {
-                    found = Some(at);
+                    found = Some(Some(at));
                     break;
                 }
-                if leave_out_of(below, above, left_out) {
-                    return true;
+                if leave_out_of(below, above, left_out, incomplete) {
+                    found = Some(None);
+                    break;
                 }
             }
-            found.map(|at| drop(items.remove(at)))
+            if let Some(at) = found.flatten() {
+                items.remove(at);
+            }
         }
-        _ => None,
-    };
+        _ => {}
+    }
+    if found.is_some() {
+        incomplete.insert(place);
+    }
     found.is_some()
 }
 
@@ -316,6 +403,37 @@ mod tests {
             told[1].hint.as_deref(),
             Some("did you mean `eth`? allowed: `eth`, `ib`")
         );
+    }
+
+    #[rstest]
+    #[case::of_another_key("name: a\nprots: 1\ncpus: { 1: x }\n", "cpus", true)]
+    #[case::the_key_that_is_meant("name: a\nprots: []\n", "ports", false)]
+    #[case::the_key_itself("name: a\nports: 3\n", "ports", false)]
+    #[case::a_part_of_it(
+        "name: a\nports: [ { number: 1, kind: eht }, { number: 1, kind: ib } ]\n",
+        "ports",
+        false
+    )]
+    #[case::an_item_without_mistake(
+        "name: a\nports: [ { number: 1, kind: ib, x: 1 }, { number: 1, kind: ib } ]\n",
+        "ports 1",
+        true
+    )]
+    #[case::an_item_with_one(
+        "name: a\nports: [ { number: 1, kind: ib, x: 1 }, { number: 1, kind: ib } ]\n",
+        "ports 0",
+        false
+    )]
+    #[case::an_item_behind_one_that_is_left_out(
+        "name: a\ncpus: { 1: [], 2: x }\nports: [ 1, { number: 1, kind: ib } ]\n",
+        "ports 0 kind",
+        true
+    )]
+    fn what_lacks_a_part_is_known(#[case] text: &str, #[case] keys: &str, #[case] is_whole: bool) {
+        let salvage = salvage::<Machine>("m.yaml", text).unwrap_err();
+        let keys: Vec<String> = keys.split(' ').map(str::to_owned).collect();
+        assert!(salvage.value.is_some());
+        assert_eq!(salvage.is_whole(&keys), is_whole, "{salvage:?}");
     }
 
     #[test]

@@ -71,6 +71,23 @@ impl fmt::Display for Node {
 }
 
 impl Node {
+    /// What this key of a map leads to, or this item of a list, by its number from 0; and where it begins: the key's place,
+    /// or the item's.
+    #[must_use]
+    pub fn below(&self, key: &str) -> Option<(Place, &Self)> {
+        match &self.value {
+            Value::Map(pairs) => {
+                let found = pairs.iter().find(|(known, _)| known.name == key);
+                found.map(|(known, node)| (known.place, node))
+            }
+            Value::List(items) => {
+                let item = items.get(key.parse::<usize>().ok()?)?;
+                Some((item.place, item))
+            }
+            _ => None,
+        }
+    }
+
     /// The keys that stand in their map already, in the order of the text.
     pub(super) fn twins(&self) -> Vec<&Key> {
         match &self.value {
