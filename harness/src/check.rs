@@ -10,6 +10,7 @@ mod mistake;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt::Display,
     fs,
     path::{Path, PathBuf},
 };
@@ -332,16 +333,13 @@ fn of_file(file: &Source, library: &Library, beside: &Surroundings<'_>) -> Vec<M
         FileKind::Descriptor => {
             let mistakes = descriptors::mistakes(name, text, library);
             if mistakes.is_empty() {
-                return of_what_it_names(name, library).into_iter().collect();
+                return of_its_rules(name, library);
             }
             mistakes
         }
         FileKind::Needs => needs::mistakes(name, text, Some(library)),
         FileKind::Mix => mix::mistakes(name, text),
-        FileKind::AlertRules => {
-            let every = Span::parse(EVALUATION_INTERVAL).expect("a time");
-            alert_rules::mistakes(name, text, every)
-        }
+        FileKind::AlertRules => alert_rules::mistakes(name, text, evaluation_interval()),
         FileKind::ClusterRules => {
             let mistakes = read_every(name, text).err().unwrap_or_default();
             return mistakes.iter().map(Mistake::of_rules).collect();
@@ -359,15 +357,27 @@ fn of_file(file: &Source, library: &Library, beside: &Surroundings<'_>) -> Vec<M
     yaml.iter().map(Mistake::from).collect()
 }
 
-/// The mistake of the files that a descriptor names: promises of another one, and alert rules.
-fn of_what_it_names(name: &str, library: &Library) -> Option<Mistake> {
+/// The mistakes in the alert rules that a descriptor names.
+fn of_its_rules(name: &str, library: &Library) -> Vec<Mistake> {
     let is_file = Path::new(name).is_file();
     let is_read = is_file && [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
-    let error = is_read
-        .then(|| read_monitor(name, library).err())
-        .flatten()?;
+    let error = is_read.then(|| read_monitor(name, library).err()).flatten();
+    let inner = |error: &dyn Display| Mistake::new(name, None, format_args!("{name}: {error}"));
     match error {
-        ReadError::Descriptor(error) if error.file == *name => Some(Mistake::from(&error)),
-        error => Some(Mistake::new(name, None, format_args!("{name}: {error}"))),
+        None => Vec::new(),
+        Some(ReadError::Descriptor(error)) if error.file == *name => vec![Mistake::from(&error)],
+        Some(ReadError::Descriptor(error)) => {
+            let text = text_of(Path::new(&error.file)).unwrap_or_default();
+            let every = alert_rules::mistakes(&error.file, &text, evaluation_interval());
+            match every.is_empty() {
+                true => vec![inner(&error)],
+                false => every.iter().map(|error| inner(error)).collect(),
+            }
+        }
+        Some(error) => vec![inner(&error)],
     }
+}
+
+fn evaluation_interval() -> Span {
+    Span::parse(EVALUATION_INTERVAL).expect("a time")
 }

@@ -3,9 +3,14 @@
 //! The content of a descriptor is defined by [`Descriptor`]; [`cannot_play`] checks whether its
 //! monitor can play a story. Start at [`read`].
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use observe::{Descriptor, Differences, Pace, Problem, Vocabulary, shipped_descriptors};
+use observe::{
+    Descriptor, Differences, Pace, Problem, Prometheus, Vocabulary, shipped_descriptors,
+};
 use platforms::yaml::{self, YamlError};
 use scenarios::{
     FileMoment, FileRef, HangEnd, Moment, MonitorAction, RuleEffect, StepAction, Story,
@@ -58,20 +63,29 @@ fn read_with(
         descriptor.schedule = prometheus.schedule();
     }
     if let Some(like) = descriptor.promises.like.clone() {
-        let base = imported(file, &like, library, imports).map_err(|what| {
-            let hint = "write `like: reference`, or the path of another descriptor";
-            place::located(file, text, Problem::at(["promises", "like"], what, hint))
-        })?;
+        let base = imported(file, &like, library, imports);
+        let base = base.map_err(|problem| place::located(file, text, problem))?;
         descriptor.promises = descriptor.promises.over(&base.promises);
     }
     Ok(descriptor)
 }
 
-/// Every mistake of a text that is to be a descriptor, with its place; none if [`read_for`] reads it, apart from the
-/// files that it names.
+/// Every mistake of a text that is to be a descriptor, with its place, also that a file which it names cannot be read; none
+/// if [`read_for`] reads it, apart from what is in its alert rules.
 #[must_use]
 pub fn mistakes(file: &str, text: &str, library: &Library) -> Vec<YamlError> {
-    let mistakes = place::every(file, text, |descriptor| problems(descriptor, Some(library)));
+    let mistakes = place::every(file, text, |descriptor: &Descriptor| {
+        let mut every = problems(descriptor, Some(library));
+        let like = descriptor.promises.like.as_ref();
+        every.extend(like.and_then(|like| imported(file, like, Some(library), IMPORTS_MAX).err()));
+        every.extend(
+            descriptor
+                .prometheus
+                .as_ref()
+                .and_then(|of| without_rules(file, of)),
+        );
+        every
+    });
     let mistakes = mistakes.into_iter();
     mistakes.map(|error| advised(error, file, text)).collect()
 }
@@ -87,8 +101,33 @@ fn problems(descriptor: &Descriptor, library: Option<&Library>) -> Vec<Problem> 
     descriptor.problems().into_iter().chain(counters).collect()
 }
 
+/// That the alert rules of a descriptor cannot be read.
+fn without_rules(file: &str, prometheus: &Prometheus) -> Option<Problem> {
+    let what = text_of(&beside(file, &prometheus.rules)).err()?.to_string();
+    let hint = "write the path of a rule file; a relative one starts at the descriptor's folder";
+    Some(Problem::at(["prometheus", "rules"], what, hint))
+}
+
+/// The path of a file that is named in another one.
+fn beside(file: &str, named: &str) -> PathBuf {
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    folder.join(named)
+}
+
 /// The descriptor that promises are imported from: a shipped one by its name, or a file.
 fn imported(
+    file: &str,
+    like: &str,
+    library: Option<&Library>,
+    imports: usize,
+) -> Result<Descriptor, Problem> {
+    base(file, like, library, imports).map_err(|what| {
+        let hint = "write `like: reference`, or the path of another descriptor";
+        Problem::at(["promises", "like"], what, hint)
+    })
+}
+
+fn base(
     file: &str,
     like: &str,
     library: Option<&Library>,
@@ -101,10 +140,10 @@ fn imported(
     if let Some((file, text)) = shipped {
         return read_with(file, text, library, imports).map_err(|error| error.to_string());
     }
-    let beside = Path::new(file).parent().unwrap_or(Path::new("")).join(like);
-    let text = text_of(&beside)
+    let path = beside(file, like);
+    let text = text_of(&path)
         .map_err(|error| format!("`like` names `{like}`, which cannot be read: {error}"))?;
-    let name = beside.display().to_string();
+    let name = path.display().to_string();
     read_with(&name, &text, library, imports).map_err(|error| error.to_string())
 }
 

@@ -25,9 +25,9 @@ use harness::{
     read_files::text_if_any,
 };
 use platforms::yaml::Place;
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use store::{StoreUrl, StoreUrlError};
-use toml::Spanned;
+use toml::{Spanned, Value};
 
 use crate::{arguments::RunArguments, command::Stop};
 
@@ -56,6 +56,8 @@ pub(crate) struct Settings {
     pub(crate) platforms: Vec<PathBuf>,
     /// Scenario files or folders; empty: the built-in suite.
     pub(crate) scenarios: Vec<PathBuf>,
+    /// All of these files and folders, with the places of their keys' values.
+    pub(crate) files: Vec<(Place, PathBuf)>,
     /// The run folder.
     pub(crate) out: Option<PathBuf>,
     /// Where events are kept; its address may have a password.
@@ -85,11 +87,11 @@ pub(crate) enum MonitorSetting {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct FileSpec {
-    monitor: Option<Spanned<String>>,
-    platforms: Vec<PathBuf>,
-    scenarios: Vec<PathBuf>,
-    out: Option<PathBuf>,
-    store: Option<Spanned<String>>,
+    monitor: Option<Spanned<Value>>,
+    platforms: Option<Spanned<Value>>,
+    scenarios: Option<Spanned<Value>>,
+    out: Option<Spanned<Value>>,
+    store: Option<Spanned<Value>>,
     profile: ProfilesSpec,
 }
 
@@ -114,7 +116,7 @@ impl Settings {
             let at = error.span().map_or(0, |span| span.start);
             Slip::at(text, at, error.message())
         };
-        let keys: BTreeMap<Spanned<String>, toml::Value> = match toml::from_str(text) {
+        let keys: BTreeMap<Spanned<String>, Value> = match toml::from_str(text) {
             Ok(keys) => keys,
             Err(error) => return (Self::default(), vec![wrong(error)]),
         };
@@ -128,26 +130,38 @@ impl Settings {
                 return (Self::default(), slips);
             }
         };
-        let monitor = match spec.monitor {
+        let mut of_file = OfFile { text, slips };
+        let monitor = match of_file.read(spec.monitor) {
             None => MonitorSetting::Missing,
-            Some(name) => MonitorSetting::Named {
-                place: format!("{FILE}:{}", place(text, name.span().start)),
-                name: name.into_inner(),
+            Some((at, name)) => MonitorSetting::Named {
+                place: format!("{FILE}:{}", place(text, at)),
+                name,
             },
         };
-        let store = spec.store.and_then(|address| {
-            let at = address.span().start;
-            let read = address.into_inner().parse();
+        let mut files = Vec::new();
+        let mut paths = |value| {
+            let read = of_file.read::<Vec<PathBuf>>(value);
+            let (at, paths) = read.unwrap_or_default();
+            files.extend(paths.iter().map(|path| (place(text, at), path.clone())));
+            paths
+        };
+        let (platforms, scenarios) = (paths(spec.platforms), paths(spec.scenarios));
+        let out = of_file.read(spec.out).map(|(_, out)| out);
+        let store = of_file.read::<String>(spec.store);
+        let mut slips = of_file.slips;
+        let store = store.and_then(|(at, address)| {
             let told = |error: StoreUrlError| Slip::at(text, at, error.to_string());
+            let read = address.parse();
             read.map_err(|error| slips.push(told(error))).ok()
         });
         let (profiles, of_profiles) = Profiles::of(text, spec.profile);
         slips.extend(of_profiles);
         let settings = Self {
             monitor,
-            platforms: spec.platforms,
-            scenarios: spec.scenarios,
-            out: spec.out,
+            platforms,
+            scenarios,
+            files,
+            out,
             store,
             profiles,
         };
@@ -163,9 +177,20 @@ impl Settings {
         }
     }
 
+    /// Leaves out a file or folder.
+    pub(crate) fn forget(&mut self, path: &Path) {
+        self.platforms.retain(|known| known != path);
+        self.scenarios.retain(|known| known != path);
+    }
+
     /// What `nicdrill run` is asked for by each flag of a profile alone, with the place of its value.
-    pub(crate) fn asked(&self) -> impl Iterator<Item = (Place, RunArguments)> {
-        self.profiles.asked()
+    pub(crate) fn each_flag(&self) -> impl Iterator<Item = (Place, RunArguments)> {
+        self.profiles.each_word()
+    }
+
+    /// What `nicdrill run` is asked for by each profile, with the place of its name.
+    pub(crate) fn each_profile(&self) -> impl Iterator<Item = (Place, RunArguments)> {
+        self.profiles.each()
     }
 }
 
@@ -174,6 +199,27 @@ pub(crate) fn read_every(file: &str, text: &str) -> (Settings, Vec<Mistake>) {
     let (settings, slips) = Settings::read_every(text);
     let mistakes = slips.into_iter().map(|slip| slip.mistake(file));
     (settings, mistakes.collect())
+}
+
+/// The values of a file, each of which is read by itself.
+struct OfFile<'t> {
+    text: &'t str,
+    slips: Vec<Slip>,
+}
+
+impl OfFile<'_> {
+    /// A value and the byte at which it begins, if it is there and what it is to be.
+    fn read<T: DeserializeOwned>(&mut self, value: Option<Spanned<Value>>) -> Option<(usize, T)> {
+        let value = value?;
+        let at = value.span().start;
+        match value.into_inner().try_into() {
+            Ok(read) => Some((at, read)),
+            Err(error) => {
+                self.slips.push(Slip::at(self.text, at, error.message()));
+                None
+            }
+        }
+    }
 }
 
 /// A mistake in the file.

@@ -244,18 +244,29 @@ impl Descriptor {
         codes.map_or_else(|| end.is_crash(), |codes| codes.is_crash(end))
     }
 
-    /// The texts in which placeholders are replaced, each with its key.
-    fn texts_with_placeholders(&self) -> impl Iterator<Item = (&'static str, &String)> {
-        let command = self.command.iter().map(|text| ("command", text));
-        let impatient = self.impatient.iter().map(|text| ("impatient", text));
-        let patient = self.patient.iter().map(|text| ("patient", text));
-        let env = self.env.values().map(|text| ("env", text));
-        let config = self.config.iter().map(|text| ("config", text));
-        let default = self.config_default.iter();
-        let default = default.map(|text| ("config_default", text));
-        let files = self.files.values().map(|text| ("files", text));
-        let texts = command.chain(impatient).chain(patient).chain(env);
-        texts.chain(config).chain(default).chain(files)
+    /// The texts in which placeholders are replaced, each with the keys that lead to it.
+    fn texts_with_placeholders(&self) -> impl Iterator<Item = (Vec<String>, &String)> {
+        let lists = [
+            ("command", &self.command),
+            ("impatient", &self.impatient),
+            ("patient", &self.patient),
+        ];
+        let maps = [("env", &self.env), ("files", &self.files)];
+        let plain = [
+            ("config", self.config.as_ref()),
+            ("config_default", self.config_default.as_ref()),
+        ];
+        let lists = lists.into_iter().flat_map(|(key, texts)| {
+            let texts = texts.iter().enumerate();
+            texts.map(move |(at, text)| (vec![key.to_owned(), at.to_string()], text))
+        });
+        let maps = maps.into_iter().flat_map(|(key, texts)| {
+            let texts = texts.iter();
+            texts.map(move |(name, text)| (vec![key.to_owned(), name.clone()], text))
+        });
+        let plain = plain.into_iter();
+        let plain = plain.filter_map(|(key, text)| Some((vec![key.to_owned()], text?)));
+        lists.chain(maps).chain(plain)
     }
 
     /// Whether it is told where its state file is to be.

@@ -17,7 +17,7 @@ use serde::{
 };
 
 use crate::{
-    Delivery, Exit, Observation, Severity, Subject, VerdictWord, observation,
+    Delivery, Exit, Observation, Problem, Severity, Subject, VerdictWord, observation,
     pattern::{self, Pattern},
     slurm::Actions,
 };
@@ -190,26 +190,34 @@ impl ExitCodes {
     }
 
     /// What is wrong with it, and a hint.
-    pub(crate) fn problem(&self) -> Option<(String, String)> {
-        if let Some(problem) = self.subject.as_ref().and_then(|of| of.problem(&GROUPS)) {
-            return Some(problem);
-        }
-        match (&self.codes, self.actions) {
-            (None, None) => Some((
-                "`exit_code` does not say what the codes mean".to_owned(),
-                "write `codes: nhc`, `npd`, `nagios`, or a map such as `codes: { 1: fatal }`"
-                    .to_owned(),
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        let of_subject = self.subject.as_ref().and_then(|of| of.problem(&GROUPS));
+        let of_subject = of_subject.map(|(what, hint)| Problem::at(["subject"], what, hint));
+        let of_codes = match (&self.codes, self.actions) {
+            (None, None) => Some(Problem::at(
+                ["codes"],
+                "`exit_code` does not say what the codes mean",
+                "write `codes: nhc`, `npd`, `nagios`, or a map such as `codes: { 1: fatal }`",
             )),
-            (Some(_), Some(_)) => Some((
-                "`exit_code` has `codes` beside `actions`".to_owned(),
-                "leave `codes` out: with `actions` what the program asks for counts".to_owned(),
-            )),
-            (_, None) if self.drained_by.is_some() => Some((
-                "`drained_by` is for a program that asks Slurm".to_owned(),
-                "write `actions: slurm`, or leave it out".to_owned(),
+            (Some(_), Some(_)) => Some(Problem::at(
+                ["codes"],
+                "`exit_code` has `codes` beside `actions`",
+                "leave `codes` out: with `actions` what the program asks for counts",
             )),
             _ => None,
-        }
+        };
+        let is_unused = self.drained_by.is_some() && self.actions.is_none();
+        let of_drained = is_unused.then(|| {
+            Problem::at(
+                ["drained_by"],
+                "`drained_by` is for a program that asks Slurm",
+                "write `actions: slurm`, or leave it out",
+            )
+        });
+        let problems = [of_subject, of_codes, of_drained].into_iter().flatten();
+        problems
+            .map(|problem| problem.below(["exit_code"]))
+            .collect()
     }
 }
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Delivery, Observation, Severity, Subject, VerdictWord, observation};
+use crate::{Delivery, Observation, Problem, Severity, Subject, VerdictWord, observation};
 
 /// With `speaks: http-json`: the page, and where it says what. Pointers are JSON Pointers (RFC 6901), such as
 /// `/status/ports`.
@@ -69,34 +69,45 @@ impl HttpJson {
     }
 
     /// What is wrong with it, and a hint.
-    pub(crate) fn problem(&self) -> Option<(String, String)> {
-        let optional = [
-            &self.items,
-            &self.device,
-            &self.port,
-            &self.card,
-            &self.text,
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        let pointers = [
+            ("items", self.items.as_ref()),
+            ("device", self.device.as_ref()),
+            ("port", self.port.as_ref()),
+            ("card", self.card.as_ref()),
+            ("text", self.text.as_ref()),
+            ("verdict", Some(&self.verdict)),
         ];
-        let pointers = optional.into_iter().flatten().chain([&self.verdict]);
-        let mut wrong = pointers.filter(|pointer| !pointer.is_empty() && !pointer.starts_with('/'));
-        if let Some(pointer) = wrong.next() {
-            return Some((
+        let pointers = pointers
+            .into_iter()
+            .filter_map(|(key, at)| Some((key, at?)));
+        let wrong = pointers.filter(|(_, at)| !at.is_empty() && !at.starts_with('/'));
+        let wrong = wrong.map(|(key, pointer)| {
+            Problem::at(
+                [key],
                 format!("`{pointer}` is no JSON Pointer"),
                 format!("write `/{pointer}`; a step into a list is its number"),
-            ));
-        }
-        if self.verdicts.is_empty() {
-            return Some((
-                "the words of `verdict` have no meaning".to_owned(),
-                "write `verdicts: { ok: healthy, down: fatal }`".to_owned(),
-            ));
-        }
-        (self.port.is_some() && self.device.is_none()).then(|| {
-            (
-                "`http_json` has a port and no device".to_owned(),
-                "write `device: /…` too".to_owned(),
             )
-        })
+        });
+        let mut problems: Vec<Problem> = wrong.collect();
+        if self.verdicts.is_empty() {
+            problems.push(Problem::at(
+                ["verdicts"],
+                "the words of `verdict` have no meaning",
+                "write `verdicts: { ok: healthy, down: fatal }`",
+            ));
+        }
+        if self.port.is_some() && self.device.is_none() {
+            problems.push(Problem::at(
+                ["port"],
+                "`http_json` has a port and no device",
+                "write `device: /…` too",
+            ));
+        }
+        let problems = problems.into_iter();
+        problems
+            .map(|problem| problem.below(["http_json"]))
+            .collect()
     }
 }
 
@@ -175,7 +186,10 @@ mod tests {
     fn what_cannot_say_anything_is_refused() {
         let problem = |text: &str| {
             let form: HttpJson = toml::from_str(text).unwrap();
-            form.problem().map(|(what, _)| what)
+            form.problems()
+                .into_iter()
+                .next()
+                .map(|problem| problem.what)
         };
         assert_eq!(problem(PORTS), None);
         assert_eq!(

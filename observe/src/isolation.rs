@@ -88,33 +88,42 @@ impl JsonSchema for Size {
     }
 }
 
-/// The first invalid value of `writable` and `limits`.
-pub(crate) fn problem(confine: bool, writable: &[String], limits: &Limits) -> Option<Problem> {
-    let problem =
-        |key, what: &'static str, hint: &'static str| Some(Problem::at([key], what, hint));
+/// The invalid values of `writable` and `limits`.
+pub(crate) fn problems(confine: bool, writable: &[String], limits: &Limits) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut add = |keys: &[&str], what: &'static str, hint: &'static str| {
+        problems.push(Problem::at(keys.iter().copied(), what, hint));
+    };
     if !confine && !writable.is_empty() {
-        return problem(
-            "writable",
+        add(
+            &["writable"],
             "`writable` has no meaning with `confine: false`, where everything is writable",
             "remove one of them",
         );
     }
     let is_path = |path: &String| !path.is_empty() && path != "/" && !path.contains("..");
     if !writable.iter().all(is_path) {
-        return problem(
-            "writable",
+        add(
+            &["writable"],
             "`writable` has a path that cannot be opened alone",
             "write folders other than `/`, without `..`; `confine: false` opens everything",
         );
     }
-    if limits.processes == Some(0) || limits.files.is_some_and(|files| files < FEWEST_FILES) {
-        return problem(
-            "limits",
+    if limits.processes == Some(0) {
+        add(
+            &["limits", "processes"],
             "a limit is too low for any program",
-            "write `processes` of 1 or more, and `files` of 8 or more",
+            "write `processes` of 1 or more",
         );
     }
-    None
+    if limits.files.is_some_and(|files| files < FEWEST_FILES) {
+        add(
+            &["limits", "files"],
+            "a limit is too low for any program",
+            "write `files` of 8 or more",
+        );
+    }
+    problems
 }
 
 #[cfg(test)]

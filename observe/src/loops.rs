@@ -10,7 +10,7 @@ use proto::{Check, CheckKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Descriptor, PollUnit, Span, toml_tables};
+use crate::{Descriptor, PollUnit, Problem, Span, toml_tables};
 
 /// A loop of a monitor.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -187,50 +187,69 @@ impl Descriptor {
     }
 }
 
-/// What is wrong with a descriptor's loops: the problem and a hint; `None` if they are right.
-pub(crate) fn problem(loops: &[Loop]) -> Option<(&'static str, &'static str)> {
-    let names = || loops.iter().flat_map(|spec| &spec.checks);
-    if loops.iter().any(|spec| spec.checks.is_empty()) {
-        return Some(("a loop has no checks", "name the checks that it runs"));
+/// What is wrong with a descriptor's loops.
+pub(crate) fn problems(loops: &[Loop]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut seen: BTreeSet<&String> = BTreeSet::new();
+    for (at, spec) in loops.iter().enumerate() {
+        let mut add = |key: &str, what: &'static str, hint: &'static str| {
+            let problem = Problem::at([key], what, hint);
+            problems.push(problem.below(["loops".to_owned(), at.to_string()]));
+        };
+        if spec.checks.is_empty() {
+            add(
+                "checks",
+                "a loop has no checks",
+                "name the checks that it runs",
+            );
+        }
+        if spec.checks.iter().any(|name| Check::parse(name).is_none()) {
+            add(
+                "checks",
+                "a loop names a check that does not exist",
+                "the checks are InfiniBandStateCheck, InfiniBandDegradationCheck, InfiniBandCharDeviceCheck, EthernetStateCheck and EthernetDegradationCheck",
+            );
+        }
+        if spec.checks.iter().any(|name| seen.contains(name)) {
+            add(
+                "checks",
+                "two loops run the same check",
+                "name each check in one loop",
+            );
+        } else if loops[..at].iter().any(|one| is_alike(one, spec)) {
+            add(
+                "checks",
+                "two loops cannot be told apart: they read the same files",
+                "of all loops one at most may run state checks alone; the counter checks belong into one loop",
+            );
+        }
+        seen.extend(&spec.checks);
+        if spec.listings == 0 {
+            add(
+                "listings",
+                "a poll has at least one listing",
+                "write 1 or more",
+            );
+        }
+        let mut before = loops[..at].iter();
+        if spec.real_interval.is_some() && before.any(|one| one.real_interval.is_some()) {
+            add(
+                "real_interval",
+                "two loops have a `real_interval`: nothing would tell which of them comes back",
+                "shorten one of them by its configuration",
+            );
+        }
     }
-    if names().any(|name| Check::parse(name).is_none()) {
-        return Some((
-            "a loop names a check that does not exist",
-            "the checks are InfiniBandStateCheck, InfiniBandDegradationCheck, InfiniBandCharDeviceCheck, EthernetStateCheck and EthernetDegradationCheck",
-        ));
-    }
-    if names().count() > names().collect::<BTreeSet<_>>().len() {
-        return Some((
-            "two loops run the same check",
-            "name each check in one loop",
-        ));
-    }
-    if loops.iter().any(|spec| spec.listings == 0) {
-        return Some(("a poll has at least one listing", "write 1 or more"));
-    }
-    if loops
-        .iter()
-        .filter(|spec| spec.real_interval.is_some())
-        .count()
-        > 1
-    {
-        return Some((
-            "two loops have a `real_interval`: nothing would tell which of them comes back",
-            "shorten one of them by its configuration",
-        ));
-    }
-    let same = |at: usize| {
-        loops[..at]
-            .iter()
-            .any(|one| alike(&one.checks, &loops[at].checks))
+    problems
+}
+
+/// Whether the first polls of two loops look alike, so far as their checks exist.
+fn is_alike(one: &Loop, other: &Loop) -> bool {
+    let exist = |spec: &Loop| {
+        let mut names = spec.checks.iter();
+        !spec.checks.is_empty() && names.all(|name| Check::parse(name).is_some())
     };
-    if (1..loops.len()).any(same) {
-        return Some((
-            "two loops cannot be told apart: they read the same files",
-            "of all loops one at most may run state checks alone; the counter checks belong into one loop",
-        ));
-    }
-    None
+    exist(one) && exist(other) && alike(&one.checks, &other.checks)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Schedule, Severity, Span, Subject, VerdictWord, scrape::metrics_path};
+use crate::{Problem, Schedule, Severity, Span, Subject, VerdictWord, scrape::metrics_path};
 
 /// The row for alerts that have none of their own.
 const ANY: &str = "*";
@@ -84,41 +84,43 @@ impl Prometheus {
         self.instance.replace("{node}", node)
     }
 
-    /// What is wrong with it, and a hint.
-    pub(crate) fn problem(&self) -> Option<(String, String)> {
-        let zero = |span: Span| span.0.is_zero();
-        if zero(self.scrape_interval) || zero(self.evaluation_interval) {
-            return Some((
-                "`prometheus` has an interval of 0".to_owned(),
-                "write a time such as `15s`".to_owned(),
-            ));
-        }
-        if self.evaluation_phase >= self.evaluation_interval {
-            return Some((
-                "`prometheus` has an `evaluation_phase` that is not shorter than its interval"
-                    .to_owned(),
-                "the phase is the time of the first evaluation: write one that is shorter"
-                    .to_owned(),
-            ));
-        }
-        if self.scrape_phase >= self.scrape_interval {
-            return Some((
-                "`prometheus` has a `scrape_phase` that is not shorter than its interval"
-                    .to_owned(),
-                "the phase is the time of the first scrape: write one that is shorter".to_owned(),
-            ));
-        }
-        if self
-            .scrape_timeout
-            .is_some_and(|timeout| timeout > self.scrape_interval)
-        {
-            return Some((
-                "`prometheus` has a `scrape_timeout` that is longer than its `scrape_interval`"
-                    .to_owned(),
-                "Prometheus refuses that too: write a shorter one".to_owned(),
-            ));
-        }
-        None
+    /// What is wrong with it; the keys are its own.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        let zero = |key: &'static str, span: Span| {
+            let what = format!("`prometheus` has an interval of 0: `{key}`");
+            let is_zero = span.0.is_zero();
+            is_zero.then(|| Problem::at([key], what, "write a time such as `15s`"))
+        };
+        let late = |key: &'static str, phase: Span, interval: Span, of: &str| {
+            let what = format!("the `{key}` of `prometheus` is not shorter than its interval");
+            let hint =
+                format!("the phase is the time of the first {of}: write one that is shorter");
+            (phase >= interval && !interval.0.is_zero()).then(|| Problem::at([key], what, hint))
+        };
+        let (scrape, evaluation) = (self.scrape_interval, self.evaluation_interval);
+        let timeout = self.scrape_timeout.filter(|timeout| *timeout > scrape);
+        let problems = [
+            zero("scrape_interval", scrape),
+            zero("evaluation_interval", evaluation),
+            late(
+                "evaluation_phase",
+                self.evaluation_phase,
+                evaluation,
+                "evaluation",
+            ),
+            late("scrape_phase", self.scrape_phase, scrape, "scrape"),
+            timeout.map(|_| {
+                Problem::at(
+                    ["scrape_timeout"],
+                    "`prometheus` has a `scrape_timeout` that is longer than its `scrape_interval`",
+                    "Prometheus refuses that too: write a shorter one",
+                )
+            }),
+        ];
+        let problems = problems.into_iter().flatten();
+        problems
+            .map(|problem| problem.below(["prometheus"]))
+            .collect()
     }
 }
 
@@ -178,25 +180,27 @@ impl AlertRows {
         self.0.is_empty()
     }
 
-    /// What is wrong with the rows, and a hint.
-    pub(crate) fn problem(&self) -> Option<(String, String)> {
-        self.0.iter().find_map(|(name, row)| {
+    /// What is wrong with the rows.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        let rows = self.0.iter().filter_map(|(name, row)| {
             let is_said = row.says.is_some() && row.by.is_none() && row.verdicts.is_empty();
             let is_read = row.says.is_none() && row.by.is_some() && !row.verdicts.is_empty();
-            if !is_said && !is_read {
-                return Some((
+            let (what, hint) = if !is_said && !is_read {
+                (
                     format!("`{name}` does not state in one way what it says"),
-                    "write `says: fatal`, or `by: severity` and `verdicts: { critical: fatal }`"
-                        .to_owned(),
-                ));
-            }
-            (row.port.is_some() && row.device.is_none()).then(|| {
+                    "write `says: fatal`, or `by: severity` and `verdicts: { critical: fatal }`",
+                )
+            } else if row.port.is_some() && row.device.is_none() {
                 (
                     format!("`{name}` names a port of no device"),
-                    "write `device:` with the label of the device".to_owned(),
+                    "write `device:` with the label of the device",
                 )
-            })
-        })
+            } else {
+                return None;
+            };
+            Some(Problem::at(["alerts", name], what, hint))
+        });
+        rows.collect()
     }
 }
 
@@ -252,8 +256,8 @@ mod tests {
             r#"{"A": {"says": "fatal", "by": "severity", "verdicts": {"x": "fatal"}}}"#,
             r#"{"A": {"says": "fatal", "port": "port"}}"#,
         ] {
-            assert!(rows(refused).problem().is_some(), "{refused}");
+            assert_eq!(rows(refused).problems().len(), 1, "{refused}");
         }
-        assert_eq!(rows(r#"{"A": {"says": "fatal"}}"#).problem(), None);
+        assert_eq!(rows(r#"{"A": {"says": "fatal"}}"#).problems(), []);
     }
 }

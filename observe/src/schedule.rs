@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::Span;
+use crate::{Problem, Span};
 
 /// How long a scrape may take where nothing is stated (Prometheus, `scrape_timeout`).
 const TIMEOUT_NS: u64 = 10_000_000_000;
@@ -69,34 +69,42 @@ impl Schedule {
         }
     }
 
-    /// What is wrong with it, and a hint.
-    pub(crate) fn problem(&self) -> Option<(&'static str, &'static str)> {
-        if self.interval.is_some_and(|interval| interval.0.is_zero()) {
-            return Some((
+    /// What is wrong with it.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut add = |key: &str, what: &'static str, hint: &'static str| {
+            problems.push(Problem::at([key], what, hint).below(["schedule"]));
+        };
+        let is_zero = self.interval.is_some_and(|interval| interval.0.is_zero());
+        if is_zero {
+            add(
+                "interval",
                 "`schedule` has an interval of 0",
                 "write a time such as `15s`, or leave `interval` out: then one is due in every tick",
-            ));
-        }
-        if self.interval.is_some_and(|interval| self.phase >= interval) {
-            return Some((
+            );
+        } else if self.interval.is_some_and(|interval| self.phase >= interval) {
+            add(
+                "phase",
                 "`schedule` has a phase that is not shorter than its interval",
                 "the phase is the time of the first run: write one that is shorter",
-            ));
+            );
         }
         let longer = |timeout| self.interval.is_some_and(|interval| timeout > interval);
-        if self.timeout.is_some_and(longer) {
-            return Some((
+        if !is_zero && self.timeout.is_some_and(longer) {
+            add(
+                "timeout",
                 "`schedule` has a timeout that is longer than its interval",
                 "Prometheus refuses that too: write a shorter `timeout`, or a longer `interval`",
-            ));
+            );
         }
         if self.on.as_ref().is_some_and(BTreeSet::is_empty) {
-            return Some((
+            add(
+                "on",
                 "`schedule` never runs the program: `on` is empty",
                 "write `on: [boot]`, `on: [tick]`, or both",
-            ));
+            );
         }
-        None
+        problems
     }
 }
 
@@ -143,7 +151,7 @@ mod tests {
             interval: Span::parse("0s"),
             ..Schedule::default()
         };
-        let (what, _) = schedule.problem().expect("it is refused");
+        let what = schedule.problems().remove(0).what;
         assert_eq!(what, "`schedule` has an interval of 0");
     }
 }

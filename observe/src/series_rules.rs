@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Delivery, Observation, Series, Severity, Subject, VerdictWord, observation,
+    Delivery, Observation, Problem, Series, Severity, Subject, VerdictWord, observation,
     value_range::ValueRange,
 };
 
@@ -51,15 +51,20 @@ impl SeriesRules {
     }
 
     /// What is wrong with the rules, and a hint.
-    pub(crate) fn problem(&self) -> Option<(String, String)> {
+    pub(crate) fn problems(&self) -> Vec<Problem> {
         if self.0.is_empty() {
-            return Some((
-                "`metrics` has no rule".to_owned(),
-                "write `- { name: nic_port_up, device: device, port: port, values: { 1: healthy, 0: fatal } }`"
-                    .to_owned(),
-            ));
+            return vec![Problem::at(
+                ["metrics"],
+                "`metrics` has no rule",
+                "write `- { name: nic_port_up, device: device, port: port, values: { 1: healthy, 0: fatal } }`",
+            )];
         }
-        self.0.iter().find_map(SeriesRule::problem)
+        let rules = self.0.iter().enumerate();
+        let problems = rules.filter_map(|(at, rule)| {
+            let (key, what, hint) = rule.problem()?;
+            Some(Problem::at([key], what, hint).below(["metrics".to_owned(), at.to_string()]))
+        });
+        problems.collect()
     }
 }
 
@@ -94,18 +99,21 @@ impl SeriesRule {
         }
     }
 
-    fn problem(&self) -> Option<(String, String)> {
+    /// What is wrong with this rule: key, problem and hint.
+    fn problem(&self) -> Option<(&'static str, String, &'static str)> {
         let name = &self.name;
         if self.values.is_empty() {
             return Some((
+                "values",
                 format!("the values of `{name}` mean nothing"),
-                "write `values: { 1: healthy, 0: fatal }`".to_owned(),
+                "write `values: { 1: healthy, 0: fatal }`",
             ));
         }
         if self.port.is_some() && self.device.is_none() {
             return Some((
+                "port",
                 format!("`{name}` has a label with the port and none with the device"),
-                "write `device: LABEL` too".to_owned(),
+                "write `device: LABEL` too",
             ));
         }
         let ranges: Vec<&ValueRange> = self.values.keys().collect();
@@ -113,8 +121,9 @@ impl SeriesRule {
         let pair = (1..ranges.len()).find_map(|at| Some((overlap(at)?, ranges[at])));
         pair.map(|(one, other)| {
             (
+                "values",
                 format!("`{name}`: a value can be `{one}` and `{other}`"),
-                "write ranges that do not overlap; a number beside them goes first".to_owned(),
+                "write ranges that do not overlap; a number beside them goes first",
             )
         })
     }
@@ -183,7 +192,12 @@ mod tests {
     fn rules_that_contradict_themselves_are_refused() {
         let problem = |values: &str| {
             let text = format!("[{{ name = 'a', device = 'd', values = {values} }}]");
-            rules(&text).unwrap().problem().map(|(what, _)| what)
+            rules(&text)
+                .unwrap()
+                .problems()
+                .into_iter()
+                .next()
+                .map(|problem| problem.what)
         };
         assert_eq!(
             problem("{ '0' = 'healthy', 'above 0' = 'fatal', 'below 0' = 'fatal' }"),

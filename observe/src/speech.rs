@@ -4,7 +4,7 @@
 //! Start at [`Descriptor::pace`].
 
 use crate::{
-    Descriptor, ExitCodes, HttpJson, Prometheus, Protocol, Schedule, SeriesRules, TextfileProgram,
+    Descriptor, ExitCodes, HttpJson, Problem, Prometheus, Protocol, Schedule, TextfileProgram,
 };
 
 /// How a monitor comes to say something.
@@ -59,8 +59,30 @@ impl Descriptor {
             }
     }
 
-    /// What is wrong with what its protocol needs, except its lines: key, problem and hint.
-    pub(crate) fn speech_problem(&self) -> Option<(&'static str, String, String)> {
+    /// What is wrong with what its protocol needs, except its lines.
+    pub(crate) fn speech_problems(&self) -> Vec<Problem> {
+        let mut problems = self.missing_or_unused();
+        let of_codes = self.exit_code.as_ref().map(ExitCodes::problems);
+        problems.extend(of_codes.into_iter().flatten());
+        let scrape = self.scrape.as_ref().map(|it| ("scrape", &it.metrics));
+        let textfile = self.textfile.as_ref().map(|it| ("textfile", &it.metrics));
+        for (key, rules) in scrape.into_iter().chain(textfile) {
+            let of_rules = rules.problems().into_iter();
+            problems.extend(of_rules.map(|problem| problem.below([key])));
+        }
+        let of_page = self.http_json.as_ref().map(HttpJson::problems);
+        problems.extend(of_page.into_iter().flatten());
+        let of_times = self.prometheus.as_ref().map(Prometheus::problems);
+        problems.extend(of_times.into_iter().flatten());
+        problems.extend(self.alerts.problems());
+        problems.extend(self.alerts_without_rules());
+        problems.extend(self.schedule.problems());
+        problems.extend(self.unused_schedule());
+        problems
+    }
+
+    /// The part that its protocol needs, if it is missing, and the parts of other protocols.
+    fn missing_or_unused(&self) -> Vec<Problem> {
         let parts = [
             (Protocol::Lines, "lines", self.lines.is_some()),
             (Protocol::ExitCode, "exit_code", self.exit_code.is_some()),
@@ -73,83 +95,84 @@ impl Descriptor {
                 self.prometheus.is_some(),
             ),
         ];
-        for (protocol, key, is_there) in parts {
+        let problems = parts.into_iter().filter_map(|(protocol, key, is_there)| {
             let word = protocol.word();
             match (self.speaks == protocol, is_there) {
-                (true, false) => {
-                    return Some((
-                        "speaks",
+                (true, false) => Some(
+                    Problem::at(
+                        ["speaks"],
                         format!("`speaks: {word}` needs `{key}`, which says what it means"),
                         format!("write {}", example(protocol)),
-                    ));
-                }
-                (false, true) => {
-                    return Some((
-                        key,
+                    )
+                    .beside(&PARTS),
+                ),
+                (false, true) => Some(
+                    Problem::at(
+                        [key],
                         format!("`{key}` is for a monitor that speaks by it"),
                         format!("write `speaks: {word}`, or leave `{key}` out"),
-                    ));
-                }
-                _ => {}
+                    )
+                    .beside(&["speaks"]),
+                ),
+                _ => None,
             }
+        });
+        problems.collect()
+    }
+
+    fn unused_schedule(&self) -> Option<Problem> {
+        if self.schedule == Schedule::default() {
+            return None;
         }
-        let scrape = self.scrape.as_ref().map(|it| &it.metrics);
-        let textfile = self.textfile.as_ref().map(|it| &it.metrics);
-        let parts = [
-            (
-                "exit_code",
-                self.exit_code.as_ref().and_then(ExitCodes::problem),
-            ),
-            ("scrape", scrape.and_then(SeriesRules::problem)),
-            ("textfile", textfile.and_then(SeriesRules::problem)),
-            (
-                "http_json",
-                self.http_json.as_ref().and_then(HttpJson::problem),
-            ),
-            (
-                "prometheus",
-                self.prometheus.as_ref().and_then(Prometheus::problem),
-            ),
-            ("alerts", self.alerts_problem()),
-            ("schedule", self.schedule_problem()),
-        ];
-        parts.into_iter().find_map(|(key, problem)| {
-            let (what, hint) = problem?;
-            Some((key, what, hint))
-        })
+        let problem = |what: &'static str, hint: &'static str| {
+            let problem = Problem::at(["schedule"], what, hint);
+            Some(problem.beside(&["speaks", "textfile", "prometheus"]))
+        };
+        if self.prometheus.is_some() {
+            return problem(
+                "`schedule` stands beside `prometheus`, which says when the exporter is scraped",
+                "leave it out: `scrape_interval` and `scrape_phase` are its times",
+            );
+        }
+        if self.pace() == Pace::Gate && self.speaks != Protocol::Textfile {
+            return problem(
+                "`schedule` is for a program that is run or asked",
+                "leave it out: this monitor polls by itself",
+            );
+        }
+        None
     }
 
-    fn schedule_problem(&self) -> Option<(String, String)> {
-        let is_idle = self.pace() == Pace::Gate && self.speaks != Protocol::Textfile;
-        let unused = (
-            "`schedule` is for a program that is run or asked",
-            "leave it out: this monitor polls by itself",
-        );
-        let unused = (is_idle && self.schedule != Schedule::default()).then_some(unused);
-        let (what, hint) = self.schedule.problem().or(unused)?;
-        Some((what.to_owned(), hint.to_owned()))
-    }
-
-    fn alerts_problem(&self) -> Option<(String, String)> {
+    fn alerts_without_rules(&self) -> Option<Problem> {
+        let problem = |key, what: &'static str, hint: &'static str| {
+            let problem = Problem::at([key], what, hint);
+            Some(problem.beside(&["speaks", "prometheus", "alerts"]))
+        };
         match (&self.prometheus, self.alerts.is_empty()) {
-            (Some(_), true) => Some((
-                "`speaks: prometheus-rules` needs `alerts`, which says what they mean".to_owned(),
-                "write `alerts: { NicPortDown: { says: fatal, device: device, port: port } }`"
-                    .to_owned(),
-            )),
-            (None, false) => Some((
-                "`alerts` is for a monitor that speaks by alert rules".to_owned(),
-                "write `speaks: prometheus-rules`, or leave `alerts` out".to_owned(),
-            )),
-            _ if self.prometheus.is_some() && self.schedule != Schedule::default() => Some((
-                "`schedule` stands beside `prometheus`, which says when the exporter is scraped"
-                    .to_owned(),
-                "leave it out: `scrape_interval` and `scrape_phase` are its times".to_owned(),
-            )),
-            _ => self.alerts.problem(),
+            (Some(_), true) => problem(
+                "prometheus",
+                "`speaks: prometheus-rules` needs `alerts`, which says what they mean",
+                "write `alerts: { NicPortDown: { says: fatal, device: device, port: port } }`",
+            ),
+            (None, false) => problem(
+                "alerts",
+                "`alerts` is for a monitor that speaks by alert rules",
+                "write `speaks: prometheus-rules`, or leave `alerts` out",
+            ),
+            _ => None,
         }
     }
 }
+
+/// The keys of the parts of a descriptor that belong to one protocol each.
+const PARTS: [&str; 6] = [
+    "lines",
+    "exit_code",
+    "textfile",
+    "scrape",
+    "http_json",
+    "prometheus",
+];
 
 /// The shortest thing that a protocol needs.
 fn example(protocol: Protocol) -> &'static str {

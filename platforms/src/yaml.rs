@@ -15,7 +15,8 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{
-    DuplicateKeyPolicy, Error, Location, MergeKeyPolicy, Options, RequireIndent, Spanned,
+    DuplicateKeyPolicy, Error, Location, MergeKeyPolicy, NonFiniteFloatPolicy, Options,
+    RequireIndent, Spanned,
 };
 
 pub use self::mistakes::{Salvage, read_every, salvage};
@@ -202,6 +203,7 @@ fn options() -> Options {
         merge_keys: MergeKeyPolicy::Error,
         strict_booleans: true,
         require_indent: RequireIndent::Unchecked,
+        non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
         with_snippet: false,
     }
 }
@@ -267,7 +269,7 @@ fn shape_hint(what: &str) -> Option<&'static str> {
     if what.contains("expected string scalar") {
         Some("write a text here; what begins with `{` or `[` needs quotes, such as `\"{root}\"`")
     } else if what.contains("expected sequence start") {
-        Some("write a list here, such as `[./mon.py, \"--root={root}\"]`")
+        Some("write a list here, such as `[ a, \"b {c}\" ]`")
     } else {
         None
     }

@@ -34,7 +34,7 @@ pub enum FileKind {
 }
 
 /// The keys by which a YAML file says what it is; the first one that it has decides.
-const YAML_KEYS: [(&str, FileKind); 9] = [
+const YAML_KEYS: [(&str, FileKind); 11] = [
     ("scenario", FileKind::Scenario),
     ("timeline", FileKind::Scenario),
     ("world", FileKind::World),
@@ -44,6 +44,8 @@ const YAML_KEYS: [(&str, FileKind); 9] = [
     ("needs_version", FileKind::Needs),
     ("mix_version", FileKind::Mix),
     ("groups", FileKind::AlertRules),
+    ("speaks", FileKind::Descriptor),
+    ("promises", FileKind::Descriptor),
 ];
 
 /// The keys and tables by which a TOML file says what it is.
@@ -167,6 +169,7 @@ mod tests {
     #[case::misspelt("descriptor_verson: 1\nname: a\n", Some(FileKind::Descriptor))]
     #[case::that_cannot_be_parsed("platform_version: [1\nname: a\n", Some(FileKind::Platform))]
     #[case("groups:\n- name: a\n", Some(FileKind::AlertRules))]
+    #[case::without_its_version("name: a\nspeaks: lines\n", Some(FileKind::Descriptor))]
     #[case("rules_version = 1\n[[rule]]\n", Some(FileKind::ClusterRules))]
     #[case("world_version = 1\n[switches]\n", Some(FileKind::Cabling))]
     #[case("[[known]]\nid = \"a#b\"\n", Some(FileKind::Known))]

@@ -13,9 +13,9 @@ use std::{
 use harness::{
     near,
     read_files::text_if_any,
-    run_folder::{self, FailedLine, RunFolder},
+    run_folder::{self, RunFolder},
 };
-use reports::{CauseKind, DrillName, ExitCode, KnownDeviations, KnownEntry};
+use reports::{Baseline, CauseKind, DrillName, ExitCode, KnownDeviations, KnownEntry};
 
 use super::{
     Stop,
@@ -42,7 +42,7 @@ pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
     let out = arguments.out.clone().or(settings.out);
     let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
     may_expire(arguments.expires.as_deref())?;
-    let findings = RunFolder::findings_before(&out).map_err(Stop::input)?;
+    let findings = RunFolder::baseline(&out).map_err(Stop::input)?;
     every_id_is_known(&arguments.ids, &findings, &known)?;
     let found = found(findings, arguments, &known);
     note_what_was_not_reached(&out);
@@ -81,8 +81,8 @@ pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
 
 /// Why there is nothing to accept.
 fn nothing(out: &Path) -> Result<&'static str, Stop> {
-    let findings = RunFolder::findings_before(out).map_err(Stop::input)?;
-    Ok(if !findings.is_empty() {
+    let findings = RunFolder::baseline(out).map_err(Stop::input)?;
+    Ok(if !findings.ids.is_empty() {
         "nothing to accept: every finding of the last run that was asked for is known already"
     } else if out.join("probe").is_dir() {
         "nothing to accept: the last run stopped before its first drill"
@@ -114,10 +114,10 @@ fn may_expire(day: Option<&str>) -> Result<(), Stop> {
 /// Refuses an id that stands for no finding of the last run, and for none that is known.
 fn every_id_is_known(
     ids: &[String],
-    findings: &[FailedLine],
+    findings: &Baseline,
     known: &KnownDeviations,
 ) -> Result<(), Stop> {
-    let of_run = findings.iter().filter_map(|line| line.id.as_deref());
+    let of_run = findings.ids.keys().map(String::as_str);
     let all: BTreeSet<&str> = of_run
         .chain(known.entries.iter().map(|entry| entry.id.as_str()))
         .collect();
@@ -151,14 +151,13 @@ fn pattern(id: &str) -> KnownEntry {
 
 /// The ids of the last run's findings that are asked for and not known yet, each with its first drill.
 fn found(
-    findings: Vec<FailedLine>,
+    findings: Baseline,
     arguments: &AcceptArguments,
     known: &KnownDeviations,
 ) -> BTreeMap<String, DrillName> {
     let asked: Vec<KnownEntry> = arguments.ids.iter().map(|id| pattern(id)).collect();
     let mut found = BTreeMap::new();
-    for line in findings {
-        let Some(id) = line.id else { continue };
+    for (id, drills) in findings.ids {
         // What is not about the monitor cannot be accepted.
         if [CauseKind::Stage, CauseKind::Fault]
             .iter()
@@ -168,7 +167,7 @@ fn found(
         }
         let is_asked = asked.is_empty() || asked.iter().any(|asked| asked.matches(&id));
         if is_asked && !known.entries.iter().any(|entry| entry.matches(&id)) {
-            found.entry(id).or_insert(line.drill);
+            found.extend(drills.into_iter().next().map(|drill| (id, drill)));
         }
     }
     found

@@ -1,6 +1,6 @@
 //! The mistakes of a `nicdrill.toml`: those of its text, and what `nicdrill run` would refuse. Start at [`mistakes`].
 
-use std::fs;
+use std::{collections::BTreeSet, fs, mem};
 
 use harness::check::Mistake;
 use platforms::yaml::Place;
@@ -16,7 +16,7 @@ use crate::{
 pub(super) fn mistakes(file: &str, text: &str) -> Vec<Mistake> {
     let (settings, mut mistakes) = settings::read_every(file, text);
     if is_read_here(file) {
-        mistakes.extend(refused(file, &settings));
+        mistakes.extend(refused(file, settings));
     }
     mistakes.sort_by_key(|mistake| mistake.place);
     mistakes
@@ -28,33 +28,54 @@ fn is_read_here(file: &str) -> bool {
     here.is_some() && here == fs::canonicalize(file).ok()
 }
 
-/// What `nicdrill run` refuses of settings of the current folder, and of each flag of their profiles alone.
-fn refused(file: &str, settings: &Settings) -> Vec<Mistake> {
-    let at_all = would_start(settings, &RunArguments::default()).err();
+/// What `nicdrill run` refuses of settings of the current folder: of their files, of all of them, of each flag of their
+/// profiles alone, and of each profile.
+fn refused(file: &str, mut settings: Settings) -> Vec<Mistake> {
+    let at = |place: Place, what: &str| {
+        let what = format_args!("{file}:{place}: {what}");
+        Mistake::new(file, Some(place), what)
+    };
+    let mut mistakes = Vec::new();
+    for (place, path) in mem::take(&mut settings.files) {
+        if let Err(error) = fs::metadata(&path) {
+            let what = format!("`{}` cannot be read: {error}", path.display());
+            mistakes.push(at(place, &what));
+            settings.forget(&path);
+        }
+    }
+    let at_all = would_start(&settings, &RunArguments::default()).err();
     // The flags are looked at beside another monitor too.
     let with_reference = settings.with_reference();
     let beside = match at_all {
-        None => settings,
+        None => &settings,
         Some(_) => &with_reference,
     };
-    let by_flags = settings.asked().filter_map(|(place, arguments)| {
-        let stop = would_start(beside, &arguments).err()?;
-        let is_new = at_all.as_ref().is_none_or(|known| known.text != stop.text);
-        is_new.then_some((place, stop))
-    });
-    let by_flags: Vec<(Place, Stop)> = by_flags.collect();
-    let by_flags = by_flags.into_iter().map(|(place, stop)| {
-        let what = format_args!("{file}:{place}: {}", stop.whole());
-        Mistake::new(file, Some(place), what)
-    });
-    let whole = at_all.as_ref().map(|stop| {
+    let mut refused = BTreeSet::new();
+    if let Some(stop) = at_all {
         let text = stop.whole();
-        match text.strip_prefix(FILE) {
+        mistakes.push(match text.strip_prefix(FILE) {
             Some(rest) => Mistake::new(file, None, format_args!("{file}{rest}")),
             None => Mistake::new(file, None, format_args!("{file}: {text}")),
+        });
+        refused.insert(stop.text);
+    }
+    let mut told = refused.clone();
+    for (place, arguments) in settings.each_flag() {
+        if let Err(stop) = would_start(beside, &arguments)
+            && !refused.contains(&stop.text)
+        {
+            mistakes.push(at(place, &stop.whole()));
+            told.insert(stop.text);
         }
-    });
-    whole.into_iter().chain(by_flags).collect()
+    }
+    for (place, arguments) in settings.each_profile() {
+        if let Err(stop) = would_start(beside, &arguments)
+            && !told.contains(&stop.text)
+        {
+            mistakes.push(at(place, &stop.whole()));
+        }
+    }
+    mistakes
 }
 
 /// Whether a run with these settings and arguments would start, so far as files, monitor and names are concerned. What a run

@@ -32,8 +32,14 @@ pub(super) type ProfilesSpec = BTreeMap<Spanned<String>, BTreeMap<Spanned<String
 #[derive(Debug, Default)]
 pub(crate) struct Profiles(BTreeMap<String, Profile>);
 
-/// A profile: the words that it stands for, by flag.
-type Profile = BTreeMap<String, Word>;
+/// A profile.
+#[derive(Debug)]
+struct Profile {
+    /// The place of its name in the file.
+    place: Place,
+    /// The words that it stands for, by flag.
+    words: BTreeMap<String, Word>,
+}
 
 /// A word of the command line, such as `--jobs=4`.
 #[derive(Debug)]
@@ -67,15 +73,24 @@ impl Profiles {
             if let Err(stop) = taken(words.values().map(|word| word.text.as_str())) {
                 slips.push(Slip::of(stop, text, name.span().start));
             }
-            profiles.insert(name.into_inner(), words);
+            let place = place(text, name.span().start);
+            profiles.insert(name.into_inner(), Profile { place, words });
         }
         (Self(profiles), slips)
     }
 
     /// What `nicdrill run` is asked for by each word alone, with the place of the word's value.
-    pub(super) fn asked(&self) -> impl Iterator<Item = (Place, RunArguments)> {
-        let words = self.0.values().flat_map(BTreeMap::values);
+    pub(super) fn each_word(&self) -> impl Iterator<Item = (Place, RunArguments)> {
+        let words = self.0.values().flat_map(|profile| profile.words.values());
         words.filter_map(|word| Some((word.place, taken([word.text.as_str()]).ok()?)))
+    }
+
+    /// What `nicdrill run` is asked for by each profile, with the place of its name.
+    pub(super) fn each(&self) -> impl Iterator<Item = (Place, RunArguments)> {
+        self.0.values().filter_map(|profile| {
+            let words = profile.words.values().map(|word| word.text.as_str());
+            Some((profile.place, taken(words).ok()?))
+        })
     }
 }
 
@@ -103,8 +118,10 @@ fn taken<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<RunArguments, S
     let words = ["nicdrill", "run"].into_iter().chain(words);
     let read = Arguments::try_parse_from(words).map_err(|error| {
         let error = error.to_string();
-        let first = error.lines().next().unwrap_or_default();
-        Stop::usage(first.trim_start_matches("error: "))
+        // What the flag cannot be used with may follow in lines of its own.
+        let lines = error.lines().take_while(|line| !line.is_empty());
+        let told = lines.map(str::trim).collect::<Vec<_>>().join(" ");
+        Stop::usage(told.trim_start_matches("error: "))
     })?;
     let arguments = match read.command {
         arguments::Command::Run(arguments) => *arguments,
@@ -152,7 +169,7 @@ pub(crate) fn with_profile(words: Vec<OsString>) -> Result<Vec<OsString>, Stop> 
             run.value_source(flag.get_id().as_str()) == Some(ValueSource::CommandLine)
         })
     };
-    let added = profile.iter().filter(|(key, _)| !is_given(key));
+    let added = profile.words.iter().filter(|(key, _)| !is_given(key));
     let added = added.map(|(_, word)| OsString::from(&word.text));
     // The program, `run`, the profile, and what the command line has.
     let mut with = words;

@@ -64,6 +64,44 @@ kinds:
   down: { noticed: 5s }
   rebot: { noticed: within 5s }
 ";
+const DESCRIPTOR_OF_SEVERAL_PROTOCOLS: &str = "\
+descriptor_version: 1
+name: mine
+speaks: exit-code
+command: [ ./mine ]
+exit_code: { codes: nhc, drained_by: me }
+schedule: { interval: 5m, phase: 6m }
+lines: [ { pattern: x, says: fatal } ]
+promises: { like: nofile.yaml }
+limits: { processes: 0, files: 1 }
+checks: [ Foo, Bar ]
+";
+const DESCRIPTOR_WITH_LOOPS: &str = "\
+descriptor_version: 1
+name: mine
+command: [ ./mine ]
+loops:
+  - { checks: [ InfiniBandStateCheck ] }
+  - { checks: [ InfiniBandStateCheck, Foo ], listings: 0 }
+  - { checks: [] }
+binds: { rel: \"{root}\", /a: /etc }
+";
+const DESCRIPTOR_WITH_RULES: &str = "\
+descriptor_version: 1
+name: mine
+speaks: prometheus-rules
+command: [ ./mine ]
+prometheus: { rules: nofile.yaml, scrape_interval: 0s, scrape_timeout: 5s }
+alerts: { B: {}, C: { says: fatal, by: severity } }
+";
+/// Of a number that is none in YAML the place is told too.
+const MIX_WITH_INFINITY: &str = "\
+mix_version: 1
+per_1000_nodes_and_month:
+  flap: -3
+  poling: 2
+  init: .inf
+";
 const NEEDS_WITH_BOTH: &str = "\
 needs_version: 2
 kinds:
@@ -115,6 +153,15 @@ nmae = \"a\"
 name = \"b\"
 match = 3
 ";
+const SETTINGS_OF_OTHER_KINDS: &str = "\
+monitor = 3
+out = 5
+platforms = [\"nosuch\"]
+scenarios = [\"none\"]
+[profile.ci]
+jobs = 0
+filter = \"(\"
+";
 const SETTINGS: &str = "\
 moniter = \"m.yaml\"
 [profile.ci]
@@ -131,9 +178,14 @@ fn check(file: &str, text: &str) -> Ran {
 #[case::scenario("port/a.yaml", SCENARIO, &["3:12: unknown word `al`", "6:23: unknown verb `disabel`"], "did you mean `disable`?")]
 #[case::world("worlds/a.yaml", WORLD, &["7:27: unknown switch `leef-1`", "8:14: unknown node `two`"], "did you mean `leaf-1`?")]
 #[case::descriptor("m.yaml", DESCRIPTOR, &["4:8: unknown word `ownn`", "5:1: unknown key `lisitngs_per_poll`"], "did you mean `own`?")]
-#[case::descriptor("m.yaml", DESCRIPTOR_THAT_CANNOT_BE, &["3:1: ", "4:1: ", "5:1: "], "the placeholders are ")]
-#[case::descriptor("m.yaml", DESCRIPTOR_WITH_BOTH, &["1:1: this descriptor has another version", "3:1: `command` has the placeholder `{rot}`", "3:1: `command` has the placeholder `{sockt}`", "4:1: `env` has the placeholder `{nod}`", "5:8: unknown word `ownn`", "6:1: a poll has"], "write `descriptor_version: 1`")]
+#[case::descriptor("m.yaml", DESCRIPTOR_THAT_CANNOT_BE, &["3:20: ", "4:1: ", "5:1: "], "the placeholders are ")]
+#[case::descriptor("m.yaml", DESCRIPTOR_WITH_BOTH, &["1:1: this descriptor has another version", "3:20: `command` has the placeholder `{rot}`", "3:36: `command` has the placeholder `{sockt}`", "4:8: `env` has the placeholder `{nod}`", "5:8: unknown word `ownn`", "6:1: a poll has"], "write `descriptor_version: 1`")]
 #[case::descriptor("m.yaml", DESCRIPTOR_WITH_A_CONSEQUENCE, &["4:1: unknown key `spekas`", "6:22: unknown key `sais`", "7:7: `up` has no group `verdict`", "8:1: `vendors` names nobody"], "did you mean `says`?")]
+#[case::descriptor("m.yaml", DESCRIPTOR_OF_SEVERAL_PROTOCOLS, &["5:26: `drained_by` is for", "6:27: `schedule` has a phase", "7:1: `lines` is for", "8:13: `like` names `nofile.yaml`", "9:11: a limit", "9:25: a limit", "10:1: `Bar` is no check", "10:1: `Foo` is no check"], "write `actions: slurm`")]
+#[case::descriptor("m.yaml", DESCRIPTOR_WITH_LOOPS, &["6:7: a loop names a check", "6:7: two loops run the same check", "6:46: a poll has", "7:7: a loop has no checks", "8:10: `binds` has a path at which", "8:25: `binds` names something"], "name each check in one loop")]
+#[case::descriptor("m.yaml", DESCRIPTOR_WITH_RULES, &["5:15: `nofile.yaml` cannot be read", "5:35: `prometheus` has an interval of 0", "5:56: `prometheus` has a `scrape_timeout`", "6:11: `B` does not state", "6:18: `C` does not state"], "write the path of a rule file")]
+#[case::mix("mix.yaml", MIX_WITH_INFINITY, &["3:3: `-3` is no number", "4:3: unknown word `poling`", "5:3: `inf` is no number"], "did you mean `polling`?")]
+#[case::settings("nicdrill.toml", SETTINGS_OF_OTHER_KINDS, &["1:11: invalid type: integer", "2:7: invalid type: integer", "3:13: `nosuch` cannot be read", "4:13: `none` cannot be read", "6:8: invalid value '0'", "7:10: "], "hint: ")]
 #[case::needs("n.yaml", NEEDS_WITH_BOTH, &["1:1: these needs have another version", "3:11: unknown key `notced`", "4:3: `reboot` is an episode"], "did you mean `noticed`?")]
 #[case::needs("n.yaml", NEEDS, &["3:20: invalid time `5s`", "4:3: unknown word `rebot`"], "did you mean `reboot`?")]
 #[case::needs("n.yaml", NEEDS_THAT_CANNOT_BE, &["3:3: nothing about `down`", "4:3: there is no counter"], "did you mean `counter.symbol_error`?")]
@@ -383,6 +435,25 @@ shard = \"1/3\"
     for (told, expected) in told.iter().zip(expected) {
         assert!(told[13..].starts_with(expected), "{told} is not {expected}");
     }
+}
+
+#[test]
+fn what_a_profile_as_a_whole_is_refused_for_is_told() {
+    let scratch = Scratch::new();
+    scratch.file(
+        "m.yaml",
+        "descriptor_version: 1\nname: mine\ncommand: [ ./mine ]\n",
+    );
+    let text = "[profile.p]\narm = \"memory\"\nmonitor = \"m.yaml\"\n[profile.q]\nbudget = \"1s\"\nshard = \"1/2\"\nrepeat = 2\n";
+    scratch.file("nicdrill.toml", text);
+    let ran = scratch.run(&["check", "nicdrill.toml"]);
+    for told in [
+        "nicdrill.toml:1:10: `mine` cannot be played in memory",
+        "nicdrill.toml:4:10: the argument '--budget <TIME>' cannot be used with: --",
+    ] {
+        assert!(ran.out.contains(told), "{ran}");
+    }
+    assert!(ran.out.ends_with(": 2 mistakes\n"), "{ran}");
 }
 
 #[test]

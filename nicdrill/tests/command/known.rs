@@ -193,6 +193,14 @@ fn what_is_accepted_is_known_in_the_next_run() {
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.err.contains("nothing to accept"), "{ran}");
     assert_eq!(scratch.text("known.toml"), before);
+    assert!(ran.err.contains("is known already"), "{ran}");
+    // A finding that is known can be accepted in another file.
+    let ran = scratch.run(&["accept", "--reason", "r", "--known", "other.toml", "--yes"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(
+        scratch.text("other.toml").contains("reason = \"r\""),
+        "{ran}"
+    );
 }
 
 #[rstest]

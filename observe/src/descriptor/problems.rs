@@ -1,22 +1,7 @@
 //! What is wrong with a descriptor that can be read. Start at [`Descriptor::problems`].
 
-use std::collections::BTreeSet;
-
 use super::{ClockKind, Descriptor};
 use crate::{Lines, PLACEHOLDERS, Problem, filling, isolation, loops, toml_tables};
-
-/// The keys that say how a monitor speaks: what is wrong with one of them depends on the others.
-const SPEECH: [&str; 9] = [
-    "speaks",
-    "lines",
-    "exit_code",
-    "textfile",
-    "scrape",
-    "http_json",
-    "prometheus",
-    "alerts",
-    "schedule",
-];
 
 impl Descriptor {
     /// The invalid values of this descriptor, by version 1 of the format: of each key, or part of it, the first one.
@@ -47,9 +32,6 @@ impl Descriptor {
             )
             .beside(&["command"])
         });
-        let of_speech = self.speech_problem();
-        let of_speech =
-            of_speech.map(|(key, what, hint)| Problem::at([key], what, hint).beside(&SPEECH));
         let of_lines = self.lines.iter().flat_map(Lines::problems);
         let words = || {
             let words = self.command.iter().chain(&self.patient);
@@ -60,12 +42,12 @@ impl Descriptor {
         let of_promises = self.promises.problems().into_iter();
         let mut problems: Vec<Problem> = another_version.into_iter().chain(no_program).collect();
         problems.extend(played_for_another);
-        problems.extend(of_speech);
+        problems.extend(self.speech_problems());
         problems.extend(of_lines);
         problems.extend(self.unknown_placeholders());
         problems.extend(self.of_its_files());
         problems.extend(self.of_its_binds());
-        problems.extend(isolation::problem(
+        problems.extend(isolation::problems(
             self.confine,
             &self.writable,
             &self.limits,
@@ -107,34 +89,35 @@ impl Descriptor {
         problems
     }
 
-    fn of_its_binds(&self) -> Option<Problem> {
-        let problem =
-            |what: &'static str, hint: &'static str| Some(Problem::at(["binds"], what, hint));
+    /// The paths at which it finds parts of the tree, each with the first mistake.
+    fn of_its_binds(&self) -> Vec<Problem> {
         let from_tree = |from: &str| from == "{root}" || from.starts_with("{root}/");
-        let of_tree = |from: &String| from_tree(from) && is_plain(from);
-        if !self.binds.values().all(of_tree) {
-            return problem(
-                "`binds` names something that is not in the tree",
-                "write `{root}/…`, the path of a file or folder in the tree, without `..`",
-            );
-        }
         // `/proc/net` leads to `/proc/self/net`, whose entries the kernel revalidates at each lookup, so that a
         // mount on one is gone at the next (`proc_net_d_revalidate`, `fs/proc/proc_net.c`).
-        let is_lost = |at: &String| at == "/proc/net" || at.starts_with("/proc/net/");
-        if self.binds.keys().any(is_lost) {
-            return problem(
-                "`binds` has a path below `/proc/net`, where a mount does not stay",
-                "write `root: /`, or give the program another path by `command`, `env` or `config`",
-            );
-        }
-        let on_host = |at: &String| at.len() > 1 && at.starts_with('/') && is_plain(at);
-        if !self.binds.keys().all(on_host) {
-            return problem(
-                "`binds` has a path at which nothing can be put",
-                "write absolute paths other than `/`, without `..`",
-            );
-        }
-        None
+        let is_lost = |at: &str| at == "/proc/net" || at.starts_with("/proc/net/");
+        let on_host = |at: &str| at.len() > 1 && at.starts_with('/') && is_plain(at);
+        let problems = self.binds.iter().filter_map(|(at, from)| {
+            let (what, hint) = if !from_tree(from) || !is_plain(from) {
+                (
+                    "`binds` names something that is not in the tree",
+                    "write `{root}/…`, the path of a file or folder in the tree, without `..`",
+                )
+            } else if is_lost(at) {
+                (
+                    "`binds` has a path below `/proc/net`, where a mount does not stay",
+                    "write `root: /`, or give the program another path by `command`, `env` or `config`",
+                )
+            } else if !on_host(at) {
+                (
+                    "`binds` has a path at which nothing can be put",
+                    "write absolute paths other than `/`, without `..`",
+                )
+            } else {
+                return None;
+            };
+            Some(Problem::at(["binds", at], what, hint))
+        });
+        problems.collect()
     }
 
     /// Its listings and loops, its checks, and whose cards it monitors.
@@ -147,24 +130,23 @@ impl Descriptor {
                 "write 1 or more",
             ));
         }
-        if let Some((what, hint)) = loops::problem(&self.loops) {
-            problems.push(Problem::at(["loops"], what, hint));
-        } else if !self.loops.is_empty() && (self.concurrent || self.listings_per_poll != 1) {
+        problems.extend(loops::problems(&self.loops));
+        if !self.loops.is_empty() && (self.concurrent || self.listings_per_poll != 1) {
             problems.push(Problem::at(
                 ["loops"],
                 "`loops` cannot be combined with `concurrent` or `listings_per_poll`",
                 "write the number of listings into each loop",
             ));
         }
-        let mut checks = self.checks.iter();
-        if let Some(unknown) = checks.find(|name| proto::Check::parse(name).is_none()) {
-            let names: Vec<&str> = proto::Check::ALL.iter().map(|check| check.name()).collect();
-            problems.push(Problem::at(
+        let names: Vec<&str> = proto::Check::ALL.iter().map(|check| check.name()).collect();
+        let unknown = (self.checks.iter()).filter(|name| proto::Check::parse(name).is_none());
+        problems.extend(unknown.map(|unknown| {
+            Problem::at(
                 ["checks"],
                 format!("`{unknown}` is no check of the documents"),
                 format!("the checks are {}", names.join(", ")),
-            ));
-        }
+            )
+        }));
         if self.vendors.is_empty() {
             problems.push(Problem::at(
                 ["vendors"],
@@ -178,15 +160,16 @@ impl Descriptor {
     /// The placeholders that have no value: of each text the first one.
     fn unknown_placeholders(&self) -> Vec<Problem> {
         let texts = self.texts_with_placeholders();
-        let unknown = texts.filter_map(|(key, text)| Some((key, filling::unknown(text)?)));
-        let unknown: BTreeSet<(&str, &str)> = unknown.collect();
+        let unknown = texts.filter_map(|(keys, text)| Some((keys, filling::unknown(text)?)));
         let known = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(" ");
-        let problems = unknown.into_iter().map(|(key, name)| {
-            Problem::at(
-                [key],
-                format!("`{key}` has the placeholder `{{{name}}}`, which does not exist"),
-                format!("the placeholders are {known}; `{{{{{name}}}}}` stands for `{{{name}}}`"),
-            )
+        let problems = unknown.map(|(keys, name)| {
+            let what = format!(
+                "`{}` has the placeholder `{{{name}}}`, which does not exist",
+                keys[0]
+            );
+            let hint =
+                format!("the placeholders are {known}; `{{{{{name}}}}}` stands for `{{{name}}}`");
+            Problem::at(keys, what, hint)
         });
         problems.collect()
     }

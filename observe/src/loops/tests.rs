@@ -1,6 +1,6 @@
 //! Loops of descriptors: what is refused, and what is expected of them in a scenario.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use super::*;
 
@@ -19,6 +19,14 @@ fn of(checks: &[&str]) -> Loop {
         interval: None,
         real_interval: None,
         switch: None,
+    }
+}
+
+/// What is wrong with loops, the first of it.
+fn refused(loops: &[Loop]) -> Option<&'static str> {
+    match problems(loops).into_iter().next()?.what {
+        Cow::Borrowed(what) => Some(what),
+        Cow::Owned(what) => panic!("{what} is put together"),
     }
 }
 
@@ -70,7 +78,6 @@ fn an_interval_is_counted_in_ticks_of_the_story() {
 
 #[test]
 fn loops_that_read_the_same_files_are_refused() {
-    let refused = |loops: &[Loop]| problem(loops).map(|(what, _)| what);
     assert_eq!(refused(&two_loops().loops), None);
     assert_eq!(
         refused(&[of(&[IB_STATE]), of(&[CHAR_DEVICES]), of(&[IB_COUNTERS])]),
@@ -105,7 +112,7 @@ fn loops_that_read_the_same_files_are_refused() {
 #[test]
 fn a_story_whose_checks_make_two_loops_alike_is_not_applicable() {
     let by_layer = monitor(vec![of(&[IB_STATE, CHAR_DEVICES]), of(&[ETH_STATE])]);
-    assert_eq!(problem(&by_layer.loops), None);
+    assert_eq!(problems(&by_layer.loops), []);
     assert_eq!(
         by_layer.unattributable(&[IB_STATE, CHAR_DEVICES, ETH_STATE], TICK),
         None
@@ -173,11 +180,10 @@ fn two_loops_with_a_real_interval_are_refused() {
         switch: None,
         ..of(checks)
     };
-    let found = |loops: &[Loop]| problem(loops).map(|(what, _)| what);
     let one = [paced(&[IB_STATE]), of(&[IB_COUNTERS])];
-    assert_eq!(found(&one), None);
+    assert_eq!(refused(&one), None);
     let two = [paced(&[IB_STATE]), paced(&[IB_COUNTERS])];
-    assert!(found(&two).is_some_and(|what| what.starts_with("two loops have a `real_interval`")));
+    assert!(refused(&two).is_some_and(|what| what.starts_with("two loops have a `real_interval`")));
 }
 
 /// A loop is expected where its switch is on: by the story's lines, else by the default ones.
