@@ -194,9 +194,10 @@ impl Settings {
     }
 }
 
-/// What is right in the text of such a file, and every mistake in it; `file` is the name that they carry.
+/// What is right in the text of such a file, and every mistake in it, in its order; `file` is the name that they carry.
 pub(crate) fn read_every(file: &str, text: &str) -> (Settings, Vec<Mistake>) {
-    let (settings, slips) = Settings::read_every(text);
+    let (settings, mut slips) = Settings::read_every(text);
+    slips.sort_by_key(|slip| slip.place);
     let mistakes = slips.into_iter().map(|slip| slip.mistake(file));
     (settings, mistakes.collect())
 }
