@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 /// The error of an invalid value in a text, with its place.
 pub(crate) fn located(file: &str, text: &str, problem: Problem) -> YamlError {
-    let root = yaml::read::<Node>(file, text).unwrap_or_default();
+    let root = yaml::tree(file, text).unwrap_or_default();
     within(&root, file, text, problem)
 }
 

@@ -136,6 +136,18 @@ pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, YamlError>
         .map_err(|error| rendered(file, text, &error))
 }
 
+/// Reads one YAML document as a tree, in which a number may also be infinite or none (`.inf`, `.nan`): where such a number
+/// may stand, types say.
+///
+/// # Errors
+/// As those of [`read`].
+pub fn tree(file: &str, text: &str) -> Result<Node, YamlError> {
+    within_size(file, text)?;
+    let mut options = options();
+    options.non_finite_float_policy = NonFiniteFloatPolicy::PassThrough;
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| rendered(file, text, &error))
+}
+
 /// Reads one YAML document although keys in it stand twice, with the mistakes that they are, in the order of the text;
 /// `None` if none does, or something else is wrong. It is for further errors only: of two values neither is the right
 /// one.
@@ -203,7 +215,6 @@ fn options() -> Options {
         merge_keys: MergeKeyPolicy::Error,
         strict_booleans: true,
         require_indent: RequireIndent::Unchecked,
-        non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
         with_snippet: false,
     }
 }

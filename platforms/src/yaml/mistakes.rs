@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::de::DeserializeOwned;
 
-use super::{Node, Place, Value, YamlError, nearest, read, read_despite_twins};
+use super::{Node, Place, Value, YamlError, nearest, read, read_despite_twins, tree};
 
 /// The largest number of mistakes that are told of one text. Chosen: more are read by nobody.
 const MISTAKES_MAX: usize = 50;
@@ -67,7 +67,7 @@ pub fn salvage<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Box<Sal
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
-    let (root, twins) = match read::<Node>(file, text) {
+    let (root, twins) = match tree(file, text) {
         Ok(root) => (root, Vec::new()),
         Err(_) => match read_despite_twins(file, text) {
             Some((root, twins)) => (root, twins),
