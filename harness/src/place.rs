@@ -7,8 +7,12 @@ use serde::de::DeserializeOwned;
 
 /// The error of an invalid value in a text, with its place.
 pub(crate) fn located(file: &str, text: &str, problem: Problem) -> YamlError {
-    let root = yaml::tree(file, text).unwrap_or_default();
-    within(&root, file, text, problem)
+    within(&tree(file, text), file, text, problem)
+}
+
+/// The tree of a text that was read already.
+fn tree(file: &str, text: &str) -> Node {
+    yaml::tree(file, text).unwrap_or_default()
 }
 
 /// Every mistake of a text: of its words, and of the values of a `T`. Where words are wrong, the values without them are
@@ -20,9 +24,14 @@ pub(crate) fn every<T: DeserializeOwned>(
 ) -> Vec<YamlError> {
     let salvage = match yaml::salvage::<T>(file, text) {
         Ok(value) => {
-            let problems = problems(&value).into_iter();
+            let problems = problems(&value);
+            if problems.is_empty() {
+                return Vec::new();
+            }
+            let root = tree(file, text);
+            let problems = problems.into_iter();
             return problems
-                .map(|problem| located(file, text, problem))
+                .map(|problem| within(&root, file, text, problem))
                 .collect();
         }
         Err(salvage) => *salvage,

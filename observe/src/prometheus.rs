@@ -84,7 +84,7 @@ impl Prometheus {
         self.instance.replace("{node}", node)
     }
 
-    /// What is wrong with it; the keys are its own.
+    /// What is wrong with it.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let zero = |key: &'static str, span: Span| {
             let what = format!("`prometheus` has an interval of 0: `{key}`");

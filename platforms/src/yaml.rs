@@ -131,9 +131,7 @@ impl YamlError {
 /// # Errors
 /// A [`YamlError`] if the text is not YAML, is not a `T`, has a duplicate key, or exceeds a limit.
 pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, YamlError> {
-    within_size(file, text)?;
-    serde_saphyr::from_str_with_options(text, options())
-        .map_err(|error| rendered(file, text, &error))
+    read_by(file, text, options())
 }
 
 /// Reads one YAML document as a tree, in which a number may also be infinite or none (`.inf`, `.nan`): where such a number
@@ -142,9 +140,13 @@ pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, YamlError>
 /// # Errors
 /// As those of [`read`].
 pub fn tree(file: &str, text: &str) -> Result<Node, YamlError> {
-    within_size(file, text)?;
     let mut options = options();
     options.non_finite_float_policy = NonFiniteFloatPolicy::PassThrough;
+    read_by(file, text, options)
+}
+
+fn read_by<T: DeserializeOwned>(file: &str, text: &str, options: Options) -> Result<T, YamlError> {
+    within_size(file, text)?;
     serde_saphyr::from_str_with_options(text, options).map_err(|error| rendered(file, text, &error))
 }
 

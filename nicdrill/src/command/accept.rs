@@ -44,10 +44,11 @@ pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
     may_expire(arguments.expires.as_deref())?;
     let findings = RunFolder::baseline(&out).map_err(Stop::input)?;
     every_id_is_known(&arguments.ids, &findings, &known)?;
+    let has_findings = !findings.ids.is_empty();
     let found = found(findings, arguments, &known);
     note_what_was_not_reached(&out);
     if found.is_empty() {
-        log(nothing(&out)?);
+        log(nothing(&out, has_findings));
         return Ok(ExitCode::Success);
     }
     let text = entries(&found, arguments);
@@ -80,15 +81,14 @@ pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
 }
 
 /// Why there is nothing to accept.
-fn nothing(out: &Path) -> Result<&'static str, Stop> {
-    let findings = RunFolder::baseline(out).map_err(Stop::input)?;
-    Ok(if !findings.ids.is_empty() {
+fn nothing(out: &Path, has_findings: bool) -> &'static str {
+    if has_findings {
         "nothing to accept: every finding of the last run that was asked for is known already"
     } else if out.join("probe").is_dir() {
         "nothing to accept: the last run stopped before its first drill"
     } else {
         "nothing to accept: the last run had no finding"
-    })
+    }
 }
 
 /// Whether a day is one on which something can be accepted: today or later.
