@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeSet, iter::Peekable, str::Chars};
 
-use crate::firing::Labels;
+use crate::{duration::milliseconds, firing::Labels};
 
 /// The result of an expression at a time.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,31 +65,6 @@ fn question(text: &str) -> Option<(String, u64)> {
     let rest: String = letters.collect();
     let time = rest.trim_start_matches(',').trim().strip_prefix("time:")?;
     Some((expression, milliseconds(time.trim().trim_end_matches(','))?))
-}
-
-/// A time of Prometheus, such as `1d2h3m4s5ms`, in milliseconds.
-fn milliseconds(text: &str) -> Option<u64> {
-    let mut rest = text;
-    let mut sum = 0_u64;
-    while !rest.is_empty() {
-        let digits = rest.find(|letter: char| !letter.is_ascii_digit())?;
-        let (number, after) = rest.split_at(digits);
-        let letters = after.find(|letter: char| letter.is_ascii_digit());
-        let (unit, after) = after.split_at(letters.unwrap_or(after.len()));
-        let unit = match unit {
-            "ms" => 1,
-            "s" => 1000,
-            "m" => 60_000,
-            "h" => 3_600_000,
-            "d" => 86_400_000,
-            "w" => 604_800_000,
-            "y" => 31_536_000_000,
-            _ => return None,
-        };
-        sum = sum.checked_add(number.parse::<u64>().ok()?.checked_mul(unit)?)?;
-        rest = after;
-    }
-    (!text.is_empty()).then_some(sum)
 }
 
 /// `{a="b"} 1E+00, {a="c"} 2E+00`, or `nil`.
@@ -240,14 +215,6 @@ mod tests {
         assert!(results("  expr: \"a\", time: 1s,\n").is_err());
         assert!(results("  expr: \"a\", time: soon,\n").is_err());
         assert!(results("  got: {} 1\n").is_err());
-    }
-
-    #[test]
-    fn times_have_every_unit() {
-        assert_eq!(milliseconds("0s"), Some(0));
-        assert_eq!(milliseconds("1d2h3m4s5ms"), Some(93_784_005));
-        assert_eq!(milliseconds("1x"), None);
-        assert_eq!(milliseconds("s"), None);
     }
 
     proptest! {

@@ -6,12 +6,14 @@
 //! promtool is left out, and so is PromQL itself, of which only the words are known. Start at [`TestFile`].
 
 mod answer;
+mod duration;
 mod export;
 mod firing;
 mod grid;
 mod history;
 mod rule_file;
 mod statements;
+mod syntax;
 mod test_file;
 mod words;
 
@@ -21,4 +23,5 @@ pub use grid::Instants;
 pub use history::{History, Target};
 pub use rule_file::{Group, Rule, RuleFile};
 pub use statements::{Statement, Unnamed, statements};
+pub use syntax::Syntax;
 pub use test_file::{TestCase, TestFile};

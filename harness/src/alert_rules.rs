@@ -4,25 +4,19 @@
 //! What the engine is given and what its answer means is the crate `alerts`; this starts `promtool`. Start at
 //! [`observe_alerts`].
 
-use std::{
-    collections::BTreeMap,
-    fs, io,
-    num::NonZeroUsize,
-    process::{Command, Stdio},
-    sync::Arc,
-    thread,
-};
+mod promtool;
+
+use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc, thread};
 
 use alerts::{
-    Firing, History, Instants, RuleFile, Statement, TestCase, TestFile, Unnamed, statements,
+    Firing, History, Instants, RuleFile, Statement, Syntax, TestCase, TestFile, Unnamed, statements,
 };
-use observe::{Call, Descriptor, MonitorTick, Prometheus, Recording, Span, Tick};
+use observe::{Call, Descriptor, MonitorTick, Problem, Prometheus, Recording, Span, Tick};
 use platforms::yaml::{self, YamlError};
 
 use crate::place;
 
-/// The program, of the Debian package `prometheus`.
-pub const PROMTOOL: &str = "promtool";
+pub use self::promtool::PROMTOOL;
 
 /// How many drills are evaluated by one start of promtool. Chosen: the start (50 ms) is small beside so many.
 const BATCH: usize = 32;
@@ -52,11 +46,37 @@ pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile,
     }
 }
 
-/// Every mistake of a text that is to be a rule file, with its place; none if [`read`] reads it. Groups that state no
-/// interval are evaluated once in `every`.
+/// Every mistake of a text that is to be a rule file, with its place; none if [`read`] reads it and promtool refuses none
+/// of its rules. Groups that state no interval are evaluated once in `every`. With the mistakes, why promtool could not be
+/// asked about the expressions, if it could not.
 #[must_use]
-pub fn mistakes(file: &str, text: &str, every: Span) -> Vec<YamlError> {
-    place::every(file, text, |rules: &RuleFile| rules.problems(every))
+pub fn mistakes(file: &str, text: &str, every: Span) -> (Vec<YamlError>, Option<String>) {
+    let mut unasked = None;
+    let mistakes = place::every(file, text, |rules: &RuleFile| {
+        let mut problems = rules.problems(every);
+        match refused(rules) {
+            Ok(refused) => problems.extend(refused),
+            Err(why) => unasked = Some(why),
+        }
+        problems
+    });
+    (mistakes, unasked)
+}
+
+/// What promtool refuses of the rules of a file, each by itself.
+fn refused(rules: &RuleFile) -> Result<Vec<Problem>, String> {
+    let syntax = Syntax::of(rules);
+    if syntax.is_empty() {
+        return Ok(Vec::new());
+    }
+    let files = [("rules.json", &syntax.text())];
+    let answer = promtool::run(&["check", "rules", "rules.json"], &files)?;
+    let problems = match answer.is_success {
+        true => Ok(Vec::new()),
+        false => syntax.problems(&answer.said),
+    };
+    problems
+        .map_err(|what| format!("what `{PROMTOOL} check rules` answered cannot be used: {what}"))
 }
 
 /// The rules of a descriptor that speaks by them.
@@ -284,26 +304,10 @@ fn batch(
         .collect())
 }
 
-/// What promtool answers to a file.
+/// What promtool answers to a file. The exit code is 1 by design: nothing is expected of what is asked.
 fn answer(file: &TestFile) -> Result<String, String> {
-    let cannot =
-        |error: io::Error| format!("the files for `{PROMTOOL}` cannot be written: {error}");
-    let folder = tempfile::tempdir().map_err(cannot)?;
-    fs::write(folder.path().join("rules.json"), &file.rules).map_err(cannot)?;
-    fs::write(folder.path().join("tests.json"), &file.tests).map_err(cannot)?;
-    let mut command = Command::new(PROMTOOL);
-    let command = command.args(["test", "rules", "tests.json"]);
-    let command = command
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null());
-    // The exit code is 1 by design: nothing is expected of what is asked.
-    let output = command.output().map_err(|error| {
-        format!(
-            "`{PROMTOOL}` cannot be started: {error}\nhint: it is in Debian's package `prometheus`"
-        )
-    })?;
-    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+    let files = [("rules.json", &file.rules), ("tests.json", &file.tests)];
+    Ok(promtool::run(&["test", "rules", "tests.json"], &files)?.said)
 }
 
 #[cfg(test)]

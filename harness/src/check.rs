@@ -99,8 +99,12 @@ pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, Rea
     let (library, of_suite) = library(&files, beside, machines.platforms);
     mistakes.extend(of_suite);
     mistakes.extend(unresolved(&library));
+    let mut unlooked: BTreeSet<String> = BTreeSet::new();
     for file in &files {
-        mistakes.extend(of_file(file, &library, beside));
+        let (of_it, why_not) = of_file(file, &library, beside);
+        mistakes.extend(of_it);
+        let warning = |why| format!("expressions of alert rules were not looked at: {why}");
+        unlooked.extend(why_not.map(warning));
     }
     let order = |mistake: &Mistake| files.iter().position(|file| file.name == mistake.file);
     mistakes.retain(|mistake| order(mistake).is_some());
@@ -116,7 +120,7 @@ pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, Rea
     let warnings =
         warnings.filter(|warning| files.iter().any(|it| it.name == warning.first().file));
     Ok(Checked {
-        warnings: warnings.map(ToString::to_string).collect(),
+        warnings: warnings.map(ToString::to_string).chain(unlooked).collect(),
         files,
         mistakes,
     })
@@ -322,12 +326,17 @@ fn fits_nowhere(file: &str, reason: &str, count: usize) -> Mistake {
     Mistake::new(file, Some(place), what)
 }
 
-/// The mistakes of a file of another kind.
-fn of_file(file: &Source, library: &Library, beside: &Surroundings<'_>) -> Vec<Mistake> {
+/// The mistakes of a file of another kind, and why the expressions of its alert rules could not be looked at.
+fn of_file(
+    file: &Source,
+    library: &Library,
+    beside: &Surroundings<'_>,
+) -> (Vec<Mistake>, Option<String>) {
     let Source { name, text, .. } = file;
     let Some(kind) = file.kind else {
-        return Vec::new();
+        return (Vec::new(), None);
     };
+    let mut unlooked = None;
     let yaml = match kind {
         FileKind::Scenario | FileKind::World | FileKind::Platform | FileKind::Driver => Vec::new(),
         FileKind::Descriptor => {
@@ -338,44 +347,55 @@ fn of_file(file: &Source, library: &Library, beside: &Surroundings<'_>) -> Vec<M
             mistakes
         }
         FileKind::Needs => needs::mistakes(name, text, Some(library)),
-        FileKind::Mix => mix::mistakes(name, text),
-        FileKind::AlertRules => alert_rules::mistakes(name, text, evaluation_interval()),
+        FileKind::Mix => mix::mistakes(name, text, Some(library)),
+        FileKind::AlertRules => {
+            let (mistakes, why_not) = alert_rules::mistakes(name, text, evaluation_interval());
+            unlooked = why_not;
+            mistakes
+        }
         FileKind::ClusterRules => {
             let mistakes = read_every(name, text).err().unwrap_or_default();
-            return mistakes.iter().map(Mistake::of_rules).collect();
+            return (mistakes.iter().map(Mistake::of_rules).collect(), None);
         }
         FileKind::Cabling => {
             let mistake = read_cabling(name, text).err();
-            return mistake.iter().map(Mistake::of_rules).collect();
+            return (mistake.iter().map(Mistake::of_rules).collect(), None);
         }
         FileKind::Known => {
             let mistake = KnownDeviations::read(name, text).err();
-            return mistake.iter().map(Mistake::of_known).collect();
+            return (mistake.iter().map(Mistake::of_known).collect(), None);
         }
-        FileKind::Settings => return (beside.settings)(name, text),
+        FileKind::Settings => return ((beside.settings)(name, text), None),
     };
-    yaml.iter().map(Mistake::from).collect()
+    (yaml.iter().map(Mistake::from).collect(), unlooked)
 }
 
-/// The mistakes in the alert rules that a descriptor names.
-fn of_its_rules(name: &str, library: &Library) -> Vec<Mistake> {
+/// The mistakes in the alert rules that a descriptor names, and why their expressions could not be looked at.
+fn of_its_rules(name: &str, library: &Library) -> (Vec<Mistake>, Option<String>) {
     let is_file = Path::new(name).is_file();
-    let is_read = is_file && [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
-    let error = is_read.then(|| read_monitor(name, library).err()).flatten();
-    let inner = |error: &dyn Display| Mistake::new(name, None, format_args!("{name}: {error}"));
-    match error {
-        None => Vec::new(),
-        Some(ReadError::Descriptor(error)) if error.file == *name => vec![Mistake::from(&error)],
-        Some(ReadError::Descriptor(error)) => {
-            let text = text_of(Path::new(&error.file)).unwrap_or_default();
-            let every = alert_rules::mistakes(&error.file, &text, evaluation_interval());
-            match every.is_empty() {
-                true => vec![inner(&error)],
-                false => every.iter().map(|error| inner(error)).collect(),
-            }
-        }
-        Some(error) => vec![inner(&error)],
+    let is_yaml = [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
+    if !is_file || !is_yaml {
+        return (Vec::new(), None);
     }
+    let inner = |error: &dyn Display| Mistake::new(name, None, format_args!("{name}: {error}"));
+    let (file, text, refused) = match read_monitor(name, library) {
+        Ok(descriptor) => match descriptor.prometheus {
+            Some(prometheus) => (prometheus.rules, prometheus.rules_text, None),
+            None => return (Vec::new(), None),
+        },
+        Err(ReadError::Descriptor(error)) if error.file != *name => {
+            let text = text_of(Path::new(&error.file)).unwrap_or_default();
+            (error.file.clone(), text, Some(inner(&error)))
+        }
+        Err(ReadError::Descriptor(error)) => return (vec![Mistake::from(&error)], None),
+        Err(error) => return (vec![inner(&error)], None),
+    };
+    let (every, unlooked) = alert_rules::mistakes(&file, &text, evaluation_interval());
+    let mut mistakes: Vec<Mistake> = every.iter().map(|error| inner(error)).collect();
+    if mistakes.is_empty() {
+        mistakes.extend(refused);
+    }
+    (mistakes, unlooked)
 }
 
 fn evaluation_interval() -> Span {

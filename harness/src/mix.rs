@@ -1,9 +1,9 @@
 //! Files with how often things happen at a site. The content is defined by [`Mix`]. Start at [`read`].
 
-use observe::Mix;
+use observe::{Mix, Problem};
 use platforms::yaml::{self, YamlError};
 
-use crate::place;
+use crate::{counter_names, place, read_files::Library};
 
 /// A mix, and the file that it comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,13 +14,14 @@ pub struct SiteMix {
     pub mix: Mix,
 }
 
-/// Reads a mix. `file` is the name that errors carry.
+/// Reads a mix. `file` is the name that errors carry, and `library` has the drivers and scenarios of the run, by which
+/// counters are known; without it only the shipped drivers count.
 ///
 /// # Errors
 /// If the text is no mix of version 1, with the place of the mistake.
-pub fn read(file: &str, text: &str) -> Result<SiteMix, YamlError> {
+pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteMix, YamlError> {
     let mix: Mix = yaml::read(file, text)?;
-    match mix.problems().into_iter().next() {
+    match problems(&mix, library).into_iter().next() {
         Some(problem) => Err(place::located(file, text, problem)),
         None => Ok(SiteMix {
             file: file.to_owned(),
@@ -31,8 +32,18 @@ pub fn read(file: &str, text: &str) -> Result<SiteMix, YamlError> {
 
 /// Every mistake of a text that is to be a mix, with its place; none if [`read`] reads it.
 #[must_use]
-pub fn mistakes(file: &str, text: &str) -> Vec<YamlError> {
-    place::every(file, text, Mix::problems)
+pub fn mistakes(file: &str, text: &str, library: Option<&Library>) -> Vec<YamlError> {
+    place::every(file, text, |mix| problems(mix, library))
+}
+
+/// What is wrong with a mix that can be read.
+fn problems(mix: &Mix, library: Option<&Library>) -> Vec<Problem> {
+    let kinds = mix.per_1000_nodes_and_month.keys();
+    let counters = counter_names::unknown(kinds, library, "").into_iter();
+    let counters = counters.map(|(kind, what, hint)| {
+        Problem::at(["per_1000_nodes_and_month", &kind.to_string()], what, hint)
+    });
+    mix.problems().into_iter().chain(counters).collect()
 }
 
 #[cfg(test)]
@@ -41,14 +52,14 @@ mod tests {
 
     #[test]
     fn the_example_of_the_docs_is_read() {
-        let mix = read("mix.yaml", include_str!("../../docs/mix.yaml")).unwrap();
+        let mix = read("mix.yaml", include_str!("../../docs/mix.yaml"), None).unwrap();
         assert_eq!(mix.mix.mix_version, 1);
     }
 
     #[track_caller]
     fn check(more: &str, place: &str, words: &[&str]) {
         let text = format!("mix_version: 1\n{more}\n");
-        let error = read("m.yaml", &text).unwrap_err().to_string();
+        let error = read("m.yaml", &text, None).unwrap_err().to_string();
         assert!(error.starts_with(&format!("m.yaml:{place}: ")), "{error}");
         for word in words {
             assert!(error.contains(word), "{error}");
@@ -66,6 +77,11 @@ mod tests {
             "per_1000_nodes_and_month: { rebot: 2 }",
             "2:29",
             &["unknown word `rebot`"],
+        );
+        check(
+            "per_1000_nodes_and_month: { counter.symbol_eror: 2 }",
+            "2:29",
+            &["there is no counter", "`counter.symbol_error`"],
         );
         check("title: a", "2:1", &["per_1000_nodes_and_month"]);
         check("per_1000_nodes_and_month: {}", "2:1", &["nothing happens"]);

@@ -87,7 +87,7 @@ fn descriptors_survive() {
 fn what_a_site_writes_survives(#[case] text: &'static str) {
     check_texts(vec![text], |text| {
         drop(harness::needs::read("it.yaml", text, None));
-        drop(harness::mix::read("it.yaml", text));
+        drop(harness::mix::read("it.yaml", text, None));
     });
 }
 

@@ -99,6 +99,7 @@ impl Prometheus {
         };
         let (scrape, evaluation) = (self.scrape_interval, self.evaluation_interval);
         let timeout = self.scrape_timeout.filter(|timeout| *timeout > scrape);
+        let has_braces = self.instance_of("").contains(['{', '}']);
         let problems = [
             zero("scrape_interval", scrape),
             zero("evaluation_interval", evaluation),
@@ -109,6 +110,13 @@ impl Prometheus {
                 "evaluation",
             ),
             late("scrape_phase", self.scrape_phase, scrape, "scrape"),
+            has_braces.then(|| {
+                Problem::at(
+                    ["instance"],
+                    "`instance` of `prometheus` has a placeholder other than `{node}`",
+                    "write a text such as `{node}:9100`",
+                )
+            }),
             timeout.map(|_| {
                 Problem::at(
                     ["scrape_timeout"],

@@ -146,12 +146,16 @@ impl Promises {
 
     /// The rows that cannot be.
     pub(crate) fn problems(&self) -> Vec<Problem> {
-        let rows = self.rows.iter().filter_map(|(kind, row)| {
-            let Row::Says(says) = row else { return None };
-            let (key, what, hint) = misplaced::first(kind, says)?;
-            let what = format!("the row of `{kind}`: {what}");
-            let problem = Problem::at([key], what, hint);
-            Some(problem.below(["rows".to_owned(), kind.to_string()]))
+        let says = self.rows.iter().filter_map(|(kind, row)| match row {
+            Row::Says(says) => Some((kind, says)),
+            _ => None,
+        });
+        let rows = says.flat_map(|(kind, says)| {
+            misplaced::all(kind, says).map(move |(key, what, hint)| {
+                let what = format!("the row of `{kind}`: {what}");
+                let problem = Problem::at([key], what, hint);
+                problem.below(["rows".to_owned(), kind.to_string()])
+            })
         });
         rows.collect()
     }

@@ -78,6 +78,8 @@ impl Descriptor {
         problems.extend(self.alerts_without_rules());
         problems.extend(self.schedule.problems());
         problems.extend(self.unused_schedule());
+        problems.extend(self.unused_times());
+        problems.extend(self.pages_that_are_no_paths());
         problems
     }
 
@@ -141,6 +143,66 @@ impl Descriptor {
             );
         }
         None
+    }
+
+    /// The keys of its schedule that are for monitors of another pace.
+    fn unused_times(&self) -> Vec<Problem> {
+        let Schedule {
+            timeout,
+            kill_after,
+            on,
+            ..
+        } = &self.schedule;
+        let is = |pace: Pace| self.pace() == pace && self.prometheus.is_none();
+        let (is_run, is_asked) = (is(Pace::Runs), is(Pace::Asked));
+        let asked = "is for a page that is asked for";
+        let run = "is for a program that is run";
+        let keys = [
+            (
+                "timeout",
+                is_run && timeout.is_some(),
+                asked,
+                "write `kill_after`, or leave it out",
+            ),
+            (
+                "kill_after",
+                is_asked && kill_after.is_some(),
+                run,
+                "write `timeout`, or leave it out",
+            ),
+            ("on", is_asked && on.is_some(), run, "leave it out"),
+        ];
+        let unused = keys.into_iter().filter(|(_, is_unused, ..)| *is_unused);
+        let problems = unused.map(|(key, _, what, hint)| {
+            let problem = Problem::at([key], format!("`{key}` of `schedule` {what}"), hint);
+            let problem = problem.below(["schedule"]);
+            problem.beside(&["speaks", "textfile", "prometheus"])
+        });
+        problems.collect()
+    }
+
+    /// The pages that it is asked for whose paths do not begin with `/`.
+    fn pages_that_are_no_paths(&self) -> Vec<Problem> {
+        let scrape = self.scrape.as_ref().map(|page| page.path.as_str());
+        let json = self.http_json.as_ref().map(|page| page.path.as_str());
+        let rules = self.prometheus.as_ref().map(|page| page.path.as_str());
+        let metrics = self.metrics.as_ref().map(|page| page.path.as_str());
+        let pages = [
+            (vec!["scrape", "path"], scrape),
+            (vec!["http_json", "path"], json),
+            (vec!["prometheus", "path"], rules),
+            (vec!["metrics", "path"], metrics),
+            (vec!["healthz"], self.healthz.as_deref()),
+        ];
+        let paths = pages
+            .into_iter()
+            .filter_map(|(keys, path)| Some((keys, path?)));
+        let wrong = paths.filter(|(_, path)| !path.starts_with('/'));
+        let problems = wrong.map(|(keys, path)| {
+            let what = format!("`{path}` is no path of a page");
+            Problem::at(keys, what, format!("write `/{path}`"))
+        });
+        problems.collect()
     }
 
     fn alerts_without_rules(&self) -> Option<Problem> {

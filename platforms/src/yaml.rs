@@ -283,6 +283,10 @@ fn shape_hint(what: &str) -> Option<&'static str> {
         Some("write a text here; what begins with `{` or `[` needs quotes, such as `\"{root}\"`")
     } else if what.contains("expected sequence start") {
         Some("write a list here, such as `[ a, \"b {c}\" ]`")
+    } else if what.contains("expected mapping start") {
+        Some("write keys with values here, such as `{ a: 1, b: 2 }`")
+    } else if what.contains("invalid boolean") {
+        Some("write `true` or `false`")
     } else {
         None
     }

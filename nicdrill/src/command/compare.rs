@@ -32,7 +32,6 @@ use crate::{
 
 /// Plays the monitors and prints the table.
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<process::ExitCode, Stop> {
-    let mix = mix::read(arguments.mix.as_deref())?;
     let (monitors, what): (Vec<&String>, Vec<&String>) =
         arguments.what.iter().partition(|word| is_monitor(word));
     if monitors.is_empty() {
@@ -42,6 +41,7 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<process::ExitCode,
     let monitors = read(arguments, &monitors, &what)?;
     let needs = needs::read(Some(&arguments.needs), &monitors[0].library)?;
     let needs = needs.expect("needs were named");
+    let mix = mix::read(arguments.mix.as_deref(), &monitors[0].library)?;
     let sides: Vec<Compared<'_>> = monitors.iter().map(Side::compared).collect();
     let ask = ask(arguments, &what, &monitors)?;
     let is_sample = what.is_empty() && !arguments.full && arguments.filter.is_none();

@@ -66,6 +66,50 @@ fn checked(rules: &str, (tick, steps, until): (&str, &str, &str)) -> Ran {
     ran
 }
 
+/// The expressions of rules are Prometheus' own to judge: all that it refuses comes with its place, beside what else is wrong.
+#[test]
+fn every_expression_that_prometheus_refuses_is_told_by_check() {
+    if !has_programs() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.file(
+        "alerts.yaml",
+        "groups:\n- name: g\n  rules:\n  - { alert: A, expr: sum(up, for: soon }\n  - alert: B\n    expr: |\n      up ==\n        foo(0)\n\
+         \x20 - { alert: C, expr: up, annotations: { text: \"{{ nosuch }}\" } }\n  - { alert: D, expr: up == 0 }\n",
+    );
+    let ran = scratch.run(&["check", "alerts.yaml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    for told in [
+        "alerts.yaml:4:17: Prometheus refuses the expression: 1:",
+        "alerts.yaml:4:31: `soon` is no duration",
+        "alerts.yaml:6:5: Prometheus refuses the expression: 2:3: parse error: unknown function",
+        "hint: the place is line and column in the expression",
+        "alerts.yaml:9:5: Prometheus refuses the rule: annotation",
+        "4 mistakes",
+    ] {
+        assert!(ran.out.contains(told), "`{told}`: {ran}");
+    }
+    scratch.file("m.yaml", DESCRIPTOR);
+    let ran = scratch.run(&["check", "m.yaml"]);
+    assert!(ran.out.contains("m.yaml: alerts.yaml:4:17: "), "{ran}");
+}
+
+/// Without promtool the rest is checked, and what is not looked at is said.
+#[test]
+fn check_says_when_expressions_were_not_looked_at() {
+    let scratch = Scratch::new();
+    scratch.file("alerts.yaml", RULES);
+    let ran = scratch.run_with(&["check", "alerts.yaml"], &[("PATH", "/nowhere")]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(
+        ran.err.contains(
+            "expressions of alert rules were not looked at: `promtool` cannot be started"
+        ),
+        "{ran}"
+    );
+}
+
 /// The example's rules, one case each: without the rule, the fault is not noticed; with it, it is.
 #[rstest]
 #[case::state(

@@ -76,6 +76,16 @@ promises: { like: nofile.yaml }
 limits: { processes: 0, files: 1 }
 checks: [ Foo, Bar ]
 ";
+const DESCRIPTOR_WITH_PAGES: &str = "\
+descriptor_version: 1
+name: mine
+speaks: scrape
+command: [ ./mine ]
+healthz: healthz
+scrape: { path: metrics, metrics: [ { name: up, device: d, values: { 1: healthy, 0: fatal } } ] }
+schedule: { interval: 15s, kill_after: 5s, on: [ boot ] }
+promises: { rows: { polling: { known_by: name, back: whole } } }
+";
 const DESCRIPTOR_WITH_LOOPS: &str = "\
 descriptor_version: 1
 name: mine
@@ -124,9 +134,16 @@ const ALERTS: &str = "\
 groups:
 - name: ports
   interval: soon
+  fro: 1
   rules:
-  - { alert: A, expr: up == 0 }
+  - { alert: A, exp: up == 0 }
   - { expr: up == 0 }
+  - alert: B
+    expr: up == 0
+    for: 1 minute
+    labels: { severity: [ critical ] }
+  - { record: a:b, expr: up, for: 1m }
+- name: ports
 ";
 const RULES: &str = "\
 rules_version = 1
@@ -182,6 +199,7 @@ fn check(file: &str, text: &str) -> Ran {
 #[case::descriptor("m.yaml", DESCRIPTOR_WITH_BOTH, &["1:1: this descriptor has another version", "3:20: `command` has the placeholder `{rot}`", "3:36: `command` has the placeholder `{sockt}`", "4:8: `env` has the placeholder `{nod}`", "5:8: unknown word `ownn`", "6:1: a poll has"], "write `descriptor_version: 1`")]
 #[case::descriptor("m.yaml", DESCRIPTOR_WITH_A_CONSEQUENCE, &["4:1: unknown key `spekas`", "6:22: unknown key `sais`", "7:7: `up` has no group `verdict`", "8:1: `vendors` names nobody"], "did you mean `says`?")]
 #[case::descriptor("m.yaml", DESCRIPTOR_OF_SEVERAL_PROTOCOLS, &["5:26: `drained_by` is for", "6:27: `schedule` has a phase", "7:1: `lines` is for", "8:13: `like` names `nofile.yaml`", "9:11: a limit", "9:25: a limit", "10:1: `Bar` is no check", "10:1: `Foo` is no check"], "write `actions: slurm`")]
+#[case::descriptor("m.yaml", DESCRIPTOR_WITH_PAGES, &["5:1: `healthz` is no path", "6:11: `metrics` is no path", "7:28: `kill_after` of `schedule`", "7:44: `on` of `schedule`", "8:32: the row of `polling`: `known_by`", "8:48: the row of `polling`: `back`"], "write `timeout`, or leave it out")]
 #[case::descriptor("m.yaml", DESCRIPTOR_WITH_LOOPS, &["6:7: a loop names a check", "6:7: two loops run the same check", "6:46: a poll has", "7:7: a loop has no checks", "8:10: `binds` has a path at which", "8:25: `binds` names something"], "name each check in one loop")]
 #[case::descriptor("m.yaml", DESCRIPTOR_WITH_RULES, &["5:15: `nofile.yaml` cannot be read", "5:35: `prometheus` has an interval of 0", "5:56: `prometheus` has a `scrape_timeout`", "6:11: `B` does not state", "6:18: `C` does not state"], "write the path of a rule file")]
 #[case::mix("mix.yaml", MIX_WITH_INFINITY, &["3:3: `-3` is no number", "4:3: unknown word `poling`", "5:3: `inf` is no number"], "did you mean `polling`?")]
@@ -190,7 +208,7 @@ fn check(file: &str, text: &str) -> Ran {
 #[case::needs("n.yaml", NEEDS, &["3:20: invalid time `5s`", "4:3: unknown word `rebot`"], "did you mean `reboot`?")]
 #[case::needs("n.yaml", NEEDS_THAT_CANNOT_BE, &["3:3: nothing about `down`", "4:3: there is no counter"], "did you mean `counter.symbol_error`?")]
 #[case::mix("mix.yaml", MIX, &["3:3: `-2` is no number", "4:3: `-3` is no number"], "hint: write a number")]
-#[case::alert_rules("a.yaml", ALERTS, &["3:3: the group `ports` has the interval `soon`", "6:5: "], "hint: write either `alert:`")]
+#[case::alert_rules("a.yaml", ALERTS, &["3:3: the group `ports` has the interval `soon`", "4:3: unknown key `fro`", "6:17: unknown key `exp`", "7:5: ", "10:5: `1 minute` is no duration", "11:15: the value of `severity`", "12:30: the record `a:b` has `for`", "13:3: two groups have the name `ports`"], "did you mean `expr`?")]
 #[case::cluster_rules("r.toml", RULES, &["3:8: invalid name `a b`", "12:12: `group_by` is empty"], "hint: ")]
 #[case::cluster_rules("r.toml", RULES_WITH_ANOTHER_KEY, &["3:1: unknown field `nmae`", "6:9: "], "docs/rules.md")]
 #[case::settings("nicdrill.toml", SETTINGS, &["1:1: unknown key `moniter`", "3:8: `jobs` takes"], "did you mean `monitor`?")]

@@ -1,20 +1,22 @@
-//! Keys of a row that mean something for other kinds only. Start at [`first`].
+//! Keys of a row that mean something for other kinds only. Start at [`all`].
 
 use super::{Kind, KindOf, Named, Row, Says};
 
-/// The first key of a row that cannot stand in the row of this kind, with the problem and a hint.
-pub(super) fn first(
+/// The keys of a row that cannot stand in the row of this kind, each with the problem and a hint.
+pub(super) fn all(
     kind: &Kind,
     says: &Says,
-) -> Option<(&'static str, &'static str, &'static str)> {
-    for (layer, row) in [
+) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let layers = [
         ("infiniband", &says.infiniband),
         ("ethernet", &says.ethernet),
-    ] {
-        if matches!(row, Some(Row::Says(of)) if of.infiniband.is_some() || of.ethernet.is_some()) {
-            return Some((layer, "a row of a layer has no layers", "write them once"));
-        }
-    }
+    ];
+    let is_nested = |row: &Option<Row>| matches!(row, Some(Row::Says(of)) if of.infiniband.is_some() || of.ethernet.is_some());
+    let nested: Vec<_> = layers
+        .into_iter()
+        .filter(|(_, row)| is_nested(row))
+        .map(|(layer, _)| (layer, "a row of a layer has no layers", "write them once"))
+        .collect();
     let is = |meant: Named| *kind == Kind::Named(meant);
     let is_gone_device = is(Named::GoneDevice);
     let keys = [
@@ -79,8 +81,9 @@ pub(super) fn first(
             "`restates` is for episodes only",
         ),
     ];
-    let found = keys
+    let unmeant = keys
         .into_iter()
-        .find(|(_, is_there, is_meant, _)| *is_there && !is_meant);
-    found.map(|(key, _, _, what)| (key, what, "leave it out"))
+        .filter(|(_, is_there, is_meant, _)| *is_there && !is_meant)
+        .map(|(key, _, _, what)| (key, what, "leave it out"));
+    nested.into_iter().chain(unmeant)
 }
