@@ -7,6 +7,7 @@ use std::{ops::Range, time::Duration};
 use toml::Spanned;
 
 use super::{
+    gathered::Gathered,
     place::{Place, RuleError},
     reader::COUNT_MAX,
     rule::{Body, Count, Edge, Hold, Repeat, Silence, Spread},
@@ -15,7 +16,7 @@ use super::{
 
 impl Place<'_> {
     /// The kind of the rule, by the key that only this kind has.
-    pub(super) fn body(&self, reported: &Spanned<RuleText>) -> Result<Body, RuleError> {
+    pub(super) fn body(&self, reported: &Spanned<RuleText>) -> Result<Body, Gathered> {
         let text = reported.get_ref();
         let kinds = [
             ("count", text.count.as_ref().map(Spanned::span)),
@@ -33,33 +34,33 @@ impl Place<'_> {
             [(_, _)] => self.holding(reported),
             [] => {
                 let cause = "the rule has none of `count`, `silence` and `holds`";
-                Err(self.error(text.name.span(), cause, hint))
+                Err(self.error(text.name.span(), cause, hint).into())
             }
             [(first, _), (second, span), ..] => {
                 let cause = format!("the rule has both `{first}` and `{second}`");
-                Err(self.error(span.clone(), cause, hint))
+                Err(self.error(span.clone(), cause, hint).into())
             }
         }
     }
 
-    /// Rejects the first key that this kind of rule does not have.
-    fn none_of(&self, kind: &str, keys: &[(&str, Option<Range<usize>>)]) -> Result<(), RuleError> {
-        let found = keys
+    /// Rejects the keys that this kind of rule does not have.
+    fn none_of(&self, kind: &str, keys: &[(&str, Option<Range<usize>>)]) -> Result<(), Gathered> {
+        let mut found = Gathered::default();
+        let there = keys
             .iter()
-            .find_map(|(key, span)| Some((key, span.clone()?)));
-        found.map_or(Ok(()), |(key, span)| {
+            .filter_map(|(key, span)| Some((key, span.clone()?)));
+        for (key, span) in there {
             let cause = format!("`{key}` means nothing in a rule with {kind}");
-            Err(self.error(
-                span,
-                cause,
-                "take it out, or see `docs/rules.md` for where it belongs",
-            ))
-        })
+            let hint = "take it out, or see `docs/rules.md` for where it belongs";
+            found.take::<()>(Err(self.error(span, cause, hint)));
+        }
+        found.or(Some(()))
     }
 
-    fn counting(&self, reported: &Spanned<RuleText>) -> Result<Body, RuleError> {
+    fn counting(&self, reported: &Spanned<RuleText>) -> Result<Body, Gathered> {
         let text = reported.get_ref();
-        self.none_of(
+        let mut found = Gathered::default();
+        found.take(self.none_of(
             "`count`",
             &[
                 ("grace", span(text.grace.as_ref())),
@@ -67,45 +68,53 @@ impl Place<'_> {
                 ("sticky", span(text.sticky.as_ref())),
                 ("hold", span(text.hold.as_ref())),
             ],
-        )?;
-        let window = self.long_span_of("window", text.window.as_ref(), text.name.span())?;
-        let count = text.count.as_ref().map_or(0, |count| *count.get_ref());
-        if !(1..=COUNT_MAX).contains(&count) {
-            let at = span(text.count.as_ref()).unwrap_or_default();
-            let cause = format!("`count` is {count}: 1 to {COUNT_MAX}");
-            return Err(self.error(
-                at,
-                cause,
-                "a rule that fires at every event has `count = 1`",
-            ));
-        }
+        ));
+        let window = self.long_span_of("window", text.window.as_ref(), text.name.span());
+        let window = found.take(window);
+        let count = found.take(self.count(text.count.as_ref()));
         if text.distinct.is_some() {
-            return self.spreading(reported, window, count);
+            let spread = found.take(self.spreading(reported, window, count));
+            return found.or(spread.flatten());
         }
-        self.none_of(
+        found.take(self.none_of(
             "`count` and no `distinct`",
             &[("settle", span(text.settle.as_ref()))],
-        )?;
-        let merge = self.shorter("merge", text.merge.as_ref(), "window", window)?;
+        ));
+        let merge = found.take(self.shorter("merge", text.merge.as_ref(), ("window", window)));
+        let edge = found.take(self.edge(text.edge.as_ref()));
+        let repeat = found.take(self.repeat(text.repeat.as_ref()));
         let trigger = text.trigger.as_ref();
-        let trigger = trigger
-            .map(|reported| {
-                self.no_enter(reported, "`trigger`")?;
-                self.matches("trigger", reported)
-            })
-            .transpose()?;
-        Ok(Body::Count(Count {
-            window,
-            edge: self.edge(text.edge.as_ref())?,
-            count,
-            merge,
-            whole_seconds: text
-                .whole_seconds
-                .as_ref()
-                .is_some_and(|reported| *reported.get_ref()),
-            trigger: trigger.unwrap_or_default(),
-            repeat: self.repeat(text.repeat.as_ref())?,
-        }))
+        let trigger = trigger.and_then(|reported| {
+            found.take(self.no_enter(reported, "`trigger`"));
+            found.take(self.matches("trigger", reported))
+        });
+        let count = || {
+            Some(Body::Count(Count {
+                window: window?,
+                edge: edge?,
+                count: count?,
+                merge: merge?,
+                whole_seconds: text
+                    .whole_seconds
+                    .as_ref()
+                    .is_some_and(|reported| *reported.get_ref()),
+                trigger: trigger.unwrap_or_default(),
+                repeat: repeat?,
+            }))
+        };
+        let count = count();
+        found.or(count)
+    }
+
+    fn count(&self, reported: Option<&Spanned<usize>>) -> Result<usize, RuleError> {
+        let count = reported.map_or(0, |count| *count.get_ref());
+        if (1..=COUNT_MAX).contains(&count) {
+            return Ok(count);
+        }
+        let at = span(reported).unwrap_or_default();
+        let cause = format!("`count` is {count}: 1 to {COUNT_MAX}");
+        let hint = "a rule that fires at every event has `count = 1`";
+        Err(self.error(at, cause, hint))
     }
 
     fn edge(&self, reported: Option<&Spanned<String>>) -> Result<Edge, RuleError> {
@@ -135,14 +144,16 @@ impl Place<'_> {
         }
     }
 
+    /// The body of a rule with `distinct`; nothing if its window or its count cannot be read.
     fn spreading(
         &self,
         reported: &Spanned<RuleText>,
-        window: Duration,
-        count: usize,
-    ) -> Result<Body, RuleError> {
+        window: Option<Duration>,
+        count: Option<usize>,
+    ) -> Result<Option<Body>, Gathered> {
         let text = reported.get_ref();
-        self.none_of(
+        let mut found = Gathered::default();
+        found.take(self.none_of(
             "`distinct`",
             &[
                 ("edge", span(text.edge.as_ref())),
@@ -151,44 +162,42 @@ impl Place<'_> {
                 ("trigger", span(text.trigger.as_ref())),
                 ("repeat", span(text.repeat.as_ref())),
             ],
-        )?;
-        self.no_enter(&text.matches, "`distinct`")?;
+        ));
+        found.take(self.no_enter(&text.matches, "`distinct`"));
         let Some(word) = &text.distinct else {
             unreachable!("only a rule with `distinct` comes here")
         };
-        let distinct = self.group("distinct", word)?;
-        if text
-            .group_by
-            .get_ref()
-            .iter()
-            .any(|group| group.get_ref() == distinct.word())
+        let distinct = found.take(self.group("distinct", word));
+        let mut groups = text.group_by.get_ref().iter();
+        if let Some(distinct) = &distinct
+            && groups.any(|group| group.get_ref() == distinct.word())
         {
             let cause = format!("`distinct` and `group_by` both name `{}`", distinct.word());
-            return Err(self.error(
-                word.span(),
-                cause,
-                "events of one group cannot differ in it",
-            ));
+            let hint = "events of one group cannot differ in it";
+            found.take::<()>(Err(self.error(word.span(), cause, hint)));
         }
-        let settle = self.shorter("settle", text.settle.as_ref(), "window", window)?;
-        Ok(Body::Spread(Spread {
-            window,
-            count,
-            distinct,
-            settle,
-        }))
+        let settle = found.take(self.shorter("settle", text.settle.as_ref(), ("window", window)));
+        let spread = || {
+            Some(Body::Spread(Spread {
+                window: window?,
+                count: count?,
+                distinct: distinct?,
+                settle: settle?,
+            }))
+        };
+        let spread = spread();
+        found.or(Some(spread))
     }
 
-    /// A duration, zero by default, that must be shorter than another one.
+    /// A duration, zero by default, that must be shorter than another one, if that can be read.
     fn shorter(
         &self,
         key: &str,
         reported: Option<&Spanned<String>>,
-        other: &str,
-        limit: Duration,
+        (other, limit): (&str, Option<Duration>),
     ) -> Result<Duration, RuleError> {
         let found = self.span_of(key, reported)?.unwrap_or_default();
-        if found < limit {
+        if limit.is_none_or(|limit| found < limit) {
             return Ok(found);
         }
         let at = span(reported).unwrap_or_default();
@@ -196,29 +205,35 @@ impl Place<'_> {
         Err(self.error(at, cause, "two polls of the monitor are `2s`"))
     }
 
-    fn waiting(&self, reported: &Spanned<RuleText>) -> Result<Body, RuleError> {
+    fn waiting(&self, reported: &Spanned<RuleText>) -> Result<Body, Gathered> {
         let text = reported.get_ref();
+        let mut found = Gathered::default();
         let mut others = not_for_waiting_or_holding(text).to_vec();
         others.push(("hold", span(text.hold.as_ref())));
-        self.none_of("`silence`", &others)?;
-        self.no_on(&text.matches, "`silence`")?;
-        let silence = self.long_span_of("silence", text.silence.as_ref(), text.name.span())?;
+        found.take(self.none_of("`silence`", &others));
+        found.take(self.no_on(&text.matches, "`silence`"));
+        let silence = self.long_span_of("silence", text.silence.as_ref(), text.name.span());
+        let silence = found.take(silence);
         let broken_by = text.broken_by.as_ref();
-        let broken_by = broken_by
-            .map(|reported| self.matches("broken_by", reported))
-            .transpose()?;
-        Ok(Body::Silence(Silence {
-            silence,
-            grace: self.shorter("grace", text.grace.as_ref(), "silence", silence)?,
-            broken_by: broken_by.unwrap_or_default(),
-            sticky: self
-                .span_of("sticky", text.sticky.as_ref())?
-                .unwrap_or_default(),
-        }))
+        let broken_by =
+            broken_by.and_then(|reported| found.take(self.matches("broken_by", reported)));
+        let grace = found.take(self.shorter("grace", text.grace.as_ref(), ("silence", silence)));
+        let sticky = found.take(self.span_of("sticky", text.sticky.as_ref()));
+        let body = || {
+            Some(Body::Silence(Silence {
+                silence: silence?,
+                grace: grace?,
+                broken_by: broken_by.unwrap_or_default(),
+                sticky: sticky?.unwrap_or_default(),
+            }))
+        };
+        let body = body();
+        found.or(body)
     }
 
-    fn holding(&self, reported: &Spanned<RuleText>) -> Result<Body, RuleError> {
+    fn holding(&self, reported: &Spanned<RuleText>) -> Result<Body, Gathered> {
         let text = reported.get_ref();
+        let mut found = Gathered::default();
         let mut others = not_for_waiting_or_holding(text).to_vec();
         others.extend([
             ("grace", span(text.grace.as_ref())),
@@ -226,13 +241,13 @@ impl Place<'_> {
             ("sticky", span(text.sticky.as_ref())),
             ("action", span(text.action.as_ref())),
         ]);
-        self.none_of("`holds`", &others)?;
-        self.no_on(&text.matches, "`holds`")?;
+        found.take(self.none_of("`holds`", &others));
+        found.take(self.no_on(&text.matches, "`holds`"));
+        let hold = self.long_span_of("hold", text.hold.as_ref(), text.name.span());
+        let hold = found.take(hold);
         let holds = text.holds.iter().flat_map(Spanned::get_ref);
-        Ok(Body::Hold(Hold {
-            holds: holds.map(|name| name.get_ref().clone()).collect(),
-            hold: self.long_span_of("hold", text.hold.as_ref(), text.name.span())?,
-        }))
+        let holds: Vec<String> = holds.map(|name| name.get_ref().clone()).collect();
+        found.or(hold.map(|hold| Body::Hold(Hold { holds, hold })))
     }
 
     /// Rejects `on = "enter"`, which only the events that a rule counts can have.
@@ -260,16 +275,17 @@ impl Place<'_> {
         &self,
         reported: &Spanned<Vec<Spanned<MatchText>>>,
         kind: &str,
-    ) -> Result<(), RuleError> {
+    ) -> Result<(), Gathered> {
+        let mut found = Gathered::default();
         for one in reported.get_ref() {
             let text = one.get_ref();
             let keys = [
                 ("on", span(text.on.as_ref())),
                 ("healthy", span(text.healthy.as_ref())),
             ];
-            self.none_of(kind, &keys)?;
+            found.take(self.none_of(kind, &keys));
         }
-        Ok(())
+        found.or(Some(()))
     }
 }
 

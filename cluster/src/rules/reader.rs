@@ -6,15 +6,16 @@
 use std::{collections::BTreeSet, ops::Range, time::Duration};
 
 use proto::RecommendedAction;
-use serde::Deserialize as _;
 use toml::{
     Spanned,
-    de::{DeTable, DeValue, ValueDeserializer},
+    de::{DeTable, DeValue},
 };
 
 use super::{
+    gathered::Gathered,
     place::{Place, RuleError},
     rule::{Body, GroupBy, Match, On, Rule},
+    salvage,
     span::read_span,
     text::{FileText, MatchText, RuleText},
 };
@@ -40,7 +41,8 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Rule>, RuleError> {
 /// Parses the rules of a file like [`read`].
 ///
 /// # Errors
-/// The mistakes, at least one: the first one of each rule, and all of those between rules that are sound.
+/// The mistakes, at least one, in the order of the text: of each rule those of its keys, or of its values if its keys can be
+/// read; and those between rules if all of them are sound.
 pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
     let place = Place { file, text };
     if text.len() > FILE_MAX_BYTES {
@@ -51,83 +53,124 @@ pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
         let hint = "give each team's rules a file of its own";
         return Err(vec![place.error(0..0, cause, hint)]);
     }
-    let parsed: FileText = place.read(KEYS).map_err(|first| place.every(first))?;
-    let version = place.version("rules_version", &parsed.rules_version);
-    version.map_err(|error| vec![error])?;
-    if parsed.rule.is_empty() {
-        let hint = "begin a rule with `[[rule]]`";
-        return Err(vec![place.error(0..0, "the file holds no rule", hint)]);
+    let mut found = Gathered::default();
+    let (version, texts) = match place.read::<FileText>(KEYS) {
+        Ok(parsed) => (Some(parsed.rules_version), parsed.rule),
+        Err(first) => place.piece_by_piece(first, &mut found),
+    };
+    if let Some(version) = version {
+        found.take(place.version("rules_version", &version));
     }
-    let mut mistakes = Vec::new();
     let mut rules: Vec<Rule> = Vec::new();
     let mut names: BTreeSet<&str> = BTreeSet::new();
-    for reported in &parsed.rule {
-        match place.rule(reported) {
-            Ok(rule) => rules.push(rule),
-            Err(error) => mistakes.push(error),
-        }
+    for reported in &texts {
+        rules.extend(found.take(place.rule(reported)));
         let name = &reported.get_ref().name;
         if !names.insert(name.get_ref()) {
             let cause = format!("there are two rules `{}`", name.get_ref());
             let hint = "a rule's name is its check's name: give it another";
-            mistakes.push(place.error(name.span(), cause, hint));
+            found.take::<()>(Err(place.error(name.span(), cause, hint)));
         }
     }
-    if mistakes.is_empty() {
-        mistakes = place.holds(&parsed, &rules);
+    let rules = found.or(Some(rules)).map_err(Gathered::in_order)?;
+    if rules.is_empty() {
+        let hint = "begin a rule with `[[rule]]`";
+        return Err(vec![place.error(0..0, "the file holds no rule", hint)]);
     }
-    match mistakes.is_empty() {
+    let between = place.holds(&texts, &rules);
+    match between.is_empty() {
         true => Ok(rules),
-        false => Err(mistakes),
+        false => Err(between),
     }
 }
 
 impl Place<'_> {
-    /// The mistakes of a text that is no rule file: the first one of each rule, or all of its syntax.
-    fn every(&self, first: RuleError) -> Vec<RuleError> {
+    /// The version and the rules of a text that is no rule file as a whole, so far as they can be read. `first` is its first
+    /// mistake.
+    fn piece_by_piece(
+        &self,
+        first: RuleError,
+        found: &mut Gathered,
+    ) -> (Option<Spanned<u32>>, Vec<Spanned<RuleText>>) {
+        found.take::<()>(Err(first));
+        let mut told = |mistakes: Vec<toml::de::Error>| {
+            for error in mistakes {
+                let cause = error.message().replace('\n', " ");
+                let at = error.span().unwrap_or(0..0);
+                found.take::<()>(Err(self.error(at, cause, KEYS)));
+            }
+        };
         let (table, of_syntax) = DeTable::parse_recoverable(self.text);
-        let told = |error: toml::de::Error| {
-            let cause = error.message().replace('\n', " ");
-            self.error(error.span().unwrap_or(0..0), cause, KEYS)
-        };
-        let mut mistakes: Vec<RuleError> = match of_syntax.is_empty() {
-            false => of_syntax.into_iter().map(told).collect(),
-            true => match table.into_inner().remove("rule").map(Spanned::into_inner) {
-                Some(DeValue::Array(rules)) => rules
-                    .into_iter()
-                    .filter_map(|rule| RuleText::deserialize(ValueDeserializer::from(rule)).err())
-                    .map(told)
-                    .collect(),
-                _ => Vec::new(),
-            },
-        };
-        mistakes.retain(|mistake| *mistake != first);
-        mistakes.insert(0, first);
-        mistakes
+        if !of_syntax.is_empty() {
+            told(of_syntax);
+            return (None, Vec::new());
+        }
+        let mut table = table.into_inner();
+        let mut texts = Vec::new();
+        if let Some(DeValue::Array(rules)) = table.remove("rule").map(Spanned::into_inner) {
+            for rule in rules {
+                match salvage::every(rule) {
+                    Ok(text) => texts.push(text),
+                    Err(mistakes) => told(mistakes),
+                }
+            }
+        }
+        let version = table.remove("rules_version").map(salvage::every);
+        let version = version.transpose().unwrap_or_else(|mistakes| {
+            told(mistakes);
+            None
+        });
+        for key in table.keys() {
+            let cause = format!(
+                "unknown field `{}`, expected `rules_version` or `rule`",
+                key.get_ref()
+            );
+            found.take::<()>(Err(self.error(key.span(), cause, KEYS)));
+        }
+        (version, texts)
     }
 
-    fn rule(&self, reported: &Spanned<RuleText>) -> Result<Rule, RuleError> {
+    fn rule(&self, reported: &Spanned<RuleText>) -> Result<Rule, Gathered> {
         let text = reported.get_ref();
-        let name = text.name.get_ref();
+        let mut found = Gathered::default();
+        let name = found.take(self.name(&text.name));
+        let message = found.take(self.message(&text.message));
+        let matches = found.take(self.matches("match", &text.matches));
+        let group_by = found.take(self.groups(&text.group_by));
+        let body = found.take(self.body(reported));
+        let action = found.take(self.action(text.action.as_ref()));
+        let rule = || {
+            Some(Rule {
+                name: name?,
+                description: text.description.trim().to_owned(),
+                matches: matches?,
+                group_by: group_by?,
+                body: body?,
+                action: action?,
+                message: message?,
+            })
+        };
+        let rule = rule();
+        found.or(rule)
+    }
+
+    fn name(&self, reported: &Spanned<String>) -> Result<String, RuleError> {
+        let name = reported.get_ref();
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > 63 || !name.chars().all(plain) {
             let cause = format!("invalid name `{name}`: 1 to 63 letters, digits, `-` and `_`");
             let hint = "a rule's name becomes the type of a node condition";
-            return Err(self.error(text.name.span(), cause, hint));
+            return Err(self.error(reported.span(), cause, hint));
         }
-        if text.message.get_ref().is_empty() {
+        Ok(name.clone())
+    }
+
+    fn message(&self, reported: &Spanned<String>) -> Result<String, RuleError> {
+        if reported.get_ref().is_empty() {
             let hint = "say what was found and what to look at";
-            return Err(self.error(text.message.span(), "`message` is empty", hint));
+            return Err(self.error(reported.span(), "`message` is empty", hint));
         }
-        Ok(Rule {
-            name: name.clone(),
-            description: text.description.trim().to_owned(),
-            matches: self.matches("match", &text.matches)?,
-            group_by: self.groups(&text.group_by)?,
-            body: self.body(reported)?,
-            action: self.action(text.action.as_ref())?,
-            message: text.message.get_ref().clone(),
-        })
+        Ok(reported.get_ref().clone())
     }
 
     fn action(&self, reported: Option<&Spanned<String>>) -> Result<RecommendedAction, RuleError> {
@@ -160,44 +203,94 @@ impl Place<'_> {
         })
     }
 
-    fn groups(&self, reported: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<GroupBy>, RuleError> {
+    fn groups(&self, reported: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<GroupBy>, Gathered> {
+        let mut found = Gathered::default();
+        if reported.get_ref().is_empty() {
+            let hint = "one port's faults are `[\"node\", \"NIC\", \"NICPort\"]`";
+            return Err(self
+                .error(reported.span(), "`group_by` is empty", hint)
+                .into());
+        }
         let mut groups = Vec::new();
         for word in reported.get_ref() {
-            let group = self.group("group_by", word)?;
+            let Some(group) = found.take(self.group("group_by", word)) else {
+                continue;
+            };
             if groups.contains(&group) {
                 let cause = format!("`group_by` names `{}` twice", group.word());
-                return Err(self.error(word.span(), cause, "name it once"));
+                found.take::<()>(Err(self.error(word.span(), cause, "name it once")));
             }
             groups.push(group);
         }
-        if groups.is_empty() {
-            let hint = "one port's faults are `[\"node\", \"NIC\", \"NICPort\"]`";
-            return Err(self.error(reported.span(), "`group_by` is empty", hint));
-        }
-        Ok(groups)
+        found.or(Some(groups))
     }
 
     pub(super) fn matches(
         &self,
         key: &str,
         reported: &Spanned<Vec<Spanned<MatchText>>>,
-    ) -> Result<Vec<Match>, RuleError> {
+    ) -> Result<Vec<Match>, Gathered> {
         let all = reported.get_ref();
         if all.is_empty() || all.len() > MATCHES_MAX {
             let cause = format!("`{key}` has {} alternatives, 1 to {MATCHES_MAX}", all.len());
-            return Err(self.error(
-                reported.span(),
-                cause,
-                "each is a table, as in `{ fatal = true }`",
-            ));
+            let hint = "each is a table, as in `{ fatal = true }`";
+            return Err(self.error(reported.span(), cause, hint).into());
         }
-        all.iter().map(|one| self.one_match(key, one)).collect()
+        let mut found = Gathered::default();
+        let matches = all
+            .iter()
+            .filter_map(|one| found.take(self.one_match(key, one)))
+            .collect();
+        found.or(Some(matches))
     }
 
-    fn one_match(&self, key: &str, reported: &Spanned<MatchText>) -> Result<Match, RuleError> {
+    fn one_match(&self, key: &str, reported: &Spanned<MatchText>) -> Result<Match, Gathered> {
         let text = reported.get_ref();
-        let after = self.span_of("after", text.after.as_ref())?;
-        let on = match text.on.as_ref().map(|on| on.get_ref().as_str()) {
+        let mut found = Gathered::default();
+        let after = found.take(self.span_of("after", text.after.as_ref()));
+        let on = found.take(self.on(reported, after.flatten()));
+        if let (Some(after), Some(On::Each | On::Enter | On::Fall)) = (&text.after, on) {
+            let hint = "it says how long something was unhealthy before it returned";
+            let cause = "`after` goes with `on = \"return\"`";
+            found.take::<()>(Err(self.error(after.span(), cause, hint)));
+        }
+        if let (Some(healthy), Some(On::Fall | On::Return { .. })) = (&text.healthy, on) {
+            let hint = "a fall is unhealthy and a return is healthy by itself";
+            let cause = "`healthy` goes with `on = \"each\"`";
+            found.take::<()>(Err(self.error(healthy.span(), cause, hint)));
+        }
+        let meets = |on| Match {
+            on,
+            agent: text.agent.clone(),
+            class: text.class.clone(),
+            checks: text.checks.clone(),
+            fatal: text.fatal,
+            healthy: text.healthy.as_ref().map(|healthy| *healthy.get_ref()),
+            codes: text.codes.clone(),
+            message_contains: text.message_contains.clone(),
+        };
+        let says_nothing = text.agent.is_none()
+            && text.class.is_none()
+            && text.checks.is_empty()
+            && text.fatal.is_none()
+            && text.healthy.is_none()
+            && text.codes.is_empty()
+            && text.message_contains.is_none();
+        if says_nothing {
+            let cause = format!(
+                "an alternative of `{key}` means every event: one of `agent`, `class`, `checks`, `fatal`, \
+                 `healthy`, `codes`, `message_contains` is needed"
+            );
+            let hint = "the NIC monitor is `agent = \"nic-health-monitor\"`";
+            found.take::<()>(Err(self.error(reported.span(), cause, hint)));
+        }
+        found.or(on.map(meets))
+    }
+
+    /// The events that an alternative means.
+    fn on(&self, reported: &Spanned<MatchText>, after: Option<Duration>) -> Result<On, RuleError> {
+        let text = reported.get_ref();
+        Ok(match text.on.as_ref().map(|on| on.get_ref().as_str()) {
             None | Some("each") => On::Each,
             Some("fall") => On::Fall,
             Some("enter") => On::Enter,
@@ -210,41 +303,7 @@ impl Place<'_> {
                 let hint = "`fall` is an unhealthy event of what was well, `return` its end";
                 return Err(self.error(span, cause, hint));
             }
-        };
-        if let (Some(after), On::Each | On::Enter | On::Fall) = (&text.after, on) {
-            let hint = "it says how long something was unhealthy before it returned";
-            return Err(self.error(after.span(), "`after` goes with `on = \"return\"`", hint));
-        }
-        if let (Some(healthy), On::Fall | On::Return { .. }) = (&text.healthy, on) {
-            let hint = "a fall is unhealthy and a return is healthy by itself";
-            return Err(self.error(healthy.span(), "`healthy` goes with `on = \"each\"`", hint));
-        }
-        let meets = Match {
-            on,
-            agent: text.agent.clone(),
-            class: text.class.clone(),
-            checks: text.checks.clone(),
-            fatal: text.fatal,
-            healthy: text.healthy.as_ref().map(|healthy| *healthy.get_ref()),
-            codes: text.codes.clone(),
-            message_contains: text.message_contains.clone(),
-        };
-        let says_nothing = meets.agent.is_none()
-            && meets.class.is_none()
-            && meets.checks.is_empty()
-            && meets.fatal.is_none()
-            && meets.healthy.is_none()
-            && meets.codes.is_empty()
-            && meets.message_contains.is_none();
-        if says_nothing {
-            let cause = format!(
-                "an alternative of `{key}` means every event: one of `agent`, `class`, `checks`, `fatal`, \
-                 `healthy`, `codes`, `message_contains` is needed"
-            );
-            let hint = "the NIC monitor is `agent = \"nic-health-monitor\"`";
-            return Err(self.error(reported.span(), cause, hint));
-        }
-        Ok(meets)
+        })
     }
 
     pub(super) fn span_of(
@@ -286,9 +345,9 @@ impl Place<'_> {
     }
 
     /// What is wrong with rules that hold others back: those exist and group by the same values.
-    fn holds(&self, parsed: &FileText, rules: &[Rule]) -> Vec<RuleError> {
+    fn holds(&self, texts: &[Spanned<RuleText>], rules: &[Rule]) -> Vec<RuleError> {
         let mut mistakes = Vec::new();
-        for (reported, rule) in parsed.rule.iter().zip(rules) {
+        for (reported, rule) in texts.iter().zip(rules) {
             let Some(names) = &reported.get_ref().holds else {
                 continue;
             };

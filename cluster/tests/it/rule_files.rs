@@ -1,6 +1,8 @@
 //! Rule files and cabling files: what is rejected, at which place, and with which text.
 
-use cluster::rules::{CabledPort, FILE_MAX_BYTES, SHIPPED, read, read_cabling, shipped};
+use cluster::rules::{
+    CabledPort, FILE_MAX_BYTES, SHIPPED, read, read_cabling, read_every, shipped,
+};
 use rstest::rstest;
 
 /// A counting rule with additional keys; it begins in line 2.
@@ -27,6 +29,36 @@ fn check(text: &str, place: &str, reported: &str) {
         error.contains(reported) && error.contains("\nhint: "),
         "{error}"
     );
+}
+
+#[test]
+fn every_mistake_of_a_file_is_told_in_the_order_of_the_text() {
+    let text = r#"rules_version = 2
+extra = 1
+[[rule]]
+name = "a b"
+message = ""
+match = [{}, { on = "rise", fatal = true }]
+group_by = ["node", "node", "odd"]
+grace = "1s"
+window = "x"
+count = 0
+[[rule]]
+nmae = "x"
+mesage = "m"
+match = [{ fatl = true }, { fatal = 1 }]
+action = 3
+"#;
+    let mistakes = read_every("r.toml", text).expect_err("it is wrong");
+    let places: Vec<String> = mistakes
+        .iter()
+        .map(|mistake| format!("{}:{}", mistake.line, mistake.column))
+        .collect();
+    let told = [
+        "1:17", "2:1", "4:8", "5:11", "6:10", "6:21", "7:21", "7:29", "8:9", "9:10", "10:9",
+        "12:1", "13:1", "14:12", "14:37", "15:10",
+    ];
+    assert_eq!(places, told, "{mistakes:#?}");
 }
 
 #[rstest]
@@ -133,7 +165,7 @@ fn a_key_of_a_counting_rule_is_refused(
     "means every event"
 )]
 #[case::no_turn(
-    "match = [{ on = \"rise\", fatal = true }]",
+    "match = [{ on = \"rise\", fatal = true }]\ncount = 3\nwindow = \"1s\"",
     "6:17",
     "`on` is `rise`: `each`, `enter`, `fall` or `return`"
 )]
@@ -143,12 +175,12 @@ fn a_key_of_a_counting_rule_is_refused(
     "`on = \"enter\"` does not go with `distinct`"
 )]
 #[case::after_a_fall(
-    "match = [{ on = \"fall\", after = \"1s\", fatal = true }]",
+    "match = [{ on = \"fall\", after = \"1s\", fatal = true }]\ncount = 3\nwindow = \"1s\"",
     "6:33",
     "`after` goes with `on = \"return\"`"
 )]
 #[case::a_healthy_fall(
-    "match = [{ on = \"fall\", healthy = true, fatal = true }]",
+    "match = [{ on = \"fall\", healthy = true, fatal = true }]\ncount = 3\nwindow = \"1s\"",
     "6:35",
     "`healthy` goes with `on = \"each\"`"
 )]
