@@ -11,8 +11,8 @@ use include_dir::{Dir, include_dir};
 use crate::name::{NAME_HINT, name_mistake};
 use crate::profile::Profile;
 use crate::rest::CountersAtRest;
-use crate::source::{PlatformError, Source};
-use crate::yaml;
+use crate::source::{Mistake, PlatformError, Source, first};
+use crate::yaml::{self, YamlError};
 use crate::{Driver, Platform};
 
 /// Every platform known, shipped ones and a vendor's own.
@@ -23,6 +23,9 @@ pub struct Platforms {
 
 /// The PCI vendor of NVIDIA's network cards, which monitors watch by default (`lsd 5.3`).
 pub const NVIDIA_NETWORKING: u16 = 0x15b3;
+
+/// What a mistake in a name of the file's own is about.
+pub(crate) const A_NAME: &str = "name";
 
 static DRIVERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/drivers");
 static PROFILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/profiles");
@@ -102,11 +105,7 @@ impl Platforms {
         for (file, text) in texts.iter().filter(|(_, text)| is_driver(text)) {
             let mut driver: Driver = yaml::read(file, text)?;
             driver.source = Arc::new(Source::new(file, text));
-            versioned(&driver.source, "driver_version", driver.driver_version)?;
-            driver.complete()?;
-            named(&driver.source, "name", &driver.name)?;
-            let known = drivers.contains_key(&driver.name);
-            unique(&driver.source, &driver.name, known)?;
+            first(of_driver(&driver, drivers.contains_key(&driver.name)))?;
             drivers.insert(driver.name.clone(), driver);
         }
         let counters = Arc::new(CountersAtRest::of(&drivers, &BTreeMap::new()));
@@ -116,12 +115,8 @@ impl Platforms {
         for (file, text) in texts.iter().filter(|(_, text)| !is_driver(text)) {
             let profile: Arc<Profile> = Arc::new(yaml::read(file, text)?);
             let source = Arc::new(Source::new(file, text));
-            versioned(&source, "platform_version", profile.platform_version)?;
-            named(&source, "name", &profile.name)?;
-            for variant in profile.variants.keys() {
-                named(&source, "variants", variant)?;
-            }
-            unique(&source, &profile.name, all.contains_key(&profile.name))?;
+            let is_known = all.contains_key(&profile.name);
+            first(of_profile(&source, &profile, is_known))?;
             let counters = if profile.counters.is_empty() {
                 Arc::clone(&counters)
             } else {
@@ -135,8 +130,9 @@ impl Platforms {
                 vendors: Arc::clone(&vendors),
                 source,
             };
-            for platform in base.with_variants()? {
-                platform.resolve()?;
+            for (platform, unknown) in base.with_variants() {
+                first(unknown)?;
+                first(platform.resolve())?;
                 all.insert(platform.name(), platform);
             }
         }
@@ -144,30 +140,59 @@ impl Platforms {
     }
 }
 
-fn versioned(source: &Source, key: &str, version: u32) -> Result<(), PlatformError> {
-    match version {
-        1 => Ok(()),
-        _ => Err(source
-            .wrong(key, format!("version {version} is not known"))
-            .hint(format!("write `{key}: 1`"))
-            .into()),
-    }
+/// What a driver cannot be read with; `is_known` says whether there is another one of its name.
+pub(crate) fn of_driver(driver: &Driver, is_known: bool) -> Vec<Mistake> {
+    let source = &driver.source;
+    let version = versioned(source, "driver_version", driver.driver_version);
+    let mut mistakes: Vec<Mistake> = version.into_iter().collect();
+    mistakes.extend(driver.complete());
+    mistakes.extend(named(source, "name", &driver.name));
+    mistakes.extend(unique(source, &driver.name, is_known));
+    mistakes
 }
 
-fn named(source: &Source, key: &str, name: &str) -> Result<(), PlatformError> {
-    match name_mistake(name) {
-        None => Ok(()),
-        Some(what) => Err(source.wrong(key, what).hint(NAME_HINT).into()),
-    }
+/// What a platform cannot be read with, apart from names in it that do not exist; `is_known` says whether there is another
+/// one of its name.
+pub(crate) fn of_profile(source: &Source, profile: &Profile, is_known: bool) -> Vec<Mistake> {
+    let version = versioned(source, "platform_version", profile.platform_version);
+    let mut mistakes: Vec<Mistake> = version.into_iter().collect();
+    mistakes.extend(named(source, "name", &profile.name));
+    let variants = profile.variants.keys();
+    mistakes.extend(
+        variants.filter_map(|variant| named(source, &format!("variants.{variant}"), variant)),
+    );
+    mistakes.extend(unique(source, &profile.name, is_known));
+    mistakes
 }
 
-fn unique(source: &Source, name: &str, known: bool) -> Result<(), PlatformError> {
-    match known {
-        false => Ok(()),
-        true => Err(source
-            .wrong("name", format!("`{name}` is described twice"))
-            .hint("give it another name")
-            .into()),
+fn versioned(source: &Source, key: &str, version: u32) -> Option<Mistake> {
+    (version != 1).then(|| {
+        let what = format!("version {version} is not known");
+        let error = source.wrong(key, what).hint(format!("write `{key}: 1`"));
+        mistake(key, ("version", version.to_string()), error)
+    })
+}
+
+fn named(source: &Source, path: &str, name: &str) -> Option<Mistake> {
+    let what = name_mistake(name)?;
+    let error = source.wrong(path, what).hint(NAME_HINT);
+    Some(mistake(path, (A_NAME, name.to_owned()), error))
+}
+
+fn unique(source: &Source, name: &str, is_known: bool) -> Option<Mistake> {
+    is_known.then(|| {
+        let what = format!("`{name}` is described twice");
+        let error = source.wrong("name", what).hint("give it another name");
+        mistake("name", ("twice", name.to_owned()), error)
+    })
+}
+
+fn mistake(path: &str, about: (&'static str, String), error: YamlError) -> Mistake {
+    Mistake {
+        path: path.to_owned(),
+        about,
+        needs: &[],
+        error,
     }
 }
 

@@ -12,12 +12,13 @@ mod whole;
 
 pub use spelling::platform_name;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::source::Source;
 use crate::yaml::YamlError;
-use crate::{Platform, ProblemKind};
+use crate::{Driver, Machine, NodeName, Platform, ProblemKind};
 
 /// A problem of a platform, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,12 +35,49 @@ impl fmt::Display for Problem {
     }
 }
 
+/// A problem, and the path of the value in the file that has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub(crate) path: String,
+    pub(crate) problem: Problem,
+}
+
+impl Finding {
+    fn of(source: &Source, path: &str, problem: ProblemKind) -> Self {
+        let error = match &problem {
+            ProblemKind::Unclear(error) => error.clone(),
+            other => {
+                let mut error = source.wrong(path, other.to_string());
+                error.hint = other.hint().map(Into::into);
+                error
+            }
+        };
+        Self {
+            path: path.to_owned(),
+            problem: Problem { problem, error },
+        }
+    }
+}
+
 impl Platform {
     /// The problems of the platform and of the drivers it uses; empty if there are none.
     #[must_use]
     pub fn check(&self) -> Vec<Problem> {
+        let devices = self.profile.devices.iter();
+        let used: BTreeSet<&str> = devices.map(|device| device.driver.as_str()).collect();
+        let drivers = used.into_iter().filter_map(|name| self.driver(name));
+        let own = self.findings().into_iter();
+        let all = own.chain(drivers.flat_map(Driver::findings));
+        all.map(|finding| finding.problem).collect()
+    }
+
+    /// The problems of the platform. Of one that cannot be built they are those that its file alone has.
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let node = NodeName::from("any");
+        let machine = self.can_be_built().then(|| self.machine(&node));
         let mut check = Check {
             platform: self,
+            machine: machine.as_ref(),
             found: Vec::new(),
         };
         check.whole();
@@ -47,7 +85,6 @@ impl Platform {
         check.names();
         check.spelling();
         check.provenance();
-        check.drivers();
         check.found
     }
 }
@@ -55,7 +92,9 @@ impl Platform {
 /// A check in progress.
 struct Check<'a> {
     platform: &'a Platform,
-    found: Vec<Problem>,
+    /// The machine at rest, if it can be built.
+    machine: Option<&'a Machine>,
+    found: Vec<Finding>,
 }
 
 impl Check<'_> {
@@ -74,14 +113,6 @@ impl Check<'_> {
     }
 
     fn flag_in(&mut self, source: &Source, path: &str, problem: ProblemKind) {
-        let error = match &problem {
-            ProblemKind::Unclear(error) => error.clone(),
-            other => {
-                let mut error = source.wrong(path, other.to_string());
-                error.hint = other.hint().map(Into::into);
-                error
-            }
-        };
-        self.found.push(Problem { problem, error });
+        self.found.push(Finding::of(source, path, problem));
     }
 }

@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 use crate::provenance::Entry;
 use crate::schema::{each_of, some_of};
-use crate::source::Source;
-use crate::{LinkLayer, PhysState, PlatformError, PortState};
+use crate::source::{Mistake, Source};
+use crate::{LinkLayer, PhysState, PortState, yaml};
 
 /// A kernel driver as seen in sysfs and the kernel log.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -235,6 +235,24 @@ pub enum LinkEvent {
     PciRecovered,
 }
 
+impl LinkEvent {
+    /// Its key in a driver's file.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Down => "down",
+            Self::Up => "up",
+            Self::CablePulled => "cable_pulled",
+            Self::CablePlugged => "cable_plugged",
+            Self::Recovery => "recovery",
+            Self::Removed => "removed",
+            Self::Probed => "probed",
+            Self::PciError => "pci_error",
+            Self::PciRecovered => "pci_recovered",
+        }
+    }
+}
+
 /// A process that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -263,6 +281,19 @@ impl Duration {
         Self::PciRecovery,
         Self::FirmwareReset,
     ];
+
+    /// Its key in a driver's file.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Training => "training",
+            Self::TrapToSweep => "trap_to_sweep",
+            Self::Sweep => "sweep",
+            Self::Arming => "arming",
+            Self::PciRecovery => "pci_recovery",
+            Self::FirmwareReset => "firmware_reset",
+        }
+    }
 }
 
 /// A restart of a device.
@@ -287,6 +318,17 @@ impl Restart {
         Self::Rescan,
         Self::Reboot,
     ];
+
+    /// Its key in a driver's file.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::DriverReload => "driver_reload",
+            Self::FirmwareReset => "firmware_reset",
+            Self::Rescan => "rescan",
+            Self::Reboot => "reboot",
+        }
+    }
 }
 
 /// What a port keeps over a restart.
@@ -324,53 +366,112 @@ impl Driver {
             .expect("a driver that was read has a face for every condition")
     }
 
-    /// Checks that all required entries are present.
-    pub(crate) fn complete(&self) -> Result<(), PlatformError> {
-        let view = LinkCondition::ALL
-            .iter()
-            .find(|it| !self.views.contains_key(it));
-        let duration = Duration::ALL
-            .iter()
-            .find(|it| !self.timings_ms.contains_key(it));
-        let restart = Restart::ALL.iter().find(|it| !self.keeps.contains_key(it));
+    /// What it does not say, although a machine or a story needs it.
+    pub(crate) fn complete(&self) -> Vec<Mistake> {
+        let mut gaps = self.lacking_entries();
+        gaps.extend(self.widths());
+        gaps.extend(self.lacking_counters());
+        gaps
+    }
+
+    /// Conditions without a view, durations without a value, restarts without what they keep.
+    fn lacking_entries(&self) -> Vec<Mistake> {
+        let lacks = |(list, needs, key): (&str, _, &'static str), hint: String| Mistake {
+            path: list.to_owned(),
+            about: (key, list.to_owned()),
+            needs,
+            error: self
+                .source
+                .wrong(
+                    list,
+                    format!("driver `{}` says nothing about `{key}`", self.name),
+                )
+                .hint(hint),
+        };
+        let mut gaps = Vec::new();
+        let views = LinkCondition::ALL.iter();
+        for condition in views.filter(|it| !self.views.contains_key(it)) {
+            let key = condition.key();
+            let hint = format!(
+                "every condition of a link has a view: write `{key}: {{ state: …, phys_state: …, operstate: …, carrier: …, rate: … }}`"
+            );
+            gaps.push(lacks(("views", &["views"], key), hint));
+        }
+        let timings = Duration::ALL.iter();
+        for duration in timings.filter(|it| !self.timings_ms.contains_key(it)) {
+            let key = duration.key();
+            let hint = format!("every duration has a value: write `{key}:` and the milliseconds");
+            gaps.push(lacks(("timings_ms", &["timings_ms"], key), hint));
+        }
+        let keeps = Restart::ALL.iter();
+        for restart in keeps.filter(|it| !self.keeps.contains_key(it)) {
+            let key = restart.key();
+            let hint = format!(
+                "every restart keeps something or nothing: write `{key}: {{ counters: …, hw_counters: …, netdev: …, name: … }}`, each `true` or `false`"
+            );
+            gaps.push(lacks(("keeps", &["keeps"], key), hint));
+        }
+        gaps
+    }
+
+    /// Counters whose field no integer has.
+    fn widths(&self) -> impl Iterator<Item = Mistake> {
         let lists = [
             ("counters", &self.counters),
             ("hw_counters", &self.hw_counters),
             ("statistics", &self.statistics),
         ];
-        let mut listed = lists
-            .iter()
-            .flat_map(|(list, files)| files.iter().map(move |file| (list, file)));
-        let width = listed.find(|(_, file)| !(1..=64).contains(&file.bits));
+        let files = lists.into_iter().flat_map(|(list, files)| {
+            let files = files.iter().enumerate();
+            files.map(move |(number, file)| (format!("{list}.{number}.bits"), file))
+        });
+        let wrong = files.filter(|(_, file)| !(1..=64).contains(&file.bits));
+        wrong.map(|(path, CounterFile { name, bits, .. })| {
+            let what = format!("counter `{name}` has a field of {bits} bits");
+            Mistake {
+                about: ("bits", name.clone()),
+                needs: &[],
+                error: self
+                    .source
+                    .wrong(&path, what)
+                    .hint("a field has from 1 to 64 bits"),
+                path,
+            }
+        })
+    }
+
+    /// Counters that are named and have no file.
+    fn lacking_counters(&self) -> impl Iterator<Item = Mistake> {
+        let moves = self.moves.iter().flat_map(|(event, moves)| {
+            let path = |name: &String| format!("moves.{}.{name}", event.key());
+            moves.keys().map(move |name| (path(name), name))
+        });
         let Traffic { words, packets } = &self.traffic;
-        let mut moved = self.moves.values().flat_map(BTreeMap::keys);
-        let is_lost = |name: &&String| self.counter(name).is_none();
-        let moved = moved.find(is_lost);
-        let counting = words.iter().chain(packets).find(is_lost);
-        let lacks = |path: &str, missing: String| {
-            let what = format!("driver `{}` says nothing about `{missing}`", self.name);
-            let hint = "every condition needs a face, every duration a value, every restart its `keeps`, every counter that moves its file";
-            Err(self.source.wrong(path, what).hint(hint).into())
-        };
-        if let Some(condition) = view {
-            lacks("views", format!("{condition:?}"))
-        } else if let Some(duration) = duration {
-            lacks("timings_ms", format!("{duration:?}"))
-        } else if let Some(restart) = restart {
-            lacks("keeps", format!("{restart:?}"))
-        } else if let Some((list, file)) = width {
-            let path = format!("{list}.{}.bits", file.name);
-            lacks(
-                &path,
-                format!("a width of `{}` from 1 to 64 bits", file.name),
-            )
-        } else if let Some(name) = moved {
-            lacks("moves", name.clone())
-        } else if let Some(name) = counting {
-            lacks("traffic", name.clone())
-        } else {
-            Ok(())
-        }
+        let traffic = [("words", words), ("packets", packets)];
+        let traffic = traffic.into_iter().flat_map(|(key, names)| {
+            let names = names.iter().enumerate();
+            names.map(move |(number, name)| (format!("traffic.{key}.{number}"), name))
+        });
+        let named = moves.chain(traffic);
+        let lost = named.filter(|(_, name)| self.counter(name).is_none());
+        lost.map(|(path, name)| {
+            let known = self.counter_files().map(|file| file.name.as_str());
+            let hint = match yaml::nearest(name, known) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "add its file to `counters`, `hw_counters` or `statistics`".to_owned(),
+            };
+            let key = path.split('.').next().unwrap_or_default();
+            let what = format!(
+                "`{key}` names counter `{name}`, of which driver `{}` has no file",
+                self.name
+            );
+            Mistake {
+                about: ("counter", name.clone()),
+                needs: &["counters", "hw_counters", "statistics"],
+                error: self.source.wrong(&path, what).hint(hint),
+                path,
+            }
+        })
     }
 }
 

@@ -39,6 +39,7 @@ mod rest;
 mod schema;
 mod source;
 mod state;
+mod survey;
 mod template;
 mod variant;
 
@@ -68,4 +69,5 @@ pub use render::{CLASS_INFINIBAND, MODES, diff, render};
 pub use schema::{DIALECT as SCHEMA_DIALECT, driver_schema, profile_schema, schema_of};
 pub use source::PlatformError;
 pub use state::{LaneSpeed, LinkLayer, PhysState, PortState, Rate};
+pub use survey::Survey;
 pub use template::NoTemplate;

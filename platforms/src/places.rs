@@ -16,6 +16,11 @@ impl Places {
         yaml::read(file, text).map(Self)
     }
 
+    /// The places in this tree of a text.
+    pub(crate) fn of_tree(tree: &Node) -> Self {
+        Self(tree.clone())
+    }
+
     /// The place of the value at `path`, if there is one.
     pub(crate) fn find(&self, path: &str) -> Option<Place> {
         self.at(path).map(|node| node.place)
@@ -34,7 +39,8 @@ impl Places {
     }
 }
 
-fn below<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
+/// What is below this key, name or number of a value.
+pub(crate) fn below<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
     match &node.value {
         Value::Map(pairs) => under(pairs, key),
         Value::List(list) => {

@@ -7,6 +7,20 @@ use std::borrow::Cow;
 use crate::yaml::YamlError;
 use crate::{PciAddress, Role, TopoLevel};
 
+/// The kind of value of a [`ProblemKind::Twice`] that a device's node GUID is.
+pub(crate) const NODE_GUID: &str = "node GUID";
+
+/// What else in its file says that a value is a problem, beside the device or item that it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// These keys of the outermost level.
+    Keys(&'static [&'static str]),
+    /// These keys, and the drivers and models of all devices.
+    Machine(&'static [&'static str]),
+    /// Every key.
+    All,
+}
+
 /// Something in a platform that is impossible or contradictory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProblemKind {
@@ -257,6 +271,46 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
+    /// What else says that it is a problem.
+    pub(crate) fn needs(&self) -> Needs {
+        match self {
+            Self::Twice {
+                what: NODE_GUID, ..
+            } => Needs::Machine(&["devices", "gpus", "identifiers", "models", "vfs"]),
+            Self::Twice { .. }
+            | Self::NoSuchPort { .. }
+            | Self::Interfaces { .. }
+            | Self::PortCount { .. }
+            | Self::CabledTwice { .. }
+            | Self::SelfInCell { .. }
+            | Self::NvLinkToNic { .. }
+            | Self::Skipped { .. }
+            | Self::NoFileName { .. }
+            | Self::PlatformName(_)
+            | Self::Spelling { .. }
+            | Self::NotOneMark(_) => Needs::Keys(&[]),
+            Self::TopoLength { .. }
+            | Self::GpuCount { .. }
+            | Self::NumaWithoutGpu { .. }
+            | Self::NumaAcrossSwitch { .. } => Needs::Keys(&["gpus"]),
+            Self::Roles { .. } => Needs::Keys(&["devices", "roles"]),
+            Self::TooFast { .. } => Needs::Keys(&["models"]),
+            Self::StrayNuma { .. } => Needs::Keys(&["cpus", "devices", "gpus"]),
+            Self::CpuTwice { .. } => Needs::Keys(&["cpus"]),
+            Self::NoCpus { .. } => Needs::Keys(&["cpus", "gpus"]),
+            Self::NoFirstFunction { .. } => Needs::Keys(&["devices"]),
+            Self::UnusedModel(_) => Needs::Machine(&["devices", "variants"]),
+            Self::DanglingLower { .. } | Self::NoSuchInterface(_) => {
+                Needs::Machine(&["devices", "interfaces", "models", "vfs"])
+            }
+            Self::VfsCollide { .. } => Needs::Machine(&["devices", "gpus", "models", "vfs"]),
+            Self::TooManyVfs { .. } => Needs::Machine(&["devices", "models", "vfs"]),
+            Self::CounterTooLarge { .. } | Self::NoSuchCounter(_) => Needs::Machine(&["devices"]),
+            Self::NoProvenance(_) => Needs::Keys(&["provenance"]),
+            Self::NamesNothing(_) | Self::Unclear(_) => Needs::All,
+        }
+    }
+
     /// A hint; `None` if the problem needs none.
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'_, str>> {

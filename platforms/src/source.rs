@@ -1,7 +1,7 @@
 //! The file that a platform or driver was read from, for errors with a place.
 
 use crate::places::Places;
-use crate::yaml::{Place, YamlError};
+use crate::yaml::{Node, Place, YamlError};
 
 /// Why a platform could not be read, with its place and a hint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,20 +16,53 @@ impl PlatformError {
     }
 }
 
+/// Something that a platform or driver cannot be read with.
+#[derive(Clone, Debug)]
+pub(crate) struct Mistake {
+    /// The path of the value that is wrong.
+    pub(crate) path: String,
+    /// What it is about, so that it is told once: its kind, and a name.
+    pub(crate) about: (&'static str, String),
+    /// The keys of the file that say, beside the value itself, that it is wrong.
+    pub(crate) needs: &'static [&'static str],
+    /// The mistake with its place and a hint.
+    pub(crate) error: YamlError,
+}
+
+/// The first mistake as an error.
+pub(crate) fn first(mistakes: Vec<Mistake>) -> Result<(), PlatformError> {
+    match mistakes.into_iter().next() {
+        None => Ok(()),
+        Some(mistake) => Err(mistake.error.into()),
+    }
+}
+
 /// A file's name and text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Source {
     /// The file's name as given by the caller.
     pub(crate) file: String,
     /// Its text.
     pub(crate) text: String,
+    /// What of it could be read, if that is not all of it.
+    pub(crate) rest: Option<Node>,
 }
+
+/// What could be read of a text follows from the text.
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.file, &self.text) == (&other.file, &other.text)
+    }
+}
+
+impl Eq for Source {}
 
 impl Source {
     pub(crate) fn new(file: &str, text: &str) -> Self {
         Self {
             file: file.to_owned(),
             text: text.to_owned(),
+            rest: None,
         }
     }
 
@@ -53,6 +86,9 @@ impl Source {
 
     /// The places of the values, if the text can be parsed.
     pub(crate) fn places(&self) -> Option<Places> {
-        Places::of(&self.file, &self.text).ok()
+        match &self.rest {
+            Some(rest) => Some(Places::of_tree(rest)),
+            None => Places::of(&self.file, &self.text).ok(),
+        }
     }
 }

@@ -3,47 +3,63 @@
 use std::sync::Arc;
 
 use crate::profile::{Change, Device, Profile, Variant};
-use crate::{Platform, PlatformError, yaml};
+use crate::source::Mistake;
+use crate::{Platform, yaml};
 
 impl Platform {
-    /// This platform as its base, then each of its variants.
-    pub(crate) fn with_variants(self) -> Result<Vec<Self>, PlatformError> {
+    /// This platform as its base, then each of its variants, as far as its names exist, and the names that do not.
+    pub(crate) fn with_variants(self) -> Vec<(Self, Vec<Mistake>)> {
         let base = Arc::clone(&self.profile);
-        let mut all = vec![self];
+        let mut all = vec![(self, Vec::new())];
         for (name, variant) in &base.variants {
             let mut platform = Self {
                 variant: Some(name.clone()),
-                ..all[0].clone()
+                ..all[0].0.clone()
             };
-            platform.profile = Arc::new(platform.with(variant)?);
-            all.push(platform);
+            let (profile, unknown) = platform.with(variant);
+            platform.profile = Arc::new(profile);
+            all.push((platform, unknown));
         }
-        Ok(all)
+        all
     }
 
-    /// Checks that every name exists, so that building a machine cannot fail.
-    pub(crate) fn resolve(&self) -> Result<(), PlatformError> {
+    /// Every name that does not exist; without one, building a machine cannot fail.
+    pub(crate) fn resolve(&self) -> Vec<Mistake> {
         let profile = &self.profile;
+        let mut unknown = Vec::new();
         for (number, device) in profile.devices.iter().enumerate() {
             let path = |key| self.path_of_device(number, key);
             if !self.drivers.contains_key(&device.driver) {
                 let known = self.drivers.keys().map(String::as_str);
-                return Err(self.unknown(&path("driver"), "driver", &device.driver, known));
+                unknown.push(self.unknown(&path("driver"), "driver", &device.driver, known));
             }
             if !profile.models.contains_key(&device.model) {
                 let known = profile.models.keys().map(String::as_str);
-                return Err(self.unknown(&path("model"), "model", &device.model, known));
+                unknown.push(self.unknown(&path("model"), "model", &device.model, known));
             }
         }
         for name in profile.vfs.iter().flat_map(|vfs| &vfs.of) {
-            self.place(profile, name, || self.path_of("vfs.of"))?;
+            let place = self.place(profile, name, || self.path_of("vfs.of"));
+            unknown.extend(place.err());
         }
-        Ok(())
+        unknown
     }
 
-    /// The profile with the variant applied.
-    fn with(&self, variant: &Variant) -> Result<Profile, PlatformError> {
+    /// Whether every name of its devices exists.
+    pub(crate) fn can_be_built(&self) -> bool {
+        let mut devices = self.profile.devices.iter();
+        devices.all(|device| {
+            self.drivers.contains_key(&device.driver)
+                && self.profile.models.contains_key(&device.model)
+        })
+    }
+
+    /// The profile with the variant applied, and the names of devices that do not exist. What a device that does not exist
+    /// would be called is not known: behind a change of its name, none is looked for.
+    fn with(&self, variant: &Variant) -> (Profile, Vec<Mistake>) {
         let mut profile = (*self.profile).clone();
+        let mut unknown = Vec::new();
+        let mut are_names_known = true;
         let below = |key: String| {
             let variant = self.variant.as_deref().unwrap_or_default();
             format!("variants.{variant}.{key}")
@@ -51,13 +67,24 @@ impl Platform {
         for (number, change) in variant.change.iter().enumerate() {
             for name in &change.devices {
                 let path = || below(format!("change.{number}.devices"));
-                let place = self.place(&profile, name, path)?;
-                change.apply(&mut profile.devices[place]);
+                match self.place(&profile, name, path) {
+                    Ok(place) => change.apply(&mut profile.devices[place]),
+                    Err(mistake) if are_names_known => {
+                        unknown.push(mistake);
+                        are_names_known = change.name.is_none();
+                    }
+                    Err(_) => {}
+                }
             }
         }
         for name in &variant.drop {
-            let place = self.place(&profile, name, || below("drop".to_owned()))?;
-            profile.devices.remove(place);
+            match self.place(&profile, name, || below("drop".to_owned())) {
+                Ok(place) => {
+                    profile.devices.remove(place);
+                }
+                Err(mistake) if are_names_known => unknown.push(mistake),
+                Err(_) => {}
+            }
         }
         profile.about = format!("{}; {}", profile.about, variant.about);
         profile.devices.extend(variant.add.iter().cloned());
@@ -76,7 +103,7 @@ impl Platform {
         if let Some(roles) = variant.roles {
             profile.roles = roles;
         }
-        Ok(profile)
+        (profile, unknown)
     }
 
     fn place(
@@ -84,7 +111,7 @@ impl Platform {
         profile: &Profile,
         name: &str,
         path: impl Fn() -> String,
-    ) -> Result<usize, PlatformError> {
+    ) -> Result<usize, Mistake> {
         let mut names = profile.devices.iter().map(|device| device.name.as_str());
         names.position(|known| known == name).ok_or_else(|| {
             self.unknown(
@@ -102,17 +129,26 @@ impl Platform {
         what: &'static str,
         name: &str,
         known: impl Iterator<Item = &'a str>,
-    ) -> PlatformError {
+    ) -> Mistake {
         let known: Vec<&str> = known.collect();
         let hint = match yaml::nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are: {}", known.join(", ")),
         };
-        let what = format!(
+        let error = format!(
             "platform `{}` names {what} `{name}`, which does not exist",
             self.name()
         );
-        self.source.wrong(path, what).hint(hint).into()
+        Mistake {
+            path: path.to_owned(),
+            about: (what, name.to_owned()),
+            needs: match what {
+                "device" => &["devices"],
+                "model" => &["models"],
+                _ => &[],
+            },
+            error: self.source.wrong(path, error).hint(hint),
+        }
     }
 
     /// The path in the file of the value at `path`: in the variant if that states it.
@@ -156,8 +192,18 @@ impl Platform {
         });
         match changed {
             Some(change) => format!("{change}.{key}"),
-            None => format!("devices.{name}.{key}"),
+            None => format!("devices.{}.{key}", self.base_name(name)),
         }
+    }
+
+    /// The name that a device of the variant has in the base.
+    fn base_name<'a>(&'a self, name: &'a str) -> &'a str {
+        let variant = self.variant.as_ref();
+        let variant = variant.and_then(|variant| self.profile.variants.get(variant));
+        let mut changes = variant.into_iter().flat_map(|variant| &variant.change);
+        let renamed = changes.find(|change| change.name.as_deref() == Some(name));
+        let before = renamed.and_then(|change| change.devices.first());
+        before.map_or(name, String::as_str)
     }
 }
 

@@ -19,6 +19,7 @@ use serde_saphyr::{
     RequireIndent, Spanned,
 };
 
+pub(crate) use self::mistakes::salvage_beside;
 pub use self::mistakes::{Salvage, read_every, salvage};
 pub use self::node::{Key, Node, Value};
 pub(crate) use self::refused::Refused;

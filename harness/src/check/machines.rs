@@ -3,11 +3,7 @@
 use std::collections::BTreeMap;
 
 use memory::{Found, classified};
-use platforms::{
-    Driver, Platform, Platforms, PortFacts, Role,
-    profile::Profile,
-    yaml::{self, YamlError},
-};
+use platforms::{Platform, Platforms, PortFacts, Role, Survey};
 
 use super::{FileKind, Mistake, Source};
 
@@ -23,43 +19,34 @@ pub(super) struct Machines {
 impl Machines {
     /// Reads the platforms and drivers among these files.
     pub(super) fn of(files: &[Source]) -> Self {
-        let mut mistakes: Vec<Mistake> = Vec::new();
-        let mut sound: Vec<&Source> = Vec::new();
-        let mut broken: Vec<&Source> = Vec::new();
-        for file in files {
-            let Source { name, text, kind } = file;
-            let wrong = match kind {
-                Some(FileKind::Driver) => wrong::<Driver>(name, text),
-                Some(FileKind::Platform) => wrong::<Profile>(name, text),
-                _ => continue,
-            };
-            match wrong.is_empty() {
-                true => sound.push(file),
-                false => broken.push(file),
-            }
-            mistakes.extend(wrong.iter().map(Mistake::from));
-        }
+        let of_kind = |kind: FileKind| {
+            let files = files.iter().filter(move |file| file.kind == Some(kind));
+            files.map(|file| (file.name.as_str(), file.text.as_str()))
+        };
+        let drivers: Vec<(&str, &str)> = of_kind(FileKind::Driver).collect();
+        let profiles: Vec<(&str, &str)> = of_kind(FileKind::Platform).collect();
+        let survey = Survey::of(&drivers, &profiles);
+        let mut mistakes: Vec<Mistake> = survey.mistakes.iter().map(Mistake::from).collect();
+        let all = drivers.into_iter().chain(profiles);
+        let mut sound: Vec<(&str, &str)> = all
+            .filter(|(file, _)| survey.sound.contains(*file))
+            .collect();
         let platforms = loop {
-            // What is wrong with a platform may be that its driver cannot be read.
-            sound.retain(|file| !broken.iter().any(|driver| uses(file, driver)));
-            let texts = sound.iter().map(|file| (file.name.as_str(), &*file.text));
-            let texts: Vec<(&str, &str)> = texts.collect();
-            let error = match Platforms::read(&texts) {
+            let error = match Platforms::read(&sound) {
                 Ok(platforms) => break platforms,
                 Err(error) => error,
             };
+            // The keys of a driver may stand where only a survey finds them.
             mistakes.push(error.located().into());
-            let at = sound.iter().position(|it| it.name == error.located().file);
-            match at {
-                Some(at) => broken.push(sound.remove(at)),
-                None => break Platforms::shipped(),
+            let before = sound.len();
+            sound.retain(|(file, _)| *file != error.located().file);
+            if sound.len() == before {
+                break Platforms::shipped();
             }
         };
-        let own = |platform: &Platform| sound.iter().any(|file| file.name == platform.file());
+        let own = |platform: &Platform| sound.iter().any(|(file, _)| *file == platform.file());
         for (name, platform) in platforms.iter().filter(|(_, platform)| own(platform)) {
-            let problems = platform.check();
-            mistakes.extend(problems.iter().map(|problem| Mistake::from(&problem.error)));
-            if problems.is_empty() {
+            if platform.check().is_empty() {
                 let found = classified(platform);
                 let unlike = unlike_declared(platform, &found).into_iter();
                 let file = platform.file();
@@ -73,21 +60,6 @@ impl Machines {
             mistakes,
         }
     }
-}
-
-fn wrong<T: serde::de::DeserializeOwned>(name: &str, text: &str) -> Vec<YamlError> {
-    yaml::read_every::<T>(name, text).err().unwrap_or_default()
-}
-
-/// Whether a platform names a driver.
-fn uses(file: &Source, driver: &Source) -> bool {
-    let name = driver
-        .text
-        .lines()
-        .find_map(|line| line.strip_prefix("name:"));
-    let name = name.unwrap_or_default().trim();
-    let is_it = driver.kind == Some(FileKind::Driver) && file.kind == Some(FileKind::Platform);
-    is_it && !name.is_empty() && file.text.contains(name)
 }
 
 /// The differences between the declarations of a platform and what the reference monitor finds on it, one text each.
@@ -160,6 +132,84 @@ fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A shipped driver and a shipped platform with it, under other names, with these changes: what is told of them.
+    fn check(of_driver: &[(&str, &str)], of_platform: &[(&str, &str)], expected: &[&str]) {
+        let spoilt = |file: &str, changes: &[(&str, &str)]| {
+            let mut shipped = Platforms::shipped_texts();
+            let (_, text) = shipped.find(|(known, _)| known == file).unwrap();
+            let text = text
+                .replace("name: mlx5-eth\n", "name: own-eth\n")
+                .replace("name: h100-oci\n", "name: mine\n")
+                .replace("driver: mlx5-eth", "driver: own-eth");
+            changes.iter().fold(text, |text, (from, to)| {
+                assert!(text.contains(from), "`{from}` is not in the text");
+                text.replacen(from, to, 1)
+            })
+        };
+        let files = [
+            (
+                "p",
+                FileKind::Platform,
+                "profiles/h100-oci.yaml",
+                of_platform,
+            ),
+            ("d", FileKind::Driver, "drivers/mlx5-eth.yaml", of_driver),
+        ];
+        let files = files.map(|(name, kind, file, changes)| Source {
+            name: name.to_owned(),
+            text: spoilt(file, changes),
+            kind: Some(kind),
+        });
+        let machines = Machines::of(&files);
+        let told: Vec<&str> = machines
+            .mistakes
+            .iter()
+            .map(|it| it.text.as_str())
+            .collect();
+        assert_eq!(told.len(), expected.len(), "{told:#?}");
+        for (told, expected) in told.iter().zip(expected) {
+            assert!(
+                told.contains(expected),
+                "expected `{expected}`, told:\n{told}"
+            );
+        }
+        let is_read = machines.platforms.get("mine").is_some();
+        assert_eq!(is_read, expected.is_empty());
+    }
+
+    #[test]
+    fn a_platform_and_its_driver_without_a_mistake_are_read() {
+        check(&[], &[], &[]);
+    }
+
+    #[test]
+    fn mistakes_of_words_names_and_values_are_told_at_once() {
+        let of_driver = [
+            ("gid_table:", "gid_tabel:"),
+            ("node_type: \"1: CA\"", "node_type: \"1:CA\""),
+        ];
+        let of_platform = [
+            ("role: compute", "role: compuet"),
+            ("model: cx6dx", "model: cx6"),
+            ("topo: NODE PXB NODE*2 SYS*4", "topo: NODE PXB NODE*2 SYS*5"),
+            ("driver: own-eth, numa: 1", "driver: own-ethe, numa: 1"),
+            (
+                "default_route: none",
+                "default_route: none\n    colour: red",
+            ),
+        ];
+        let expected = [
+            "did you mean `1: CA`?",
+            "did you mean `gid_table`?",
+            "unknown word `compuet`",
+            "names model `cx6`",
+            "has 9 topology levels for 8 GPUs",
+            "names driver `own-ethe`",
+            "unknown key `colour`",
+        ];
+        check(&of_driver, &of_platform, &expected);
+    }
 
     #[test]
     fn a_role_that_the_tree_does_not_bear_out_is_named() {

@@ -58,9 +58,14 @@ impl Check<'_> {
 
     fn interfaces(&mut self, number: usize, device: &Device) {
         let netdevs = device.netdevs.len();
-        let driver = self.platform.driver(&device.driver);
-        let has_none = driver.is_some_and(|driver| !driver.has_interfaces);
-        let asked = if has_none { 0 } else { device.ports };
+        let Some(driver) = self.platform.driver(&device.driver) else {
+            return;
+        };
+        let asked = if driver.has_interfaces {
+            device.ports
+        } else {
+            0
+        };
         if netdevs != usize::from(asked) {
             let problem = ProblemKind::Interfaces {
                 device: device.name.clone(),

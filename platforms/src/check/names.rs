@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
-use crate::{NodeName, ProblemKind};
+use crate::ProblemKind;
+use crate::problem::NODE_GUID;
 
 impl Check<'_> {
     pub(super) fn names(&mut self) {
@@ -47,7 +48,7 @@ impl Check<'_> {
             }
         }
         // A virtual function needs an address of its own.
-        let machine = self.platform.machine(&NodeName::from("any"));
+        let Some(machine) = self.machine else { return };
         let vfs = profile.vfs.as_ref();
         let asked = vfs.map_or(0, |vfs| usize::from(vfs.each) * vfs.of.len());
         let slots: BTreeSet<_> = profile.devices.iter().map(|device| device.pci).collect();
@@ -85,9 +86,9 @@ impl Check<'_> {
     }
 
     fn guids(&mut self) {
-        let machine = self.platform.machine(&NodeName::from("any"));
+        let Some(machine) = self.machine else { return };
         let rdma = machine.functions.values().filter_map(|it| it.rdma.as_ref());
-        let what = "node GUID";
+        let what = NODE_GUID;
         for (_, value) in twice(rdma.map(|rdma| format!("{:016x}", rdma.node_guid))) {
             self.flag("devices", ProblemKind::Twice { what, value });
         }
@@ -96,7 +97,7 @@ impl Check<'_> {
     /// Reports lower interfaces that do not exist.
     fn dangling(&mut self) {
         let profile = &self.platform.profile;
-        let machine = self.platform.machine(&NodeName::from("any"));
+        let Some(machine) = self.machine else { return };
         let own = machine.functions.values().flat_map(|it| &it.netdevs);
         let own = own.map(|netdev| netdev.name.clone());
         let known: BTreeSet<String> = own.chain(machine.interfaces.keys().cloned()).collect();

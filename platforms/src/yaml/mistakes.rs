@@ -4,11 +4,11 @@
 //! with the key or item that it is in, and the rest is written as a text of its own, in which every key and every value has
 //! a line: the line of the next error leads back to the place in the file. Start at [`read_every`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
-use super::{Node, Place, Value, YamlError, nearest, read, read_despite_twins, tree};
+use super::{Key, Node, Place, Value, YamlError, nearest, read, read_despite_twins, tree};
 
 /// The largest number of mistakes that are told of one text. Chosen: more are read by nobody.
 const MISTAKES_MAX: usize = 50;
@@ -56,6 +56,16 @@ impl<T> Salvage<T> {
         }
         !self.incomplete.contains(&node.place)
     }
+
+    /// Whether the value at this place of `rest` lacks a part.
+    pub(crate) fn lacks_part(&self, place: Place) -> bool {
+        self.incomplete.contains(&place)
+    }
+
+    /// Whether keys of the whole document were left out.
+    pub(crate) fn lacks_keys(&self) -> bool {
+        !self.keys_left_out.is_empty()
+    }
 }
 
 /// Reads one YAML document like [`read_every`].
@@ -63,6 +73,19 @@ impl<T> Salvage<T> {
 /// # Errors
 /// Every mistake in it, and what it says without them.
 pub fn salvage<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Box<Salvage<T>>> {
+    salvage_beside(file, text, "")
+}
+
+/// Reads one YAML document like [`salvage`]. Where a key of the whole document is missing, or was left out, its value is
+/// that of `stand_ins`, a document of its own, so that the other keys can be judged. What stands in lacks a part.
+///
+/// # Errors
+/// As those of [`salvage`].
+pub(crate) fn salvage_beside<T: DeserializeOwned>(
+    file: &str,
+    text: &str,
+    stand_ins: &str,
+) -> Result<T, Box<Salvage<T>>> {
     let first = match read(file, text) {
         Ok(value) => return Ok(value),
         Err(error) => error,
@@ -88,7 +111,9 @@ pub fn salvage<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Box<Sal
         left_out: BTreeSet::new(),
         incomplete: BTreeSet::new(),
     };
-    rest.root.forget_twins();
+    rest.root.forget_twins(&mut rest.incomplete);
+    rest.incomplete.remove(&rest.root.place);
+    let mut stand_ins = rest.stand_ins(stand_ins);
     let mut mistakes = vec![first];
     mistakes.extend(twins);
     let mut value = None;
@@ -116,7 +141,10 @@ pub fn salvage<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Box<Sal
                 ..told
             });
         }
-        if !rest.leave_out(wrong) {
+        let stand_in = missing.filter(|_| wrong == 0);
+        if let Some(pair) = stand_in.and_then(|key| stand_ins.remove(key)) {
+            rest.add(pair);
+        } else if !rest.leave_out(wrong) {
             break;
         }
     }
@@ -161,6 +189,28 @@ impl Rest<'_> {
         };
         written.value(&self.root);
         (written.text, written.lines)
+    }
+
+    /// The keys of this document, with what they lead to; nothing of it has a place.
+    fn stand_ins(&self, text: &str) -> BTreeMap<String, (Key, Node)> {
+        let Value::Map(pairs) = tree("", text).unwrap_or_default().value else {
+            return BTreeMap::new();
+        };
+        let pairs = pairs.into_iter().map(|(key, mut node)| {
+            node.forget_places();
+            let place = self.root.place;
+            let name = key.name;
+            (name.clone(), (Key { place, name }, node))
+        });
+        pairs.collect()
+    }
+
+    /// Adds a key to the whole document, with something that stands in for its value.
+    fn add(&mut self, pair: (Key, Node)) {
+        if let Value::Map(pairs) = &mut self.root.value {
+            self.incomplete.insert(pair.1.place);
+            pairs.push(pair);
+        }
     }
 
     /// Whether a key is missing in the map at this place because of what was left out of it.
@@ -433,6 +483,28 @@ mod tests {
         let salvage = salvage::<Machine>("m.yaml", text).unwrap_err();
         let keys: Vec<String> = keys.split(' ').map(str::to_owned).collect();
         assert!(salvage.value.is_some());
+        assert_eq!(salvage.is_whole(&keys), is_whole, "{salvage:?}");
+    }
+
+    #[rstest]
+    #[case::a_key_that_is_missing("nmae: a\nports: [ { number: 1, kind: ib } ]\n", "name", false)]
+    #[case::another_key("nmae: a\nports: [ { number: 1, kind: ib } ]\n", "ports 0", true)]
+    #[case::a_value_that_is_wrong("name: []\nports: [ { number: 1, kind: ib } ]\n", "name", false)]
+    #[case::twins("name: a\nname: b\ncpus: {}\n", "name", false)]
+    #[case::below_twins(
+        "name: a\nports: [ { number: 1, number: 2, kind: ib } ]\n",
+        "ports",
+        false
+    )]
+    fn what_stands_in_for_a_key_is_not_whole(
+        #[case] text: &str,
+        #[case] keys: &str,
+        #[case] is_whole: bool,
+    ) {
+        let salvage = salvage_beside::<Machine>("m.yaml", text, "name: x\n").unwrap_err();
+        let keys: Vec<String> = keys.split(' ').map(str::to_owned).collect();
+        assert!(salvage.value.is_some(), "{salvage:?}");
+        assert_eq!(salvage.mistakes.len(), 1, "{salvage:?}");
         assert_eq!(salvage.is_whole(&keys), is_whole, "{salvage:?}");
     }
 

@@ -104,14 +104,52 @@ impl Node {
         }
     }
 
-    /// Leaves out keys that stand in their map already.
-    pub(super) fn forget_twins(&mut self) {
+    /// Leaves out keys that stand in their map already. The places of what a twin was of are noted, and of all that it is
+    /// in: of two values neither is the right one. The result is whether anything was left out.
+    pub(super) fn forget_twins(&mut self, noted: &mut BTreeSet<Place>) -> bool {
+        let mut has_lost = false;
         match &mut self.value {
-            Value::List(items) => items.iter_mut().for_each(Self::forget_twins),
+            Value::List(items) => {
+                for item in items {
+                    has_lost |= item.forget_twins(noted);
+                }
+            }
             Value::Map(pairs) => {
                 let mut names = BTreeSet::new();
-                pairs.retain(|(key, _)| names.insert(key.name.clone()));
-                pairs.iter_mut().for_each(|(_, node)| node.forget_twins());
+                let mut twins = BTreeSet::new();
+                pairs.retain(|(key, _)| {
+                    let is_first = names.insert(key.name.clone());
+                    if !is_first {
+                        twins.insert(key.name.clone());
+                    }
+                    is_first
+                });
+                for (key, node) in pairs {
+                    has_lost |= node.forget_twins(noted);
+                    if twins.contains(&key.name) {
+                        noted.insert(node.place);
+                    }
+                }
+                has_lost |= !twins.is_empty();
+            }
+            _ => {}
+        }
+        if has_lost {
+            noted.insert(self.place);
+        }
+        has_lost
+    }
+
+    /// Leaves out every place.
+    pub(super) fn forget_places(&mut self) {
+        self.place = Place::default();
+        match &mut self.value {
+            Value::List(items) => items.iter_mut().for_each(Self::forget_places),
+            Value::Map(pairs) => {
+                for (key, node) in pairs {
+                    key.place = Place::default();
+                    node.forget_places();
+                }
             }
             _ => {}
         }
