@@ -40,7 +40,7 @@ impl Platform {
         }
         for name in profile.vfs.iter().flat_map(|vfs| &vfs.of) {
             let place = self.place(profile, name, || self.path_of("vfs.of"));
-            unknown.extend(place.err());
+            unknown.extend(place.err().map(|mistake| *mistake));
         }
         unknown
     }
@@ -70,7 +70,7 @@ impl Platform {
                 match self.place(&profile, name, path) {
                     Ok(place) => change.apply(&mut profile.devices[place]),
                     Err(mistake) if are_names_known => {
-                        unknown.push(mistake);
+                        unknown.push(*mistake);
                         are_names_known = change.name.is_none();
                     }
                     Err(_) => {}
@@ -82,7 +82,7 @@ impl Platform {
                 Ok(place) => {
                     profile.devices.remove(place);
                 }
-                Err(mistake) if are_names_known => unknown.push(mistake),
+                Err(mistake) if are_names_known => unknown.push(*mistake),
                 Err(_) => {}
             }
         }
@@ -111,15 +111,11 @@ impl Platform {
         profile: &Profile,
         name: &str,
         path: impl Fn() -> String,
-    ) -> Result<usize, Mistake> {
+    ) -> Result<usize, Box<Mistake>> {
         let mut names = profile.devices.iter().map(|device| device.name.as_str());
         names.position(|known| known == name).ok_or_else(|| {
-            self.unknown(
-                &path(),
-                "device",
-                name,
-                profile.devices.iter().map(|device| device.name.as_str()),
-            )
+            let known = profile.devices.iter().map(|device| device.name.as_str());
+            Box::new(self.unknown(&path(), "device", name, known))
         })
     }
 
