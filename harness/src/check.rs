@@ -114,7 +114,9 @@ pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, Rea
         .iter()
         .map(|mistake| mistake.text.clone())
         .collect();
-    mistakes.retain(|mistake| !is_of_another(mistake, &told));
+    mistakes.retain(|mistake| {
+        !is_of_another(mistake, &told) && !misses_one_of(mistake, &machines.broken)
+    });
     mistakes.splice(0..0, unread);
     let warnings = library.warnings.iter();
     let warnings =
@@ -132,6 +134,13 @@ fn is_of_another(mistake: &Mistake, told: &BTreeSet<String>) -> bool {
     let inner = inner.and_then(|inner| inner.strip_prefix(": "));
     // Of a file with several mistakes they come together.
     inner.is_some_and(|inner| told.iter().any(|text| inner.starts_with(text.as_str())))
+}
+
+/// Whether a mistake is that there is no platform of a name which one has that cannot be read.
+fn misses_one_of(mistake: &Mistake, broken: &[String]) -> bool {
+    let missed = mistake.text.split_once("there is no platform `");
+    let missed = missed.map(|(_, rest)| rest.split(['`', ':']).next().unwrap_or_default());
+    missed.is_some_and(|missed| broken.iter().any(|name| name == missed))
 }
 
 /// The files that are named, each once, and what cannot be read of what is named.

@@ -54,7 +54,8 @@ impl RuleFile {
             let what = format!("two groups have the name `{name}`");
             problems.push(at("name", what, "give each group a name of its own"));
         }
-        if group.interval_ns(every).is_none_or(|ns| ns == 0) {
+        let ns = group.interval_ns(every);
+        if ns.is_none_or(|ns| ns == 0 || ns % 1_000_000 != 0) {
             let interval = group.interval.as_deref().unwrap_or_default();
             let what = format!("the group `{name}` has the interval `{interval}`");
             let hint = "write a time such as `15s` or `1m`, a day at most";

@@ -14,6 +14,8 @@ pub(super) struct Machines {
     pub(super) platforms: Platforms,
     /// The mistakes.
     pub(super) mistakes: Vec<Mistake>,
+    /// The names of platforms that cannot be read.
+    pub(super) broken: Vec<String>,
 }
 
 impl Machines {
@@ -55,11 +57,21 @@ impl Machines {
                 }));
             }
         }
+        let is_read = |file: &str| sound.iter().any(|(sound, _)| *sound == file);
+        let broken = of_kind(FileKind::Platform).filter(|(file, _)| !is_read(file));
+        let broken = broken.filter_map(|(_, text)| name_in(text)).collect();
         Self {
             platforms,
             mistakes,
+            broken,
         }
     }
+}
+
+/// The name in a text that may be no YAML.
+fn name_in(text: &str) -> Option<String> {
+    let name = text.lines().find_map(|line| line.strip_prefix("name:"))?;
+    Some(name.trim().trim_matches(['"', '\'']).to_owned())
 }
 
 /// The differences between the declarations of a platform and what the reference monitor finds on it, one text each.

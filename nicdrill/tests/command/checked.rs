@@ -266,6 +266,43 @@ fn every_mistake_of_a_platform_and_of_a_driver_is_told() {
     );
 }
 
+/// A scenario that names the platform is not told that there is none.
+#[test]
+fn words_names_and_values_of_a_platform_are_told_at_once() {
+    let scratch = Scratch::new();
+    scratch.file("acme/acme-ib.yaml", DRIVER);
+    let ethernet = include_str!("../vendor/acme-eth.yaml");
+    scratch.file("acme/acme-eth.yaml", ethernet);
+    let platform =
+        PLATFORM
+            .replace("cpus:", "cups:")
+            .replacen("driver: acme-ib", "driver: acme-ob", 1);
+    assert!(
+        platform.contains("acme-ob"),
+        "the platform has such a driver"
+    );
+    scratch.file(
+        "acme/acme0.yaml",
+        &platform.replace("platform_version: 1", "platform_version: 7"),
+    );
+    scratch.file(
+        "own/of.yaml",
+        "scenario: of a broken platform\nwhy: it is told where it is broken\nplatforms: [ acme0 ]\n\
+         timeline:\n  - { at: 0s, expect: [ { this_poll: baseline } ] }\nuntil: 5s\n",
+    );
+    let ran = scratch.run(&["check", "acme", "own"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    for told in [
+        "acme/acme0.yaml:3:19: version 7 is not known",
+        "acme/acme0.yaml:13:1: unknown key `cups`",
+        "names driver `acme-ob`, which does not exist",
+        "did you mean `acme-ib`?",
+        "3 mistakes",
+    ] {
+        assert!(ran.out.contains(told), "`{told}`: {ran}");
+    }
+}
+
 #[test]
 fn a_platform_that_can_be_read_is_compared_with_what_a_monitor_finds_on_it() {
     let scratch = Scratch::new();
