@@ -61,7 +61,7 @@ pub struct Rule {
     /// How long an alert goes on firing after its expression has given nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_firing_for: Option<String>,
-    /// Labels of the alert or series; a value is a text, or a scalar that is read as one.
+    /// Labels of the alert or series; a value is a text, or a scalar that is read as one, nothing as an empty one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, Value>,
     /// Texts for people, of an alert only.
@@ -89,7 +89,7 @@ impl RuleFile {
     pub fn intervals(&self, every: Span) -> BTreeSet<u64> {
         let alerts = self.alerts();
         alerts
-            .filter_map(|(group, _)| group.interval_ns(every))
+            .filter_map(|(group, _)| group.interval_ns(Some(every)))
             .collect()
     }
 
@@ -97,7 +97,7 @@ impl RuleFile {
     #[must_use]
     pub fn of_interval(&self, interval_ns: u64, every: Span) -> Self {
         let groups = self.groups.iter();
-        let of_it = groups.filter(|group| group.interval_ns(every) == Some(interval_ns));
+        let of_it = groups.filter(|group| group.interval_ns(Some(every)) == Some(interval_ns));
         let plain = of_it.map(|group| Group {
             interval: None,
             ..group.clone()
@@ -131,14 +131,14 @@ impl RuleFile {
 
 /// Whether Prometheus reads a value as a text.
 pub(crate) fn is_scalar(value: &Value) -> bool {
-    matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
+    !matches!(value, Value::Array(_) | Value::Object(_))
 }
 
 impl Group {
-    /// The time from one evaluation to the next; `None` if it is none, or longer than a day.
-    fn interval_ns(&self, every: Span) -> Option<u64> {
+    /// The time from one evaluation to the next; `None` if it is none, is longer than a day, or is not known.
+    fn interval_ns(&self, every: Option<Span>) -> Option<u64> {
         let Some(text) = &self.interval else {
-            return Some(every.as_ns());
+            return every.map(Span::as_ns);
         };
         let interval_ms = milliseconds(text).filter(|ms| *ms <= DAY_MS)?;
         Some(interval_ms * 1_000_000)

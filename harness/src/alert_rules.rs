@@ -39,7 +39,7 @@ pub type Evaluated = Vec<(Instants, Vec<Firing>)>;
 /// If the text is no rule file, or one that cannot be evaluated here, with the place.
 pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile, YamlError> {
     let rules: RuleFile = yaml::read(file, text)?;
-    let problems = rules.problems(prometheus.evaluation_interval);
+    let problems = rules.problems(Some(prometheus.evaluation_interval));
     match problems.into_iter().next() {
         Some(problem) => Err(place::located(file, text, problem)),
         None => Ok(rules),
@@ -47,10 +47,10 @@ pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile,
 }
 
 /// Every mistake of a text that is to be a rule file, with its place; none if [`read`] reads it and promtool refuses none
-/// of its rules. Groups that state no interval are evaluated once in `every`. With the mistakes, why promtool could not be
+/// of its rules. Groups that state no interval are evaluated once in `every`, if it is known. With the mistakes, why promtool could not be
 /// asked about the expressions, if it could not.
 #[must_use]
-pub fn mistakes(file: &str, text: &str, every: Span) -> (Vec<YamlError>, Option<String>) {
+pub fn mistakes(file: &str, text: &str, every: Option<Span>) -> (Vec<YamlError>, Option<String>) {
     let mut unasked = None;
     let mistakes = place::every(file, text, |rules: &RuleFile| {
         let mut problems = rules.problems(every);

@@ -17,7 +17,6 @@ use std::{
 
 use cluster::rules::{read_cabling, read_every};
 use director::{FreezeError, StageError, freeze_at};
-use observe::Span;
 use platforms::{Platforms, yaml::Place};
 use reports::{KnownDeviations, counted};
 use scenarios::{Mentions, ScenarioError, Unfit};
@@ -39,9 +38,6 @@ const DASH: &str = "-";
 
 /// The endings of the files that are checked in a folder.
 const ENDINGS: [&str; 3] = ["toml", "yaml", "yml"];
-
-/// The interval of alert rules that state none (Prometheus, "Configuration", `evaluation_interval`).
-const EVALUATION_INTERVAL: &str = "1m";
 
 /// A file that is checked.
 #[derive(Clone, Debug)]
@@ -358,7 +354,7 @@ fn of_file(
         FileKind::Needs => needs::mistakes(name, text, Some(library)),
         FileKind::Mix => mix::mistakes(name, text, Some(library)),
         FileKind::AlertRules => {
-            let (mistakes, why_not) = alert_rules::mistakes(name, text, evaluation_interval());
+            let (mistakes, why_not) = alert_rules::mistakes(name, text, None);
             unlooked = why_not;
             mistakes
         }
@@ -387,26 +383,22 @@ fn of_its_rules(name: &str, library: &Library) -> (Vec<Mistake>, Option<String>)
         return (Vec::new(), None);
     }
     let inner = |error: &dyn Display| Mistake::new(name, None, format_args!("{name}: {error}"));
-    let (file, text, refused) = match read_monitor(name, library) {
+    let (file, text, every, refused) = match read_monitor(name, library) {
         Ok(descriptor) => match descriptor.prometheus {
-            Some(prometheus) => (prometheus.rules, prometheus.rules_text, None),
+            Some(it) => (it.rules, it.rules_text, Some(it.evaluation_interval), None),
             None => return (Vec::new(), None),
         },
         Err(ReadError::Descriptor(error)) if error.file != *name => {
             let text = text_of(Path::new(&error.file)).unwrap_or_default();
-            (error.file.clone(), text, Some(inner(&error)))
+            (error.file.clone(), text, None, Some(inner(&error)))
         }
         Err(ReadError::Descriptor(error)) => return (vec![Mistake::from(&error)], None),
         Err(error) => return (vec![inner(&error)], None),
     };
-    let (every, unlooked) = alert_rules::mistakes(&file, &text, evaluation_interval());
-    let mut mistakes: Vec<Mistake> = every.iter().map(|error| inner(error)).collect();
+    let (wrong, unlooked) = alert_rules::mistakes(&file, &text, every);
+    let mut mistakes: Vec<Mistake> = wrong.iter().map(|error| inner(error)).collect();
     if mistakes.is_empty() {
         mistakes.extend(refused);
     }
     (mistakes, unlooked)
-}
-
-fn evaluation_interval() -> Span {
-    Span::parse(EVALUATION_INTERVAL).expect("a time")
 }

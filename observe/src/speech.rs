@@ -130,7 +130,7 @@ impl Descriptor {
             let problem = Problem::at(["schedule"], what, hint);
             Some(problem.beside(&["speaks", "textfile", "prometheus"]))
         };
-        if self.prometheus.is_some() {
+        if self.speaks == Protocol::PrometheusRules {
             return problem(
                 "`schedule` stands beside `prometheus`, which says when the exporter is scraped",
                 "leave it out: `scrape_interval` and `scrape_phase` are its times",
@@ -153,7 +153,8 @@ impl Descriptor {
             on,
             ..
         } = &self.schedule;
-        let is = |pace: Pace| self.pace() == pace && self.prometheus.is_none();
+        let is_scheduled = self.speaks != Protocol::PrometheusRules;
+        let is = |pace: Pace| self.pace() == pace && is_scheduled;
         let (is_run, is_asked) = (is(Pace::Runs), is(Pace::Asked));
         let asked = "is for a page that is asked for";
         let run = "is for a program that is run";
@@ -211,7 +212,7 @@ impl Descriptor {
             Some(problem.beside(&["speaks", "prometheus", "alerts"]))
         };
         match (&self.prometheus, self.alerts.is_empty()) {
-            (Some(_), true) => problem(
+            (Some(_), true) if self.speaks == Protocol::PrometheusRules => problem(
                 "prometheus",
                 "`speaks: prometheus-rules` needs `alerts`, which says what they mean",
                 "write `alerts: { NicPortDown: { says: fatal, device: device, port: port } }`",

@@ -267,7 +267,11 @@ fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
             (what, None) => at(what.to_owned()),
         },
         other => {
-            let what = first_line(&other.to_string(), place);
+            let what = match first_line(&other.to_string(), place) {
+                what if what.contains("null into string") => "nothing stands here".to_owned(),
+                what if what.contains("merge keys") => "a merge key (`<<`) stands here".to_owned(),
+                what => what,
+            };
             let hint = shape_hint(&what);
             let error = at(what);
             match hint {
@@ -286,6 +290,10 @@ fn shape_hint(what: &str) -> Option<&'static str> {
         Some("write a list here, such as `[ a, \"b {c}\" ]`")
     } else if what.contains("expected mapping start") {
         Some("write keys with values here, such as `{ a: 1, b: 2 }`")
+    } else if what.contains("nothing stands here") {
+        Some("write a text here")
+    } else if what.contains("merge key") {
+        Some("write the keys out: merge keys are no part of YAML 1.2, and are not read")
     } else if what.contains("invalid boolean") {
         Some("write `true` or `false`")
     } else {

@@ -14,9 +14,9 @@ const DURATION_HINT: &str = "write whole numbers with units, such as `90s`, `5m`
 
 impl RuleFile {
     /// Why the rules cannot be evaluated here; what is wrong between groups only if each group is sound. `every` is the
-    /// interval of groups that state none.
+    /// interval of groups that state none, if it is known.
     #[must_use]
-    pub fn problems(&self, every: Span) -> Vec<Problem> {
+    pub fn problems(&self, every: Option<Span>) -> Vec<Problem> {
         let groups = self.groups.iter();
         let mut names = BTreeSet::new();
         let of_groups = groups.flat_map(|group| {
@@ -27,7 +27,8 @@ impl RuleFile {
         if !of_groups.is_empty() {
             return of_groups;
         }
-        if self.alerts().next().is_none() {
+        // A file that no descriptor names may have records alone.
+        if every.is_some() && self.alerts().next().is_none() {
             return vec![Problem::at(
                 ["groups"],
                 "the file has no alert",
@@ -40,7 +41,7 @@ impl RuleFile {
     }
 
     /// The problems of a group and its rules.
-    fn problems_of(&self, group: &Group, every: Span, is_twice: bool) -> Vec<Problem> {
+    fn problems_of(&self, group: &Group, every: Option<Span>, is_twice: bool) -> Vec<Problem> {
         let name = &group.name;
         let keys = self.keys_of(group, None);
         let at = |key: &str, what: String, hint: &'static str| {
@@ -54,8 +55,9 @@ impl RuleFile {
             let what = format!("two groups have the name `{name}`");
             problems.push(at("name", what, "give each group a name of its own"));
         }
+        let is_known = group.interval.is_some() || every.is_some();
         let ns = group.interval_ns(every);
-        if ns.is_none_or(|ns| ns == 0 || ns % 1_000_000 != 0) {
+        if is_known && ns.is_none_or(|ns| ns == 0 || ns % 1_000_000 != 0) {
             let interval = group.interval.as_deref().unwrap_or_default();
             let what = format!("the group `{name}` has the interval `{interval}`");
             let hint = "write a time such as `15s` or `1m`, a day at most";
@@ -77,12 +79,12 @@ impl RuleFile {
 
     /// What is wrong with an alert that uses a recorded series of a group with another interval: each interval is evaluated
     /// by itself, so that the series would not be there.
-    fn mixed(&self, group: &Group, alert: &Rule, every: Span) -> Option<Problem> {
+    fn mixed(&self, group: &Group, alert: &Rule, every: Option<Span>) -> Option<Problem> {
         let records: Vec<(&str, &Group, &Rule)> = self
             .rules()
             .filter_map(|(group, rule)| Some((rule.record.as_deref()?, group, rule)))
             .collect();
-        let interval = group.interval_ns(every);
+        let interval = group.interval_ns(every)?;
         let mut seen = BTreeSet::new();
         let mut open = vec![alert];
         while let Some(rule) = open.pop() {
@@ -92,11 +94,15 @@ impl RuleFile {
                 if !words.words.contains(*name) || !seen.insert((*name, &of.name)) {
                     continue;
                 }
-                if of.interval_ns(every) != interval {
+                if of.interval_ns(every).is_some_and(|of| of != interval) {
                     let keys = self.keys_of(group, Some(alert));
                     let alert = alert.alert.as_deref().unwrap_or_default();
-                    let every =
-                        |group: &Group| group.interval.clone().unwrap_or_else(|| every.to_string());
+                    let every = |group: &Group| {
+                        let stated = group.interval.clone();
+                        stated
+                            .or_else(|| Some(every?.to_string()))
+                            .unwrap_or_default()
+                    };
                     let problem = Problem::at(
                         keys,
                         format!(
@@ -140,7 +146,14 @@ impl Rule {
         if self.alert.is_some() == self.record.is_some() {
             problems.push(Problem::at(
                 keys.iter().cloned(),
-                format!("the group `{group}` has a rule that is no alert and no record"),
+                match self.alert {
+                    None => {
+                        format!("the group `{group}` has a rule that is no alert and no record")
+                    }
+                    Some(_) => {
+                        format!("the group `{group}` has a rule that is an alert and a record")
+                    }
+                },
                 "write either `alert:` or `record:` in each rule",
             ));
         }
@@ -223,7 +236,7 @@ mod tests {
     #[track_caller]
     fn check(groups: &str, keys: &str, words: &[&str]) {
         let problem = file(&format!("{{\"groups\": [{groups}]}}"))
-            .problems(Span::parse("15s").unwrap())
+            .problems(Span::parse("15s"))
             .remove(0);
         assert_eq!(problem.keys.join(" "), keys);
         for word in words {
@@ -255,7 +268,13 @@ mod tests {
         );
         let quoted = r#"{"name":"g","rules":[{"alert":"A","expr":"a{x=\"a:b\"} > 1"}]}"#;
         let fine = file(&format!("{{\"groups\": [{RECORD},{quoted}]}}"));
-        assert_eq!(fine.problems(Span::parse("15s").unwrap()), []);
+        assert_eq!(fine.problems(Span::parse("15s")), []);
+        let unknown = file(&format!("{{\"groups\": [{RECORD},{alert}]}}"));
+        assert_eq!(
+            unknown.problems(None),
+            [],
+            "nobody states the interval of `g`"
+        );
     }
 
     #[test]
@@ -279,7 +298,7 @@ mod tests {
         let text = format!(
             r#"{{"groups": [{{"name":"g","rules":[{rule},{{"alert":"Z","expr":"z"}}]}}]}}"#
         );
-        let problems = file(&text).problems(Span::parse("15s").unwrap());
+        let problems = file(&text).problems(Span::parse("15s"));
         let keys: Vec<&str> = problems
             .iter()
             .map(|it| it.keys.last().unwrap().as_str())
@@ -305,8 +324,8 @@ mod tests {
 
     #[test]
     fn every_mistake_of_a_group_is_told() {
-        let text = r#"{"groups": [{"name":""}, {"name":"g","interval":"0s","query_offset":"x","labels":{"a":null}}, {"name":"g"}]}"#;
-        let problems = file(text).problems(Span::parse("15s").unwrap());
+        let text = r#"{"groups": [{"name":""}, {"name":"g","interval":"0s","query_offset":"x","labels":{"a":[]}}, {"name":"g"}]}"#;
+        let problems = file(text).problems(Span::parse("15s"));
         let keys: Vec<String> = problems.iter().map(|it| it.keys[1..].join(" ")).collect();
         assert_eq!(
             keys,

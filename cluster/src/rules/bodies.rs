@@ -52,7 +52,7 @@ impl Place<'_> {
         for (key, span) in there {
             let cause = format!("`{key}` means nothing in a rule with {kind}");
             let hint = "take it out, or see `docs/rules.md` for where it belongs";
-            found.take::<()>(Err(self.error(span, cause, hint)));
+            found.note(self.error(span, cause, hint));
         }
         found.or(Some(()))
     }
@@ -174,7 +174,7 @@ impl Place<'_> {
         {
             let cause = format!("`distinct` and `group_by` both name `{}`", distinct.word());
             let hint = "events of one group cannot differ in it";
-            found.take::<()>(Err(self.error(word.span(), cause, hint)));
+            found.note(self.error(word.span(), cause, hint));
         }
         let settle = found.take(self.shorter("settle", text.settle.as_ref(), ("window", window)));
         let spread = || {

@@ -18,6 +18,11 @@ impl Gathered {
         }
     }
 
+    /// Adds a mistake.
+    pub(super) fn note(&mut self, mistake: RuleError) {
+        self.0.push(mistake);
+    }
+
     /// The value, if it could be made and there was no mistake.
     pub(super) fn or<T>(self, value: Option<T>) -> Result<T, Self> {
         match value {

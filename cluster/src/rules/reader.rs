@@ -27,6 +27,9 @@ pub const COUNT_MAX: usize = 1000;
 /// The largest number of alternatives in one `match`.
 pub const MATCHES_MAX: usize = 8;
 
+/// The keys that each rule has.
+const REQUIRED: [&str; 4] = ["name", "match", "group_by", "message"];
+
 /// Where the keys are told.
 const KEYS: &str = "`docs/rules.md` lists every key of a rule";
 
@@ -69,7 +72,7 @@ pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
         if !names.insert(name.get_ref()) {
             let cause = format!("there are two rules `{}`", name.get_ref());
             let hint = "a rule's name is its check's name: give it another";
-            found.take::<()>(Err(place.error(name.span(), cause, hint)));
+            found.note(place.error(name.span(), cause, hint));
         }
     }
     let rules = found.or(Some(rules)).map_err(Gathered::in_order)?;
@@ -84,6 +87,17 @@ pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
     }
 }
 
+/// What is missing in a rule, in the words of its reader.
+fn lacking(rule: &DeValue<'_>) -> Vec<String> {
+    let DeValue::Table(keys) = rule else {
+        return Vec::new();
+    };
+    let missing = REQUIRED.into_iter().filter(|key| !keys.contains_key(*key));
+    missing
+        .map(|key| format!("missing field `{key}`"))
+        .collect()
+}
+
 impl Place<'_> {
     /// The version and the rules of a text that is no rule file as a whole, so far as they can be read. `first` is its first
     /// mistake.
@@ -92,32 +106,40 @@ impl Place<'_> {
         first: RuleError,
         found: &mut Gathered,
     ) -> (Option<Spanned<u32>>, Vec<Spanned<RuleText>>) {
-        found.take::<()>(Err(first));
-        let mut told = |mistakes: Vec<toml::de::Error>| {
-            for error in mistakes {
-                let cause = error.message().replace('\n', " ");
-                let at = error.span().unwrap_or(0..0);
-                found.take::<()>(Err(self.error(at, cause, KEYS)));
-            }
+        found.note(first);
+        let mut tell = |at: Option<Range<usize>>, cause: &str| {
+            let cause = cause.replace('\n', " ");
+            found.note(self.error(at.unwrap_or(0..0), cause, KEYS));
         };
         let (table, of_syntax) = DeTable::parse_recoverable(self.text);
+        // What a parser says of a syntax after its first mistake is a consequence of it, as a rule.
         if !of_syntax.is_empty() {
-            told(of_syntax);
             return (None, Vec::new());
         }
         let mut table = table.into_inner();
         let mut texts = Vec::new();
         if let Some(DeValue::Array(rules)) = table.remove("rule").map(Spanned::into_inner) {
             for rule in rules {
-                match salvage::every(rule) {
-                    Ok(text) => texts.push(text),
-                    Err(mistakes) => told(mistakes),
+                let lacking = lacking(rule.get_ref());
+                let mistakes = match salvage::every(rule) {
+                    Ok(text) => {
+                        texts.push(text);
+                        continue;
+                    }
+                    Err(mistakes) => mistakes,
+                };
+                for error in &mistakes {
+                    tell(error.span(), error.message());
+                    if error.message().starts_with("missing field") {
+                        lacking.iter().for_each(|what| tell(error.span(), what));
+                    }
                 }
             }
         }
         let version = table.remove("rules_version").map(salvage::every);
         let version = version.transpose().unwrap_or_else(|mistakes| {
-            told(mistakes);
+            let mistakes = mistakes.iter();
+            mistakes.for_each(|error| tell(error.span(), error.message()));
             None
         });
         for key in table.keys() {
@@ -125,7 +147,7 @@ impl Place<'_> {
                 "unknown field `{}`, expected `rules_version` or `rule`",
                 key.get_ref()
             );
-            found.take::<()>(Err(self.error(key.span(), cause, KEYS)));
+            found.note(self.error(key.span(), cause, KEYS));
         }
         (version, texts)
     }
@@ -218,7 +240,7 @@ impl Place<'_> {
             };
             if groups.contains(&group) {
                 let cause = format!("`group_by` names `{}` twice", group.word());
-                found.take::<()>(Err(self.error(word.span(), cause, "name it once")));
+                found.note(self.error(word.span(), cause, "name it once"));
             }
             groups.push(group);
         }
@@ -252,12 +274,12 @@ impl Place<'_> {
         if let (Some(after), Some(On::Each | On::Enter | On::Fall)) = (&text.after, on) {
             let hint = "it says how long something was unhealthy before it returned";
             let cause = "`after` goes with `on = \"return\"`";
-            found.take::<()>(Err(self.error(after.span(), cause, hint)));
+            found.note(self.error(after.span(), cause, hint));
         }
         if let (Some(healthy), Some(On::Fall | On::Return { .. })) = (&text.healthy, on) {
             let hint = "a fall is unhealthy and a return is healthy by itself";
             let cause = "`healthy` goes with `on = \"each\"`";
-            found.take::<()>(Err(self.error(healthy.span(), cause, hint)));
+            found.note(self.error(healthy.span(), cause, hint));
         }
         let meets = |on| Match {
             on,
@@ -282,7 +304,7 @@ impl Place<'_> {
                  `healthy`, `codes`, `message_contains` is needed"
             );
             let hint = "the NIC monitor is `agent = \"nic-health-monitor\"`";
-            found.take::<()>(Err(self.error(reported.span(), cause, hint)));
+            found.note(self.error(reported.span(), cause, hint));
         }
         found.or(on.map(meets))
     }

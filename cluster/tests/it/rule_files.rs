@@ -61,6 +61,24 @@ action = 3
     assert_eq!(places, told, "{mistakes:#?}");
 }
 
+#[test]
+fn every_key_that_a_rule_lacks_is_told_and_of_a_syntax_the_first_mistake() {
+    let causes = |text: &str| -> Vec<String> {
+        let mistakes = read_every("r.toml", text).expect_err("it is wrong");
+        mistakes.into_iter().map(|mistake| mistake.cause).collect()
+    };
+    assert_eq!(
+        causes("rules_version = 1\n[[rule]]\nname = \"a\"\n"),
+        [
+            "missing field `group_by`",
+            "missing field `match`",
+            "missing field `message`"
+        ]
+    );
+    let unclosed = "rules_version = 1\n[[rule]]\nmatch = [\n { fatal = false\n]\nname = \"a\"\nmessage = \"m\"\n";
+    assert_eq!(causes(unclosed).len(), 1);
+}
+
 #[rstest]
 #[case::no_toml("rules_version = \n", "1:17", "")]
 #[case::no_version("", "1:1", "missing field `rules_version`")]

@@ -57,6 +57,9 @@ const TOML_KEYS: [(&str, FileKind); 5] = [
     ("known", FileKind::Known),
 ];
 
+/// What some editors write at the beginning of a text (Unicode, section 23.8).
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The name of the file of settings.
 pub const SETTINGS: &str = "nicdrill.toml";
 
@@ -115,8 +118,8 @@ fn is_toml(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
     first.is_some_and(|line| {
-        let key = line.find(|c: char| !is_of_key(c));
-        let is_pair = key.is_some_and(|end| line[end..].trim_start().starts_with('='));
+        let (key, rest) = word(line);
+        let is_pair = !key.is_empty() && rest.trim_start().starts_with('=');
         is_pair || (line.starts_with('[') && line.ends_with(']'))
     })
 }
@@ -125,9 +128,15 @@ fn is_of_key(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// The word at the beginning of a line, and what follows it.
+/// The word at the beginning of a line, in quotes or without, and what follows it.
 fn word(line: &str) -> (&str, &str) {
-    line.split_at(line.find(|c: char| !is_of_key(c)).unwrap_or(line.len()))
+    let line = line.trim_start_matches(BYTE_ORDER_MARK);
+    let inner = line.trim_start_matches(['"', '\'']);
+    let (word, rest) = inner.split_at(inner.find(|c: char| !is_of_key(c)).unwrap_or(inner.len()));
+    match inner.len() < line.len() {
+        true => (word, rest.trim_start_matches(['"', '\''])),
+        false => (word, rest),
+    }
 }
 
 /// The keys of the outermost map, also of a text that cannot be parsed.
@@ -173,6 +182,8 @@ mod tests {
     #[case("rules_version = 1\n[[rule]]\n", Some(FileKind::ClusterRules))]
     #[case("world_version = 1\n[switches]\n", Some(FileKind::Cabling))]
     #[case("[[known]]\nid = \"a#b\"\n", Some(FileKind::Known))]
+    #[case::in_quotes("\"groups\":\n- name: a\n", Some(FileKind::AlertRules))]
+    #[case::after_a_mark("\u{feff}groups:\n- name: a\n", Some(FileKind::AlertRules))]
     #[case::of_another_program("[profile.dev]\ndebug = 0\n", None)]
     #[case("services:\n  scenario: a\n", None)]
     #[case("[package]\nrule = 1\n", None)]

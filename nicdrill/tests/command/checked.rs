@@ -249,6 +249,10 @@ fn every_mistake_of_a_platform_and_of_a_driver_is_told() {
         .replace("gid_table: 8", "gid_table: many")
         .replace("arp_type:", "arp_tpye:");
     scratch.file("acme/acme-ib.yaml", &driver);
+    scratch.file(
+        "acme/acme-eth.yaml",
+        include_str!("../vendor/acme-eth.yaml"),
+    );
     let ran = scratch.run(&["check", "acme"]);
     assert_eq!(ran.code, 2, "{ran}");
     for told in [
@@ -261,7 +265,7 @@ fn every_mistake_of_a_platform_and_of_a_driver_is_told() {
         assert!(ran.out.contains(told), "`{told}`: {ran}");
     }
     assert!(
-        ran.out.contains("(platform: 1, driver: 1): 4 mistakes"),
+        ran.out.contains("(platform: 1, driver: 2): 4 mistakes"),
         "{ran}"
     );
 }

@@ -67,7 +67,7 @@ impl<T> Gaps<T> {
                 None => break,
             }
         }
-        !salvage.lacks_part(node.place)
+        !salvage.lacks_part(node)
     }
 
     /// Whether a mistake is one of its own. A variant is one as a whole.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
+use super::node::Part;
 use super::{Key, Node, Place, Value, YamlError, nearest, read, read_despite_twins, tree};
 
 /// The largest number of mistakes that are told of one text. Chosen: more are read by nobody.
@@ -37,7 +38,7 @@ pub struct Salvage<T> {
     /// The keys of the whole document that were left out.
     keys_left_out: BTreeSet<String>,
     /// The places of lists and maps that lack a part, at whatever depth.
-    incomplete: BTreeSet<Place>,
+    incomplete: BTreeSet<Part>,
 }
 
 impl<T> Salvage<T> {
@@ -54,12 +55,12 @@ impl<T> Salvage<T> {
             };
             node = below;
         }
-        !self.incomplete.contains(&node.place)
+        !self.incomplete.contains(&node.part())
     }
 
     /// Whether the value at this place of `rest` lacks a part.
-    pub(crate) fn lacks_part(&self, place: Place) -> bool {
-        self.incomplete.contains(&place)
+    pub(crate) fn lacks_part(&self, node: &Node) -> bool {
+        self.incomplete.contains(&node.part())
     }
 
     /// Whether keys of the whole document were left out.
@@ -112,7 +113,7 @@ pub(crate) fn salvage_beside<T: DeserializeOwned>(
         incomplete: BTreeSet::new(),
     };
     rest.root.forget_twins(&mut rest.incomplete);
-    rest.incomplete.remove(&rest.root.place);
+    rest.incomplete.remove(&rest.root.part());
     let mut stand_ins = rest.stand_ins(stand_ins);
     let mut mistakes = vec![first];
     mistakes.extend(twins);
@@ -176,7 +177,7 @@ struct Rest<'t> {
     /// The keys that were left out, each with the place of its map.
     left_out: BTreeSet<(Place, String)>,
     /// The places of the lists and maps that something was left out of, but for the whole document.
-    incomplete: BTreeSet<Place>,
+    incomplete: BTreeSet<Part>,
 }
 
 impl Rest<'_> {
@@ -208,7 +209,7 @@ impl Rest<'_> {
     /// Adds a key to the whole document, with something that stands in for its value.
     fn add(&mut self, pair: (Key, Node)) {
         if let Value::Map(pairs) = &mut self.root.value {
-            self.incomplete.insert(pair.1.place);
+            self.incomplete.insert(pair.1.part());
             pairs.push(pair);
         }
     }
@@ -229,7 +230,7 @@ impl Rest<'_> {
                 &mut self.left_out,
                 &mut self.incomplete,
             );
-        self.incomplete.remove(&self.root.place);
+        self.incomplete.remove(&self.root.part());
         is_part
     }
 }
@@ -240,9 +241,9 @@ fn leave_out_of(
     node: &mut Node,
     above: &mut usize,
     left_out: &mut BTreeSet<(Place, String)>,
-    incomplete: &mut BTreeSet<Place>,
+    incomplete: &mut BTreeSet<Part>,
 ) -> bool {
-    let place = node.place;
+    let (place, part) = (node.place, node.part());
     // The part, if it is one of this node's own; none, if it is below one of them.
     let mut found = None;
     match &mut node.value {
@@ -284,7 +285,7 @@ fn leave_out_of(
         _ => {}
     }
     if found.is_some() {
-        incomplete.insert(place);
+        incomplete.insert(part);
     }
     found.is_some()
 }
@@ -410,6 +411,18 @@ mod tests {
     enum Kind {
         Ib,
         Eth,
+    }
+
+    #[test]
+    fn the_first_item_of_a_list_is_whole_although_the_list_lacks_another() {
+        let text = "name: a\nports:\n  - number: 1\n    kind: ib\n  - { number: x, kind: ib }\n";
+        let salvage = salvage::<Machine>("m.yaml", text).unwrap_err();
+        let is_whole = |keys: &str| {
+            let keys: Vec<String> = keys.split(' ').map(str::to_owned).collect();
+            salvage.is_whole(&keys)
+        };
+        assert!(is_whole("ports 0") && is_whole("ports 0 kind"));
+        assert!(!is_whole("ports"));
     }
 
     #[rstest]

@@ -9,6 +9,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::{Place, Spanned};
 
+/// A part of a document: its place, and whether it is a list, which may have the place of its first item.
+pub(super) type Part = (Place, bool);
+
 /// A value with its place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
@@ -104,9 +107,15 @@ impl Node {
         }
     }
 
+    /// Which part of its document it is. One that has no place is any part without one.
+    pub(super) fn part(&self) -> Part {
+        let is_list = matches!(self.value, Value::List(_));
+        (self.place, is_list && self.place != Place::default())
+    }
+
     /// Leaves out keys that stand in their map already. The places of what a twin was of are noted, and of all that it is
     /// in: of two values neither is the right one. The result is whether anything was left out.
-    pub(super) fn forget_twins(&mut self, noted: &mut BTreeSet<Place>) -> bool {
+    pub(super) fn forget_twins(&mut self, noted: &mut BTreeSet<Part>) -> bool {
         let mut has_lost = false;
         match &mut self.value {
             Value::List(items) => {
@@ -127,7 +136,7 @@ impl Node {
                 for (key, node) in pairs {
                     has_lost |= node.forget_twins(noted);
                     if twins.contains(&key.name) {
-                        noted.insert(node.place);
+                        noted.insert(node.part());
                     }
                 }
                 has_lost |= !twins.is_empty();
@@ -135,7 +144,7 @@ impl Node {
             _ => {}
         }
         if has_lost {
-            noted.insert(self.place);
+            noted.insert(self.part());
         }
         has_lost
     }
