@@ -159,6 +159,7 @@ pub fn read_despite_twins(file: &str, text: &str) -> Option<(Node, Vec<YamlError
     within_size(file, text).ok()?;
     let mut options = options();
     options.duplicate_keys = DuplicateKeyPolicy::LastWins;
+    options.non_finite_float_policy = NonFiniteFloatPolicy::PassThrough;
     let root: Node = serde_saphyr::from_str_with_options(text, options).ok()?;
     let twins = root.twins().into_iter();
     let twins: Vec<YamlError> = twins

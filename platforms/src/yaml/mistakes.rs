@@ -425,6 +425,17 @@ mod tests {
         assert!(!is_whole("ports"));
     }
 
+    #[test]
+    fn a_number_that_is_infinite_hides_nothing_beside_a_key_that_stands_twice() {
+        let text = "a: .inf\nb: 1\nb: 2\nc: many\n";
+        let mistakes = read_every::<BTreeMap<String, f64>>("m.yaml", text).unwrap_err();
+        let lines: BTreeSet<u32> = mistakes
+            .iter()
+            .filter_map(|it| Some(it.place?.line))
+            .collect();
+        assert_eq!(lines, BTreeSet::from([1, 3, 4]));
+    }
+
     #[rstest]
     #[case::two_keys("name: a\nprots: []\ncups: {}\n", &["2:1: unknown key `prots`", "3:1: unknown key `cups`"])]
     #[case::of_two_items(
