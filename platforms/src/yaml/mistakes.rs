@@ -433,7 +433,8 @@ mod tests {
             .iter()
             .filter_map(|it| Some(it.place?.line))
             .collect();
-        assert_eq!(lines, BTreeSet::from([1, 3, 4]));
+        // That it is infinite is for the reader of the value to judge.
+        assert_eq!(lines, BTreeSet::from([3, 4]));
     }
 
     #[rstest]
