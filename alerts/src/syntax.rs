@@ -16,8 +16,9 @@ const UNPARSED: &str = "could not parse expression: ";
 /// The rules of a file, one after another in one group, so that the number of a rule in an answer tells which one it is.
 #[derive(Debug)]
 pub struct Syntax {
-    rules: Vec<Rule>,
-    /// The keys that lead to each rule in its file.
+    /// What promtool is given.
+    given: RuleFile,
+    /// The keys that lead to each rule in its own file.
     keys: Vec<Vec<String>>,
 }
 
@@ -33,13 +34,23 @@ impl Syntax {
         let (keys, rules) = rules
             .map(|(group, rule)| (file.keys_of(group, Some(rule)), plain(rule)))
             .unzip();
-        Self { rules, keys }
+        let group = Group {
+            name: GROUP.to_owned(),
+            rules,
+            ..Group::default()
+        };
+        Self {
+            given: RuleFile {
+                groups: vec![group],
+            },
+            keys,
+        }
     }
 
     /// Whether there is no rule to look at.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+        self.keys.is_empty()
     }
 
     /// The rules as a file for promtool.
@@ -48,15 +59,7 @@ impl Syntax {
     /// If rules cannot be written as JSON, which they always can.
     #[must_use]
     pub fn text(&self) -> String {
-        let group = Group {
-            name: GROUP.to_owned(),
-            rules: self.rules.clone(),
-            ..Group::default()
-        };
-        let file = RuleFile {
-            groups: vec![group],
-        };
-        serde_json::to_string(&file).expect("rules are JSON")
+        serde_json::to_string(&self.given).expect("rules are JSON")
     }
 
     /// What is wrong with the rules, by what promtool wrote to its error output; empty if it refuses none.

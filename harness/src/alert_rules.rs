@@ -47,8 +47,8 @@ pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile,
 }
 
 /// Every mistake of a text that is to be a rule file, with its place; none if [`read`] reads it and promtool refuses none
-/// of its rules. Groups that state no interval are evaluated once in `every`, if it is known. With the mistakes, why promtool could not be
-/// asked about the expressions, if it could not.
+/// of its rules. Groups that state no interval are evaluated once in `every`, if it is known. With the mistakes, why
+/// promtool could not be asked about the expressions, if it could not.
 #[must_use]
 pub fn mistakes(file: &str, text: &str, every: Option<Span>) -> (Vec<YamlError>, Option<String>) {
     let mut unasked = None;

@@ -121,17 +121,15 @@ impl Place<'_> {
         if let Some(DeValue::Array(rules)) = table.remove("rule").map(Spanned::into_inner) {
             for rule in rules {
                 let lacking = lacking(rule.get_ref());
-                let mistakes = match salvage::every(rule) {
-                    Ok(text) => {
-                        texts.push(text);
-                        continue;
-                    }
-                    Err(mistakes) => mistakes,
-                };
-                for error in &mistakes {
-                    tell(error.span(), error.message());
-                    if error.message().starts_with("missing field") {
-                        lacking.iter().for_each(|what| tell(error.span(), what));
+                match salvage::every(rule) {
+                    Ok(text) => texts.push(text),
+                    Err(mistakes) => {
+                        for error in &mistakes {
+                            tell(error.span(), error.message());
+                            if error.message().starts_with("missing field") {
+                                lacking.iter().for_each(|what| tell(error.span(), what));
+                            }
+                        }
                     }
                 }
             }

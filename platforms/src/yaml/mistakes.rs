@@ -55,10 +55,10 @@ impl<T> Salvage<T> {
             };
             node = below;
         }
-        !self.incomplete.contains(&node.part())
+        !self.lacks_part(node)
     }
 
-    /// Whether the value at this place of `rest` lacks a part.
+    /// Whether this value of `rest` lacks a part.
     pub(crate) fn lacks_part(&self, node: &Node) -> bool {
         self.incomplete.contains(&node.part())
     }
