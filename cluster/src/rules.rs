@@ -34,4 +34,4 @@ pub use reader::{COUNT_MAX, FILE_MAX_BYTES, MATCHES_MAX, read, read_every};
 pub use rule::{Body, Count, Edge, GroupBy, Hold, Match, On, Repeat, Rule, Silence, Spread};
 pub use shipped::{SHIPPED, Shipped, shipped};
 pub use span::{SPAN_MAX, read_span};
-pub use world::read_cabling;
+pub use world::{read_cabling, read_every_cable};

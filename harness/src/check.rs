@@ -15,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cluster::rules::{read_cabling, read_every};
+use cluster::rules::{read_every, read_every_cable};
 use director::{FreezeError, StageError, freeze_at};
 use platforms::{Platforms, yaml::Place};
 use reports::{KnownDeviations, counted};
@@ -363,12 +363,13 @@ fn of_file(
             return (mistakes.iter().map(Mistake::of_rules).collect(), None);
         }
         FileKind::Cabling => {
-            let mistake = read_cabling(name, text).err();
-            return (mistake.iter().map(Mistake::of_rules).collect(), None);
+            let mistakes = read_every_cable(name, text).err().unwrap_or_default();
+            return (mistakes.iter().map(Mistake::of_rules).collect(), None);
         }
         FileKind::Known => {
-            let mistake = KnownDeviations::read(name, text).err();
-            return (mistake.iter().map(Mistake::of_known).collect(), None);
+            let mistakes = KnownDeviations::read_every(name, text);
+            let mistakes = mistakes.err().unwrap_or_default();
+            return (mistakes.iter().map(Mistake::of_known).collect(), None);
         }
         FileKind::Settings => return ((beside.settings)(name, text), None),
     };

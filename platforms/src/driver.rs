@@ -75,8 +75,8 @@ pub struct Driver {
     /// How counters change on each event of a link.
     #[schemars(schema_with = "some_of::<LinkEvent, BTreeMap<String, u64>>")]
     pub moves: BTreeMap<LinkEvent, BTreeMap<String, u64>>,
-    /// The lines of the kernel log for each event; `{pci}`, `{device}`, `{netdev}` and `{fw_ver}` are
-    /// replaced by the function's values.
+    /// The lines of the kernel log for each event; `{pci}`, `{device}`, `{port}`, `{netdev}` and `{fw_ver}` are
+    /// replaced by the values of the function and its port.
     #[schemars(schema_with = "some_of::<LinkEvent, Vec<String>>")]
     pub log: BTreeMap<LinkEvent, Vec<String>>,
     /// Durations, in milliseconds.

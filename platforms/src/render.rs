@@ -27,7 +27,7 @@ mod pci_function;
 mod rdma;
 mod system;
 
-pub(crate) use cpu_list::cpus_of;
+pub(crate) use cpu_list::{cpus_of, unlike_a_range};
 
 use nodes::{Node, Nodes};
 

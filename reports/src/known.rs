@@ -16,6 +16,10 @@ use serde_json::Value;
 
 use crate::{DrillName, Glob};
 
+mod source;
+
+use source::Source;
+
 /// A day of the calendar, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day {
@@ -123,87 +127,36 @@ impl KnownDeviations {
     /// Reads the text of a file; `file` is its name for messages.
     ///
     /// # Errors
-    /// If it is not TOML of this form, a reason is empty, or an id, date or drill is invalid.
+    /// If it is not TOML of this form, a reason is empty, or an id, date or drill is invalid: the first mistake.
     pub fn read(file: &str, text: &str) -> Result<Self, KnownError> {
-        let wrong = |at: usize, found: String, hint| KnownError {
-            file: file.to_owned(),
-            line: text[..at.min(text.len())].matches('\n').count() + 1,
-            found,
-            hint,
+        Self::read_every(file, text).map_err(|mut mistakes| mistakes.swap_remove(0))
+    }
+
+    /// Reads the text of a file like [`Self::read`].
+    ///
+    /// # Errors
+    /// The mistakes, at least one, in the order of the text: of each entry the first of its keys, or all of its values if its
+    /// keys can be read.
+    pub fn read_every(file: &str, text: &str) -> Result<Self, Vec<KnownError>> {
+        let mut source = Source {
+            file,
+            text,
+            mistakes: Vec::new(),
         };
-        let spec: FileSpec = toml::from_str(text).map_err(|error: toml::de::Error| {
-            let at = error.span().map_or(0, |span| span.start);
-            wrong(at, error.message().to_owned(), KEYS)
-        })?;
-        let mut entries = Vec::new();
-        for entry in spec.known {
-            let start = entry.span().start;
-            let line = wrong(start, String::new(), KEYS).line;
-            let EntrySpec {
-                id,
-                reason,
-                link,
-                expires,
-                drill,
-            } = entry.into_inner();
-            let is_id = id.get_ref().split_once('#');
-            if is_id.is_none_or(|(scenario, cause)| scenario.is_empty() || cause.is_empty()) {
-                return Err(wrong(
-                    id.span().start,
-                    format!("invalid id `{}`", id.get_ref()),
-                    "an id is `scenario#cause`, as a run prints it with each group; `*` and `?` match anything",
-                ));
-            }
-            if reason.get_ref().trim().is_empty() {
-                return Err(wrong(
-                    reason.span().start,
-                    "an empty `reason`".to_owned(),
-                    "write why the finding is accepted",
-                ));
-            }
-            let expires = expires
-                .map(|date| {
-                    let at = date.span().start;
-                    let date = date.into_inner();
-                    match (date.date, date.time) {
-                        (Some(date), None) => Ok(Day {
-                            year: date.year,
-                            month: date.month,
-                            day: date.day,
-                        }),
-                        _ => Err(wrong(
-                            at,
-                            format!("`expires` is {date}, not a day"),
-                            "write a date without a time, such as `expires = 2027-01-31`",
-                        )),
-                    }
-                })
-                .transpose()?;
-            let drill = drill
-                .map(|drill| {
-                    let at = drill.span().start;
-                    drill.get_ref().parse::<DrillName>().map_err(|error| {
-                        wrong(
-                            at,
-                            format!("invalid drill name `{}`", error.text),
-                            error.hint,
-                        )
-                    })
-                })
-                .transpose()?;
-            entries.push(KnownEntry {
-                id: id.into_inner(),
-                reason: reason.into_inner(),
-                link,
-                expires,
-                drill,
-                line,
-            });
+        let specs = match toml::from_str::<FileSpec>(text) {
+            Ok(spec) => spec.known,
+            Err(first) => source.each_entry(&first),
+        };
+        let entries = specs.into_iter().filter_map(|spec| source.entry(spec));
+        let entries = entries.collect();
+        let mut mistakes = source.mistakes;
+        if mistakes.is_empty() {
+            let file = file.to_owned();
+            return Ok(Self { file, entries });
         }
-        Ok(Self {
-            file: file.to_owned(),
-            entries,
-        })
+        mistakes.sort_by_key(|mistake| mistake.line);
+        mistakes.dedup();
+        Err(mistakes)
     }
 }
 

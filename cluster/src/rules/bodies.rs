@@ -34,11 +34,38 @@ impl Place<'_> {
             [(_, _)] => self.holding(reported),
             [] => {
                 let cause = "the rule has none of `count`, `silence` and `holds`";
-                Err(self.error(text.name.span(), cause, hint).into())
+                let mut found = Gathered::between(self.error(text.name.span(), cause, hint));
+                self.values(text, &mut found);
+                Err(found)
             }
             [(first, _), (second, span), ..] => {
                 let cause = format!("the rule has both `{first}` and `{second}`");
-                Err(self.error(span.clone(), cause, hint).into())
+                Err(Gathered::between(self.error(span.clone(), cause, hint)))
+            }
+        }
+    }
+
+    /// What is wrong with the values of a rule of no kind.
+    fn values(&self, text: &RuleText, found: &mut Gathered) {
+        let spans = [
+            ("window", &text.window),
+            ("merge", &text.merge),
+            ("settle", &text.settle),
+            ("grace", &text.grace),
+            ("sticky", &text.sticky),
+            ("hold", &text.hold),
+        ];
+        for (key, span) in spans {
+            found.take(self.span_of(key, span.as_ref()));
+        }
+        found.take(self.edge(text.edge.as_ref()));
+        found.take(self.repeat(text.repeat.as_ref()));
+        if let Some(distinct) = &text.distinct {
+            found.take(self.group("distinct", distinct));
+        }
+        for (key, matches) in [("trigger", &text.trigger), ("broken_by", &text.broken_by)] {
+            if let Some(matches) = matches {
+                found.take(self.matches(key, matches));
             }
         }
     }
@@ -52,7 +79,7 @@ impl Place<'_> {
         for (key, span) in there {
             let cause = format!("`{key}` means nothing in a rule with {kind}");
             let hint = "take it out, or see `docs/rules.md` for where it belongs";
-            found.note(self.error(span, cause, hint));
+            found.note_between(self.error(span, cause, hint));
         }
         found.or(Some(()))
     }
@@ -174,7 +201,7 @@ impl Place<'_> {
         {
             let cause = format!("`distinct` and `group_by` both name `{}`", distinct.word());
             let hint = "events of one group cannot differ in it";
-            found.note(self.error(word.span(), cause, hint));
+            found.note_between(self.error(word.span(), cause, hint));
         }
         let settle = found.take(self.shorter("settle", text.settle.as_ref(), ("window", window)));
         let spread = || {
@@ -255,7 +282,7 @@ impl Place<'_> {
         &self,
         reported: &Spanned<Vec<Spanned<MatchText>>>,
         kind: &str,
-    ) -> Result<(), RuleError> {
+    ) -> Result<(), Gathered> {
         let mut all = reported.get_ref().iter();
         let on = all.find_map(|one| {
             one.get_ref()
@@ -266,7 +293,7 @@ impl Place<'_> {
         on.map_or(Ok(()), |on| {
             let cause = format!("`on = \"enter\"` does not go with {kind}");
             let hint = "it belongs in the `match` of a rule that counts events";
-            Err(self.error(on.span(), cause, hint))
+            Err(Gathered::between(self.error(on.span(), cause, hint)))
         })
     }
 

@@ -4,7 +4,12 @@ use super::place::RuleError;
 
 /// Mistakes, in the order in which they were found.
 #[derive(Debug, Default)]
-pub(super) struct Gathered(Vec<RuleError>);
+pub(super) struct Gathered {
+    /// Of a value by itself.
+    of_values: Vec<RuleError>,
+    /// Between the keys of a rule: they may follow from a key that cannot be read.
+    between_keys: Vec<RuleError>,
+}
 
 impl Gathered {
     /// What was read of a piece; if there were mistakes in it they are kept, and nothing was.
@@ -12,36 +17,68 @@ impl Gathered {
         match read {
             Ok(value) => Some(value),
             Err(mistakes) => {
-                self.0.extend(mistakes.into().0);
+                let mistakes = mistakes.into();
+                self.of_values.extend(mistakes.of_values);
+                self.between_keys.extend(mistakes.between_keys);
                 None
             }
         }
     }
 
-    /// Adds a mistake.
+    /// Adds a mistake of a value by itself.
     pub(super) fn note(&mut self, mistake: RuleError) {
-        self.0.push(mistake);
+        self.of_values.push(mistake);
+    }
+
+    /// Adds a mistake between keys.
+    pub(super) fn note_between(&mut self, mistake: RuleError) {
+        self.between_keys.push(mistake);
+    }
+
+    /// A mistake between keys alone.
+    pub(super) fn between(mistake: RuleError) -> Self {
+        Self {
+            between_keys: vec![mistake],
+            ..Self::default()
+        }
+    }
+
+    /// Those of values alone: what holds of a rule some of whose keys cannot be read.
+    pub(super) fn of_values(self) -> Self {
+        Self {
+            between_keys: Vec::new(),
+            ..self
+        }
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.of_values.is_empty() && self.between_keys.is_empty()
     }
 
     /// The value, if it could be made and there was no mistake.
     pub(super) fn or<T>(self, value: Option<T>) -> Result<T, Self> {
         match value {
-            Some(value) if self.0.is_empty() => Ok(value),
+            Some(value) if self.is_empty() => Ok(value),
             _ => Err(self),
         }
     }
 
     /// All of them, each once, in the order of the text.
-    pub(super) fn in_order(mut self) -> Vec<RuleError> {
-        let order = |mistake: &RuleError| (mistake.line, mistake.column, mistake.cause.clone());
-        self.0.sort_by_cached_key(order);
-        self.0.dedup();
-        self.0
+    pub(super) fn in_order(self) -> Vec<RuleError> {
+        let mut all = self.of_values;
+        all.extend(self.between_keys);
+        all.sort_by_cached_key(|mistake| (mistake.line, mistake.column, mistake.cause.clone()));
+        all.dedup();
+        all
     }
 }
 
 impl From<RuleError> for Gathered {
     fn from(mistake: RuleError) -> Self {
-        Self(vec![mistake])
+        Self {
+            of_values: vec![mistake],
+            between_keys: Vec::new(),
+        }
     }
 }

@@ -2,8 +2,12 @@
 
 use std::ops::Range;
 
-use serde::de::DeserializeOwned;
-use toml::Spanned;
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use super::{gathered::Gathered, salvage::Wrong};
 
 /// An error in a rule file or in a cabling file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,9 +34,24 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Parses the text as TOML; `hint` names the documentation of its keys.
-    pub(super) fn read<T: DeserializeOwned>(&self, hint: &str) -> Result<T, RuleError> {
-        toml::from_str(self.text).map_err(|error| {
+    /// A value, or what is left of one that cannot be read; `hint` names the documentation of its keys.
+    pub(super) fn piece<'i, T>(
+        &self,
+        read: Result<T, Wrong<'i>>,
+        hint: &str,
+        found: &mut Gathered,
+    ) -> Result<T, Spanned<DeValue<'i>>> {
+        read.map_err(|wrong| {
+            for (span, cause) in wrong.mistakes {
+                found.note(self.error(span, cause, hint));
+            }
+            wrong.rest
+        })
+    }
+
+    /// The keys of the text; if it is no TOML, its first mistake: what a parser says after it follows from it, as a rule.
+    pub(super) fn table(&self, hint: &str) -> Result<Spanned<DeTable<'_>>, RuleError> {
+        DeTable::parse(self.text).map_err(|error| {
             let cause = error.message().replace('\n', " ");
             self.error(error.span().unwrap_or(0..0), cause, hint)
         })

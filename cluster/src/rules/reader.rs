@@ -6,10 +6,7 @@
 use std::{collections::BTreeSet, ops::Range, time::Duration};
 
 use proto::RecommendedAction;
-use toml::{
-    Spanned,
-    de::{DeTable, DeValue},
-};
+use toml::{Spanned, de::DeValue};
 
 use super::{
     gathered::Gathered,
@@ -17,7 +14,7 @@ use super::{
     rule::{Body, GroupBy, Match, On, Rule},
     salvage,
     span::read_span,
-    text::{FileText, MatchText, RuleText},
+    text::{MatchText, RuleText},
 };
 
 /// The largest size of a rule file, in bytes.
@@ -29,6 +26,10 @@ pub const MATCHES_MAX: usize = 8;
 
 /// The keys that each rule has.
 const REQUIRED: [&str; 4] = ["name", "match", "group_by", "message"];
+
+/// In place of those that cannot be read: values in which nothing is wrong.
+const STAND_IN: &str =
+    "name = 'R'\nmatch = [{ fatal = true }]\ngroup_by = ['node']\nmessage = 'm'\n";
 
 /// Where the keys are told.
 const KEYS: &str = "`docs/rules.md` lists every key of a rule";
@@ -44,8 +45,8 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Rule>, RuleError> {
 /// Parses the rules of a file like [`read`].
 ///
 /// # Errors
-/// The mistakes, at least one, in the order of the text: of each rule those of its keys, or of its values if its keys can be
-/// read; and those between rules if all of them are sound.
+/// The mistakes, at least one, in the order of the text. Of a rule some of whose keys cannot be read those of the other
+/// values are told, and none between its keys.
 pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
     let place = Place { file, text };
     if text.len() > FILE_MAX_BYTES {
@@ -57,89 +58,73 @@ pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
         return Err(vec![place.error(0..0, cause, hint)]);
     }
     let mut found = Gathered::default();
-    let (version, texts) = match place.read::<FileText>(KEYS) {
-        Ok(parsed) => (Some(parsed.rules_version), parsed.rule),
-        Err(first) => place.piece_by_piece(first, &mut found),
-    };
-    if let Some(version) = version {
-        found.take(place.version("rules_version", &version));
-    }
-    let mut rules: Vec<Rule> = Vec::new();
+    let parts = place.parts(&mut found);
+    let mut rules: Vec<Option<Rule>> = Vec::new();
     let mut names: BTreeSet<&str> = BTreeSet::new();
-    for reported in &texts {
-        rules.extend(found.take(place.rule(reported)));
-        let name = &reported.get_ref().name;
-        if !names.insert(name.get_ref()) {
+    for part in &parts {
+        let rule = place.rule(&part.text);
+        rules.push(match part.is_whole {
+            true => found.take(rule),
+            false => {
+                found.take(rule.map_err(Gathered::of_values));
+                None
+            }
+        });
+        let name = &part.text.get_ref().name;
+        if part.is_named && !names.insert(name.get_ref()) {
             let cause = format!("there are two rules `{}`", name.get_ref());
             let hint = "a rule's name is its check's name: give it another";
             found.note(place.error(name.span(), cause, hint));
         }
     }
-    let rules = found.or(Some(rules)).map_err(Gathered::in_order)?;
-    if rules.is_empty() {
+    place.holds(&parts, &rules, &mut found);
+    let rules: Vec<Rule> = rules.into_iter().flatten().collect();
+    if rules.is_empty() && found.is_empty() {
         let hint = "begin a rule with `[[rule]]`";
-        return Err(vec![place.error(0..0, "the file holds no rule", hint)]);
+        found.note(place.error(0..0, "the file holds no rule", hint));
     }
-    let between = place.holds(&texts, &rules);
-    match between.is_empty() {
-        true => Ok(rules),
-        false => Err(between),
-    }
+    found.or(Some(rules)).map_err(Gathered::in_order)
 }
 
-/// What is missing in a rule, in the words of its reader.
-fn lacking(rule: &DeValue<'_>) -> Vec<String> {
-    let DeValue::Table(keys) = rule else {
-        return Vec::new();
-    };
-    let missing = REQUIRED.into_iter().filter(|key| !keys.contains_key(*key));
-    missing
-        .map(|key| format!("missing field `{key}`"))
-        .collect()
+/// A rule of a file, so far as it can be read.
+struct Part {
+    /// Its keys; a key that is required and cannot be read has a value that is never wrong.
+    text: Spanned<RuleText>,
+    /// Whether all of its keys can be read.
+    is_whole: bool,
+    /// Whether its name is one of them.
+    is_named: bool,
 }
 
 impl Place<'_> {
-    /// The version and the rules of a text that is no rule file as a whole, so far as they can be read. `first` is its first
-    /// mistake.
-    fn piece_by_piece(
-        &self,
-        first: RuleError,
-        found: &mut Gathered,
-    ) -> (Option<Spanned<u32>>, Vec<Spanned<RuleText>>) {
-        found.note(first);
-        let mut tell = |at: Option<Range<usize>>, cause: &str| {
-            let cause = cause.replace('\n', " ");
-            found.note(self.error(at.unwrap_or(0..0), cause, KEYS));
+    /// The rules of a file, so far as they can be read.
+    fn parts(&self, found: &mut Gathered) -> Vec<Part> {
+        let Some(table) = found.take(self.table(KEYS)) else {
+            return Vec::new();
         };
-        let (table, of_syntax) = DeTable::parse_recoverable(self.text);
-        // What a parser says of a syntax after its first mistake is a consequence of it, as a rule.
-        if !of_syntax.is_empty() {
-            return (None, Vec::new());
-        }
         let mut table = table.into_inner();
-        let mut texts = Vec::new();
-        if let Some(DeValue::Array(rules)) = table.remove("rule").map(Spanned::into_inner) {
-            for rule in rules {
-                let lacking = lacking(rule.get_ref());
-                match salvage::every(rule) {
-                    Ok(text) => texts.push(text),
-                    Err(mistakes) => {
-                        for error in &mistakes {
-                            tell(error.span(), error.message());
-                            if error.message().starts_with("missing field") {
-                                lacking.iter().for_each(|what| tell(error.span(), what));
-                            }
-                        }
-                    }
+        match table.remove("rules_version") {
+            Some(version) => {
+                let version = self.piece(salvage::every(version, &[]), KEYS, found);
+                if let Ok(version) = version {
+                    found.take(self.version("rules_version", &version));
+                }
+            }
+            None => found.note(self.error(0..0, "missing field `rules_version`", KEYS)),
+        }
+        let mut parts = Vec::new();
+        if let Some(rules) = table.remove("rule") {
+            let span = rules.span();
+            match rules.into_inner() {
+                DeValue::Array(rules) => {
+                    parts.extend(rules.into_iter().filter_map(|rule| self.part(rule, found)));
+                }
+                other => {
+                    let cause = format!("`rule` is a {}: rules are a list", other.type_str());
+                    found.note(self.error(span, cause, "begin each rule with `[[rule]]`"));
                 }
             }
         }
-        let version = table.remove("rules_version").map(salvage::every);
-        let version = version.transpose().unwrap_or_else(|mistakes| {
-            let mistakes = mistakes.iter();
-            mistakes.for_each(|error| tell(error.span(), error.message()));
-            None
-        });
         for key in table.keys() {
             let cause = format!(
                 "unknown field `{}`, expected `rules_version` or `rule`",
@@ -147,7 +132,23 @@ impl Place<'_> {
             );
             found.note(self.error(key.span(), cause, KEYS));
         }
-        (version, texts)
+        parts
+    }
+
+    /// A rule, so far as it can be read; `None` if nothing is left of it.
+    fn part(&self, rule: Spanned<DeValue<'_>>, found: &mut Gathered) -> Option<Part> {
+        match self.piece(salvage::every(rule, &REQUIRED), KEYS, found) {
+            Ok(text) => Some(Part {
+                text,
+                is_whole: true,
+                is_named: true,
+            }),
+            Err(rest) => Some(Part {
+                is_whole: false,
+                is_named: salvage::has(rest.get_ref(), "name"),
+                text: salvage::complete(rest, STAND_IN)?,
+            }),
+        }
     }
 
     fn rule(&self, reported: &Spanned<RuleText>) -> Result<Rule, Gathered> {
@@ -227,9 +228,8 @@ impl Place<'_> {
         let mut found = Gathered::default();
         if reported.get_ref().is_empty() {
             let hint = "one port's faults are `[\"node\", \"NIC\", \"NICPort\"]`";
-            return Err(self
-                .error(reported.span(), "`group_by` is empty", hint)
-                .into());
+            let empty = self.error(reported.span(), "`group_by` is empty", hint);
+            return Err(Gathered::between(empty));
         }
         let mut groups = Vec::new();
         for word in reported.get_ref() {
@@ -254,7 +254,7 @@ impl Place<'_> {
         if all.is_empty() || all.len() > MATCHES_MAX {
             let cause = format!("`{key}` has {} alternatives, 1 to {MATCHES_MAX}", all.len());
             let hint = "each is a table, as in `{ fatal = true }`";
-            return Err(self.error(reported.span(), cause, hint).into());
+            return Err(Gathered::between(self.error(reported.span(), cause, hint)));
         }
         let mut found = Gathered::default();
         let matches = all
@@ -272,12 +272,12 @@ impl Place<'_> {
         if let (Some(after), Some(On::Each | On::Enter | On::Fall)) = (&text.after, on) {
             let hint = "it says how long something was unhealthy before it returned";
             let cause = "`after` goes with `on = \"return\"`";
-            found.note(self.error(after.span(), cause, hint));
+            found.note_between(self.error(after.span(), cause, hint));
         }
         if let (Some(healthy), Some(On::Fall | On::Return { .. })) = (&text.healthy, on) {
             let hint = "a fall is unhealthy and a return is healthy by itself";
             let cause = "`healthy` goes with `on = \"each\"`";
-            found.note(self.error(healthy.span(), cause, hint));
+            found.note_between(self.error(healthy.span(), cause, hint));
         }
         let meets = |on| Match {
             on,
@@ -302,7 +302,7 @@ impl Place<'_> {
                  `healthy`, `codes`, `message_contains` is needed"
             );
             let hint = "the NIC monitor is `agent = \"nic-health-monitor\"`";
-            found.note(self.error(reported.span(), cause, hint));
+            found.note_between(self.error(reported.span(), cause, hint));
         }
         found.or(on.map(meets))
     }
@@ -350,50 +350,62 @@ impl Place<'_> {
         key: &str,
         reported: Option<&Spanned<String>>,
         rule: Range<usize>,
-    ) -> Result<Duration, RuleError> {
-        match self.span_of(key, reported)? {
-            Some(span) if !span.is_zero() => Ok(span),
-            found => {
-                let cause = match found {
-                    Some(_) => format!("`{key}` is zero: 1ms to 30d is allowed"),
-                    None => format!("the rule lacks `{key}`"),
-                };
-                let at = reported.map_or(rule, Spanned::span);
-                Err(self.error(at, cause, "as in `90s` or `10m`"))
-            }
+    ) -> Result<Duration, Gathered> {
+        let hint = "as in `90s` or `10m`";
+        let Some(reported) = reported else {
+            let cause = format!("the rule lacks `{key}`");
+            return Err(Gathered::between(self.error(rule, cause, hint)));
+        };
+        let span = self.span_of(key, Some(reported))?.unwrap_or_default();
+        if span.is_zero() {
+            let cause = format!("`{key}` is zero: 1ms to 30d is allowed");
+            return Err(self.error(reported.span(), cause, hint).into());
         }
+        Ok(span)
     }
 
-    /// What is wrong with rules that hold others back: those exist and group by the same values.
-    fn holds(&self, texts: &[Spanned<RuleText>], rules: &[Rule]) -> Vec<RuleError> {
-        let mut mistakes = Vec::new();
-        for (reported, rule) in texts.iter().zip(rules) {
-            let Some(names) = &reported.get_ref().holds else {
+    /// What is wrong with rules that hold others back: those exist and group by the same values. A rule that cannot be read is
+    /// compared with none.
+    fn holds(&self, parts: &[Part], rules: &[Option<Rule>], found: &mut Gathered) {
+        let names: BTreeSet<&str> = (parts.iter().filter(|part| part.is_named))
+            .map(|part| part.text.get_ref().name.get_ref().as_str())
+            .collect();
+        let are_named = parts.iter().all(|part| part.is_named);
+        for (part, rule) in parts.iter().zip(rules) {
+            let Some(holds) = &part.text.get_ref().holds else {
                 continue;
             };
-            if names.get_ref().is_empty() {
+            if holds.get_ref().is_empty() && part.is_whole {
                 let hint = "name the rules that are held back";
-                mistakes.push(self.error(names.span(), "`holds` is empty", hint));
+                found.note(self.error(holds.span(), "`holds` is empty", hint));
             }
-            for name in names.get_ref() {
-                let held = rules.iter().find(|other| other.name == *name.get_ref());
-                let cause = match held {
-                    None => format!("there is no rule `{}` in this file", name.get_ref()),
-                    Some(held) if matches!(held.body, Body::Hold(_)) => {
+            for name in holds.get_ref() {
+                let is_it = |other: &&Rule| other.name == *name.get_ref();
+                let cause = match (rules.iter().flatten().find(is_it), rule) {
+                    (None, _) if names.contains(name.get_ref().as_str()) || !are_named => continue,
+                    (None, _) => {
+                        let known: Vec<String> =
+                            names.iter().map(|name| format!("`{name}`")).collect();
+                        let known = known.join(", ");
+                        format!(
+                            "there is no rule `{}` in this file: {known}",
+                            name.get_ref()
+                        )
+                    }
+                    (Some(held), _) if matches!(held.body, Body::Hold(_)) => {
                         format!("`{}` holds others back and cannot be held", held.name)
                     }
-                    Some(held) if held.group_by != rule.group_by => {
+                    (Some(held), Some(rule)) if held.group_by != rule.group_by => {
                         format!(
                             "`{}` has another `group_by` than `{}`",
                             held.name, rule.name
                         )
                     }
-                    Some(_) => continue,
+                    (Some(_), _) => continue,
                 };
                 let hint = "a rule is held back group by group, port by port for instance";
-                mistakes.push(self.error(name.span(), cause, hint));
+                found.note(self.error(name.span(), cause, hint));
             }
         }
-        mistakes
     }
 }

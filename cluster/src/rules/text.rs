@@ -7,14 +7,6 @@ use toml::Spanned;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct FileText {
-    pub(super) rules_version: Spanned<u32>,
-    #[serde(default)]
-    pub(super) rule: Vec<Spanned<RuleText>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct RuleText {
     pub(super) name: Spanned<String>,
     #[serde(default)]

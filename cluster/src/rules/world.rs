@@ -9,11 +9,13 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use toml::Spanned;
+use toml::{Spanned, de::DeValue};
 
 use super::{
     cabling::{CabledPort, Cabling},
+    gathered::Gathered,
     place::{Place, RuleError},
+    salvage,
 };
 
 #[derive(Deserialize)]
@@ -23,30 +25,75 @@ struct WorldText {
     switches: BTreeMap<String, Vec<Spanned<String>>>,
 }
 
+/// The keys that it has.
+const REQUIRED: [&str; 2] = ["world_version", "switches"];
+
+/// In place of those that cannot be read: values in which nothing is wrong.
+const STAND_IN: &str = "world_version = 1\nswitches = {}\n";
+
+/// Where the keys are told.
+const KEYS: &str = "the file holds `world_version = 1` and a table `[switches]`";
+
 /// Parses the cabling of a world.
 ///
 /// # Errors
 /// The first mistake, with its place.
 pub fn read_cabling(file: &str, text: &str) -> Result<Cabling, RuleError> {
+    read_every_cable(file, text).map_err(|mut mistakes| mistakes.swap_remove(0))
+}
+
+/// Parses the cabling of a world like [`read_cabling`].
+///
+/// # Errors
+/// Every mistake, at least one, in the order of the text.
+pub fn read_every_cable(file: &str, text: &str) -> Result<Cabling, Vec<RuleError>> {
     let place = Place { file, text };
-    let hint = "the file holds `world_version = 1` and a table `[switches]`";
-    let parsed: WorldText = place.read(hint)?;
-    place.version("world_version", &parsed.world_version)?;
-    let mut cabling = Cabling::default();
-    for (switch, ports) in &parsed.switches {
-        for reported in ports {
-            let port = port(reported.get_ref()).ok_or_else(|| {
-                let cause = format!("invalid port `{}`: `node/device/port`", reported.get_ref());
-                place.error(reported.span(), cause, "as in `node-1/mlx5_2/1`")
-            })?;
-            if let Some(other) = cabling.switch(&port) {
-                let cause = format!("`{}` is plugged into `{other}` already", reported.get_ref());
-                return Err(place.error(reported.span(), cause, "a port has one cable"));
+    let mut found = Gathered::default();
+    let cabling = place.world(&mut found).map(|world| {
+        found.take(place.version("world_version", &world.world_version));
+        let mut cabling = Cabling::default();
+        for (switch, ports) in &world.switches {
+            for reported in ports {
+                found.take(place.plug(&mut cabling, reported, switch));
             }
-            cabling.plug(port, switch);
+        }
+        cabling
+    });
+    found.or(cabling).map_err(Gathered::in_order)
+}
+
+impl Place<'_> {
+    /// The keys of the file, so far as they can be read.
+    fn world(&self, found: &mut Gathered) -> Option<WorldText> {
+        let table = found.take(self.table(KEYS))?;
+        let span = table.span();
+        let value = Spanned::new(span, DeValue::Table(table.into_inner()));
+        match self.piece(salvage::every(value, &REQUIRED), KEYS, found) {
+            Ok(world) => Some(world),
+            Err(rest) => salvage::complete(rest, STAND_IN),
         }
     }
-    Ok(cabling)
+
+    /// Plugs the cable of a port in.
+    fn plug(
+        &self,
+        cabling: &mut Cabling,
+        reported: &Spanned<String>,
+        switch: &str,
+    ) -> Result<(), RuleError> {
+        let text = reported.get_ref();
+        let port = port(text).ok_or_else(|| {
+            let cause =
+                format!("invalid port `{text}`: `node/device/port`, of which the port is a number");
+            self.error(reported.span(), cause, "as in `node-1/mlx5_2/1`")
+        })?;
+        if let Some(other) = cabling.switch(&port) {
+            let cause = format!("`{text}` is plugged into `{other}` already");
+            return Err(self.error(reported.span(), cause, "a port has one cable"));
+        }
+        cabling.plug(port, switch);
+        Ok(())
+    }
 }
 
 fn port(reported: &str) -> Option<CabledPort> {
@@ -59,5 +106,6 @@ fn port(reported: &str) -> Option<CabledPort> {
     let is_whole = [&port.node, &port.device, &port.port]
         .iter()
         .all(|part| !part.is_empty());
-    (is_whole && parts.next().is_none()).then_some(port)
+    let is_number = port.port.bytes().all(|digit| digit.is_ascii_digit());
+    (is_whole && is_number && parts.next().is_none()).then_some(port)
 }

@@ -1,7 +1,7 @@
 //! Rule files and cabling files: what is rejected, at which place, and with which text.
 
 use cluster::rules::{
-    CabledPort, FILE_MAX_BYTES, SHIPPED, read, read_cabling, read_every, shipped,
+    CabledPort, FILE_MAX_BYTES, SHIPPED, read, read_cabling, read_every, read_every_cable, shipped,
 };
 use rstest::rstest;
 
@@ -77,6 +77,57 @@ fn every_key_that_a_rule_lacks_is_told_and_of_a_syntax_the_first_mistake() {
     );
     let unclosed = "rules_version = 1\n[[rule]]\nmatch = [\n { fatal = false\n]\nname = \"a\"\nmessage = \"m\"\n";
     assert_eq!(causes(unclosed).len(), 1);
+}
+
+#[test]
+fn a_key_that_cannot_be_read_hides_no_value_and_makes_no_mistake_of_one() {
+    let text = r#"rules_version = 1
+[[rule]]
+nam = "A"
+message = ""
+match = [{ on = "entr", fatal = true }, { onn = "return", after = "5m" }]
+group_by = ["node", "nod"]
+window = "10x"
+count = 0
+hold = "5m"
+action = "REPLACE"
+[[rule]]
+name = "B"
+message = "m"
+match = [{ fatal = true }]
+group_by = ["node"]
+silenc = "5m"
+grace = "soon"
+[[rule]]
+name = "C"
+message = "m"
+match = [{ fatal = true }]
+group_by = ["code"]
+hold = "5m"
+holds = ["A", "B", "X"]
+[[rule]]
+name = "C"
+message = "m"
+match = [3]
+group_by = []
+hold = "5m"
+holds = []
+"#;
+    let mistakes = read_every("r.toml", text).expect_err("it is wrong");
+    let places: Vec<String> = mistakes
+        .iter()
+        .map(|mistake| format!("{}:{}", mistake.line, mistake.column))
+        .collect();
+    let told = [
+        "3:1", "4:11", "5:17", "5:43", "6:21", "7:10", "8:9", "10:10", "16:1", "17:9", "26:8",
+        "28:10",
+    ];
+    assert_eq!(places, told, "{mistakes:#?}");
+    let named = text.replace("nam =", "name =");
+    let mistakes = read_every("r.toml", &named).expect_err("it is wrong");
+    let of_line = |line| mistakes.iter().find(|mistake| mistake.line == line);
+    let unknown = of_line(24).expect("`X` is unknown").cause.clone();
+    assert_eq!(unknown, "there is no rule `X` in this file: `A`, `B`, `C`");
 }
 
 #[rstest]
@@ -419,4 +470,23 @@ fn a_world_says_which_switch_is_behind_a_port() {
     assert_eq!(cabling.len(), 2);
     assert_eq!(cabling.switch(&port("n2")), Some("leaf-3"));
     assert_eq!(cabling.switch(&port("n3")), None);
+}
+
+#[test]
+fn every_mistake_of_a_cabling_is_told() {
+    let text = "world_version = 2\nhub = 1\n[switches]\na = [\"n/m/1\", 3, \"n/m\", \"n/m/x\"]\nb = [\"n/m/1\"]\n";
+    let mistakes = read_every_cable("w.toml", text).expect_err("it is wrong");
+    let places: Vec<String> = mistakes
+        .iter()
+        .map(|mistake| format!("{}:{}", mistake.line, mistake.column))
+        .collect();
+    assert_eq!(
+        places,
+        ["1:17", "2:1", "4:15", "4:18", "4:25", "5:6"],
+        "{mistakes:#?}"
+    );
+    let empty = read_every_cable("w.toml", "").expect_err("it is empty");
+    let causes: Vec<&str> = empty.iter().map(|mistake| mistake.cause.as_str()).collect();
+    let missing = ["missing field `switches`", "missing field `world_version`"];
+    assert_eq!(causes, missing);
 }

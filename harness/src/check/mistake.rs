@@ -7,6 +7,8 @@ use platforms::yaml::{Place, YamlError};
 use reports::KnownError;
 use scenarios::ScenarioError;
 
+use crate::near;
+
 /// A mistake in a file: its place, what was found, what is allowed, and a hint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mistake {
@@ -30,12 +32,14 @@ impl Mistake {
 
     /// A mistake of cluster rules or of a cabling.
     pub(super) fn of_rules(error: &RuleError) -> Self {
-        Self::new(&error.file, place(error.line, error.column), error)
+        let text = asking(&error.cause, error.to_string());
+        Self::new(&error.file, place(error.line, error.column), text)
     }
 
     /// A mistake of known deviations.
     pub(super) fn of_known(error: &KnownError) -> Self {
-        Self::new(&error.file, place(error.line, 1), error)
+        let text = asking(&error.found, error.to_string());
+        Self::new(&error.file, place(error.line, 1), text)
     }
 
     /// The mistakes of a scenario or world.
@@ -47,6 +51,22 @@ impl Mistake {
 impl From<&YamlError> for Mistake {
     fn from(error: &YamlError) -> Self {
         Self::new(&error.file, error.place, error)
+    }
+}
+
+/// The text of an error, whose hint asks for the name that was meant, if its cause tells those that are known:
+/// "unknown field `nam`, expected one of `name`, …".
+fn asking(cause: &str, text: String) -> String {
+    let begins = ["unknown field ", "there is no rule "];
+    let is_name = begins.iter().any(|begin| cause.starts_with(begin));
+    let mut quoted = cause.split('`').skip(1).step_by(2);
+    let near = match quoted.next() {
+        Some(word) if is_name => near::names(word, &quoted.collect::<Vec<&str>>()),
+        _ => Vec::new(),
+    };
+    match near::did_you_mean(&near) {
+        Some(question) => text.replacen("\nhint: ", &format!("\nhint: {question} "), 1),
+        None => text,
     }
 }
 

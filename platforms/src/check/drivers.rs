@@ -27,11 +27,20 @@ const NODE_TYPES: &[&str] = &[
     "7: unspecified",
 ];
 
+/// The largest PCI class: a base class, a subclass and a programming interface of 8 bits each (PCI Local Bus Specification 3.0,
+/// 6.2.1).
+const PCI_CLASS_MAX: u32 = 0xff_ffff;
+
+/// What is replaced in a line of the kernel log.
+const LOG_PLACEHOLDERS: [&str; 5] = ["pci", "device", "port", "netdev", "fw_ver"];
+
 impl Driver {
     /// The problems of the self.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         self.spelling(&mut found);
+        self.values(&mut found);
+        self.log_lines(&mut found);
         self.counters_twice(&mut found);
         self.own_provenance(&mut found);
         found
@@ -60,6 +69,63 @@ impl Driver {
             if !OPERSTATES.contains(&view.operstate.as_str()) {
                 let path = format!("views.{}.operstate", condition.key());
                 wrong(&path, "operational state", &view.operstate, OPERSTATES);
+            }
+        }
+    }
+
+    /// Numbers that the kernel cannot have.
+    fn values(&self, found: &mut Vec<Finding>) {
+        let mut wrong = |path: &str, what, text: String, hint: String| {
+            let problem = ProblemKind::Spelling { what, text, hint };
+            found.push(Finding::of(&self.source, path, problem));
+        };
+        if self.pci_class > PCI_CLASS_MAX {
+            let hint = "a PCI class has 24 bits, as in `0x020700`".to_owned();
+            wrong(
+                "pci_class",
+                "PCI class",
+                format!("{:#x}", self.pci_class),
+                hint,
+            );
+        }
+        if self.mtu == 0 {
+            let hint = "the largest packet of an interface, in bytes: 1 or more".to_owned();
+            wrong("mtu", "MTU", "0".to_owned(), hint);
+        }
+        let lists = [
+            ("counters", &self.counters),
+            ("hw_counters", &self.hw_counters),
+            ("statistics", &self.statistics),
+        ];
+        for (list, files) in lists {
+            for (number, file) in files.iter().enumerate() {
+                if (1..=64).contains(&file.bits) && file.initial > file.max() {
+                    let path = format!("{list}.{number}.initial");
+                    let hint = format!("a field of {} bits ends at {}", file.bits, file.max());
+                    wrong(&path, "value at rest", file.initial.to_string(), hint);
+                }
+            }
+        }
+    }
+
+    /// Placeholders in the lines of the kernel log that nothing replaces.
+    fn log_lines(&self, found: &mut Vec<Finding>) {
+        for (event, lines) in &self.log {
+            for (number, line) in lines.iter().enumerate() {
+                let begun = line.split('{').skip(1);
+                let named = begun.filter_map(|rest| Some(rest.split_once('}')?.0));
+                for name in named.filter(|name| !LOG_PLACEHOLDERS.contains(name)) {
+                    let allowed = LOG_PLACEHOLDERS.map(|known| format!("`{{{known}}}`"));
+                    let allowed = format!("the placeholders are {}", allowed.join(", "));
+                    let hint = match yaml::nearest(name, LOG_PLACEHOLDERS.into_iter()) {
+                        Some(near) => format!("did you mean `{{{near}}}`? {allowed}"),
+                        None => allowed,
+                    };
+                    let (what, text) = ("placeholder", format!("{{{name}}}"));
+                    let path = format!("log.{}.{number}", event.key());
+                    let problem = ProblemKind::Spelling { what, text, hint };
+                    found.push(Finding::of(&self.source, &path, problem));
+                }
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
 use crate::profile::{Roles, Vfs};
-use crate::render::cpus_of;
+use crate::render::{cpus_of, unlike_a_range};
 use crate::{ProblemKind, Role, TopoLevel, provenance, yaml};
 
 impl Check<'_> {
@@ -65,6 +65,16 @@ impl Check<'_> {
                         .entry(other)
                         .or_insert(ProblemKind::CpuTwice { cpu, node, other });
                 }
+            }
+        }
+        for (node, list) in &profile.cpus {
+            if let Some(part) = unlike_a_range(list) {
+                let problem = ProblemKind::Spelling {
+                    what: "range of CPUs",
+                    text: part.to_owned(),
+                    hint: "numbers and ranges, as in `0-47,96-143`".to_owned(),
+                };
+                self.flag(&format!("cpus.{node}"), problem);
             }
         }
         let mut missing: BTreeMap<i32, usize> = BTreeMap::new();

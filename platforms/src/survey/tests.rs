@@ -93,6 +93,25 @@ fn mistakes_of_all_sorts_are_told_at_once() {
 }
 
 #[test]
+fn values_that_no_kernel_has_are_told() {
+    let of_driver = [
+        ("pci_class: 0x020000", "pci_class: 0x1020000"),
+        ("mtu: 4220", "mtu: 0"),
+        ("bits: 32, initial: 10", "bits: 4, initial: 16"),
+        ("{pci} {netdev}: Link up", "{pci} {netdve}: Link up"),
+    ];
+    let of_platform = [("devices:", "cpus: { 0: \"0-7,9-8\" }\ndevices:")];
+    let expected = [
+        ("d:7:12: ", "a PCI class has 24 bits"),
+        ("d:13:6: ", "invalid MTU `0`"),
+        ("d:40:42: ", "a field of 4 bits ends at 15"),
+        ("d:111:8: ", "did you mean `{netdev}`?"),
+        ("p:7:12: ", "invalid range of CPUs `9-8`"),
+    ];
+    check(&of_driver, &of_platform, &expected);
+}
+
+#[test]
 fn a_misspelt_word_of_one_device_hides_no_wrong_value_of_another() {
     // The roles do not add up without the first device, and the third one has another number.
     let changes = [
