@@ -104,7 +104,7 @@ fn values_that_no_kernel_has_are_told() {
     let expected = [
         ("d:7:12: ", "a PCI class has 24 bits"),
         ("d:13:6: ", "invalid MTU `0`"),
-        ("d:40:42: ", "a field of 4 bits ends at 15"),
+        ("d:40:41: ", "a field of 4 bits ends at 15"),
         ("d:111:8: ", "did you mean `{netdev}`?"),
         ("p:7:12: ", "invalid range of CPUs `9-8`"),
     ];
