@@ -72,6 +72,8 @@ impl Default for Ask {
 pub struct Selected {
     /// The drills, in the order in which they are played and reported.
     pub drills: Vec<PlannedDrill>,
+    /// How many drills the shards of the run have together; 0 if the drills were not selected by [`select`].
+    pub of_all_shards: usize,
     /// Requested pairs that are not applicable.
     pub not_applicable: Vec<NotApplicable>,
     /// Why the process arm plays a pair, in plain words; empty if it plays every pair.
@@ -170,10 +172,12 @@ pub fn select(
     };
     let mut drills: Vec<PlannedDrill> = fitting.into_iter().map(|pair| pair.planned).collect();
     shuffle(&mut drills, ask.seed);
+    let of_all_shards = drills.len();
     let mut place = 0..;
     drills.retain(|_| ask.shard.holds(place.next().expect("places do not end")));
     Ok(Selected {
         drills,
+        of_all_shards,
         not_applicable,
         because,
     })

@@ -63,7 +63,17 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
         arguments.how.needs.as_deref().or(choice.needs.as_deref()),
         &choice.library,
     )?;
-    if choice.selected.drills.is_empty() {
+    let all = choice.selected.of_all_shards;
+    if let Some(shard) = &choice.shard
+        && choice.selected.drills.is_empty()
+        && all > 0
+    {
+        // Its folder says that it is not missing.
+        let all = counted(all as u64, "drill");
+        log(&format!(
+            "NOTE  shard {shard} has nothing to play: the run has {all}"
+        ));
+    } else if choice.selected.drills.is_empty() {
         if arguments.select.failed {
             let failed = RunFolder::failed_before(&choice.out).map_err(Stop::input)?;
             log(if choice.out.join("probe").is_dir() {

@@ -97,6 +97,28 @@ fn refused(scratch: &Scratch, folders: &[&str]) -> Ran {
     ran
 }
 
+#[test]
+fn a_shard_with_nothing_to_play_is_not_missing() {
+    let scratch = Scratch::new();
+    let one = ["port/cable-pulled@h100-oci", "--arm", "memory"];
+    let whole = scratch.run(&[&["run"], &one[..], &["--out", "whole"]].concat());
+    let empty = ["--shard", "2/2", "--out", "shards/2"];
+    let ran = scratch.run(&[&["run"], &one[..], &empty].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+    let note = "NOTE  shard 2/2 has nothing to play: the run has 1 drill";
+    assert!(ran.err.contains(note), "{ran}");
+    refused(&scratch, &["shards"]);
+    shards(&scratch, &one, 2);
+    let merged = scratch.run(&["report", "merge", "shards", "--out", "merged"]);
+    assert_eq!((whole.code, merged.code), (0, 0), "{merged}");
+    let (one, other) = ("whole", "merged");
+    assert_eq!(files(&scratch.path(one)), files(&scratch.path(other)));
+    // Of a run without drills no shard has any.
+    let none = ["--filter", "nosuch/*", "--shard", "2/2", "--out", "none"];
+    let ran = scratch.run(&[&["run"], &none[..]].concat());
+    assert_eq!(ran.code, 4, "{ran}");
+}
+
 const FEW: [&str; 5] = ["port", "--arm", "memory", "--platform", "dgx-a100"];
 
 #[test]

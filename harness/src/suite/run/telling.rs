@@ -122,7 +122,9 @@ impl<'r> Telling<'r> {
         summary.not_kept = self.keeping.not_kept;
         let drills = self.report.drills.iter();
         let mut code = drills.fold(self.probe, |code, drill| code.or(drill.exit_code()));
-        let nothing_run = summary.memory.run + summary.process.run == 0;
+        // The drills of the run are in its other shards.
+        let is_empty_shard = how.shard.is_some() && self.report.plan.drills.is_empty();
+        let nothing_run = summary.memory.run + summary.process.run == 0 && !is_empty_shard;
         if nothing_run && !how.allow_skips && !self.is_over {
             let is_begun = how.budget.is_none() || !self.report.drills.is_empty();
             code = code.or(if is_begun {
@@ -131,13 +133,13 @@ impl<'r> Telling<'r> {
                 ExitCode::NothingJudged
             });
         }
-        if how.require_process && summary.process.run == 0 {
+        if how.require_process && summary.process.run == 0 && !is_empty_shard {
             code = code.or(ExitCode::StageNotSet);
         }
         if let Some(interrupted) = how.interruption.exit_code() {
             code = code.or(interrupted);
         }
-        if !self.is_over {
+        if !self.is_over && !is_empty_shard {
             let judged_by = &self.report.plan.judged_by;
             code = code.or(judged::judged_exit_code(judged_by, &summary));
         }
