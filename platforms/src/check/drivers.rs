@@ -117,7 +117,7 @@ impl Driver {
                 for name in named.filter(|name| !LOG_PLACEHOLDERS.contains(name)) {
                     let allowed = LOG_PLACEHOLDERS.map(|known| format!("`{{{known}}}`"));
                     let allowed = format!("the placeholders are {}", allowed.join(", "));
-                    let hint = match yaml::nearest(name, LOG_PLACEHOLDERS.into_iter()) {
+                    let hint = match yaml::nearest(name, LOG_PLACEHOLDERS) {
                         Some(near) => format!("did you mean `{{{near}}}`? {allowed}"),
                         None => allowed,
                     };
