@@ -6,7 +6,7 @@
 //! passed.txt skipped.txt    drills by result, one a line
 //! failed.txt known.txt      a line for each drill and each cause of its findings
 //! drills/<family>/<scenario>@<platform>/    of a failed drill: story, reads, events, log, state file
-//! contents.txt   the SHA-256 of each scenario whose drills were all reached, now or in an earlier run
+//! contents.txt   the SHA-256 of each scenario whose drills were all reached, now or in an earlier run, and of each world
 //! probe/         of a probe that failed: how the monitor was started, its log, reads, connections and open files
 //! unstored.jsonl    with `--store`: events that the store did not take
 //! repeat-01/ …   with `--repeat`: all this for each repeat

@@ -38,4 +38,4 @@ pub use processes::Starting;
 pub use run::{Audience, How, Joined, Players, ProcessArm, merge, run};
 pub use shard::{Shard, ShardError};
 pub use valuable::Before;
-pub(crate) use valuable::CONTENTS;
+pub(crate) use valuable::{CONTENTS, contents_here, contents_of, names_in_contents};

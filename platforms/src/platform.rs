@@ -85,6 +85,19 @@ pub enum Refusal {
 }
 
 impl Platform {
+    /// The texts that it was read from: that of its file, and those of the files of its devices' drivers, by their names.
+    #[must_use]
+    pub fn texts(&self) -> Vec<&str> {
+        let devices = self.profile.devices.iter();
+        let used: BTreeSet<&str> = devices.map(|device| device.driver.as_str()).collect();
+        let drivers = used.into_iter().filter_map(|name| self.driver(name));
+        let drivers = drivers.map(|driver| driver.source.text.as_str());
+        [self.source.text.as_str()]
+            .into_iter()
+            .chain(drivers)
+            .collect()
+    }
+
     /// The file it was read from.
     #[must_use]
     pub fn file(&self) -> &str {

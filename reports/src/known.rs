@@ -104,14 +104,14 @@ struct EntrySpec {
     #[schemars(with = "String")]
     reason: toml::Spanned<String>,
     /// A link for people.
-    #[schemars(with = "String")]
+    #[schemars(with = "Option<String>")]
     link: Option<String>,
     /// The last day (UTC) on which they are accepted: a TOML date such as 2027-01-31.
-    #[schemars(with = "String", extend("format" = "date"))]
+    #[schemars(with = "Option<String>", extend("format" = "date"))]
     expires: Option<toml::Spanned<toml::value::Datetime>>,
     /// A drill in which they occur. The entry must be removed when this drill was played without them; without
     /// this key, when all drills of its scenarios were.
-    #[schemars(with = "String")]
+    #[schemars(with = "Option<String>")]
     drill: Option<toml::Spanned<String>>,
 }
 
@@ -135,8 +135,7 @@ impl KnownDeviations {
     /// Reads the text of a file like [`Self::read`].
     ///
     /// # Errors
-    /// The mistakes, at least one, in the order of the text: of each entry the first of its keys, or all of its values if its
-    /// keys can be read.
+    /// The mistakes, at least one, in the order of the text.
     pub fn read_every(file: &str, text: &str) -> Result<Self, Vec<KnownError>> {
         let mut source = Source {
             file,

@@ -117,6 +117,12 @@ impl World {
         &self.name
     }
 
+    /// The text that it was read from.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Its purpose.
     #[must_use]
     pub fn why(&self) -> &str {

@@ -40,15 +40,18 @@ impl Place<'_> {
             }
             [(first, _), (second, span), ..] => {
                 let cause = format!("the rule has both `{first}` and `{second}`");
-                Err(Gathered::between(self.error(span.clone(), cause, hint)))
+                let mut found = Gathered::between(self.error(span.clone(), cause, hint));
+                self.values(text, &mut found);
+                Err(found)
             }
         }
     }
 
-    /// What is wrong with the values of a rule of no kind.
+    /// What is wrong with the values of a rule of no kind, or of several.
     fn values(&self, text: &RuleText, found: &mut Gathered) {
         let spans = [
             ("window", &text.window),
+            ("silence", &text.silence),
             ("merge", &text.merge),
             ("settle", &text.settle),
             ("grace", &text.grace),
@@ -57,6 +60,9 @@ impl Place<'_> {
         ];
         for (key, span) in spans {
             found.take(self.span_of(key, span.as_ref()));
+        }
+        if text.count.is_some() {
+            found.take(self.count(text.count.as_ref()));
         }
         found.take(self.edge(text.edge.as_ref()));
         found.take(self.repeat(text.repeat.as_ref()));
@@ -241,9 +247,10 @@ impl Place<'_> {
         found.take(self.no_on(&text.matches, "`silence`"));
         let silence = self.long_span_of("silence", text.silence.as_ref(), text.name.span());
         let silence = found.take(silence);
-        let broken_by = text.broken_by.as_ref();
-        let broken_by =
-            broken_by.and_then(|reported| found.take(self.matches("broken_by", reported)));
+        let broken_by = text.broken_by.as_ref().and_then(|reported| {
+            found.take(self.no_enter(reported, "`broken_by`"));
+            found.take(self.matches("broken_by", reported))
+        });
         let grace = found.take(self.shorter("grace", text.grace.as_ref(), ("silence", silence)));
         let sticky = found.take(self.span_of("sticky", text.sticky.as_ref()));
         let body = || {

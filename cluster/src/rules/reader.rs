@@ -11,7 +11,7 @@ use toml::{Spanned, de::DeValue};
 use super::{
     gathered::Gathered,
     place::{Place, RuleError},
-    rule::{Body, GroupBy, Match, On, Rule},
+    rule::{GroupBy, Match, On, Rule},
     salvage,
     span::read_span,
     text::{MatchText, RuleText},
@@ -59,11 +59,12 @@ pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
     }
     let mut found = Gathered::default();
     let parts = place.parts(&mut found);
-    let mut rules: Vec<Option<Rule>> = Vec::new();
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut are_named = parts.iter().all(|part| part.is_named);
     let mut names: BTreeSet<&str> = BTreeSet::new();
     for part in &parts {
         let rule = place.rule(&part.text);
-        rules.push(match part.is_whole {
+        rules.extend(match part.is_whole {
             true => found.take(rule),
             false => {
                 found.take(rule.map_err(Gathered::of_values));
@@ -75,10 +76,10 @@ pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
             let cause = format!("there are two rules `{}`", name.get_ref());
             let hint = "a rule's name is its check's name: give it another";
             found.note(place.error(name.span(), cause, hint));
+            are_named = false;
         }
     }
-    place.holds(&parts, &rules, &mut found);
-    let rules: Vec<Rule> = rules.into_iter().flatten().collect();
+    place.holds(&parts, are_named, &mut found);
     if rules.is_empty() && found.is_empty() {
         let hint = "begin a rule with `[[rule]]`";
         found.note(place.error(0..0, "the file holds no rule", hint));
@@ -92,7 +93,7 @@ struct Part {
     text: Spanned<RuleText>,
     /// Whether all of its keys can be read.
     is_whole: bool,
-    /// Whether its name is one of them.
+    /// Whether it has a name that a rule can have.
     is_named: bool,
 }
 
@@ -103,24 +104,30 @@ impl Place<'_> {
             return Vec::new();
         };
         let mut table = table.into_inner();
-        match table.remove("rules_version") {
+        let version = table.remove("rules_version");
+        let rules = table.remove("rule");
+        match version {
             Some(version) => {
                 let version = self.piece(salvage::every(version, &[]), KEYS, found);
                 if let Ok(version) = version {
                     found.take(self.version("rules_version", &version));
                 }
             }
-            None => found.note(self.error(0..0, "missing field `rules_version`", KEYS)),
+            None if table.is_empty() => {
+                found.note(self.error(0..0, "missing field `rules_version`", KEYS));
+            }
+            // An unknown key may have been meant.
+            None => {}
         }
         let mut parts = Vec::new();
-        if let Some(rules) = table.remove("rule") {
+        if let Some(rules) = rules {
             let span = rules.span();
             match rules.into_inner() {
                 DeValue::Array(rules) => {
                     parts.extend(rules.into_iter().filter_map(|rule| self.part(rule, found)));
                 }
                 other => {
-                    let cause = format!("`rule` is a {}: rules are a list", other.type_str());
+                    let cause = format!("`rule` is of type {}, expected a list", other.type_str());
                     found.note(self.error(span, cause, "begin each rule with `[[rule]]`"));
                 }
             }
@@ -138,16 +145,23 @@ impl Place<'_> {
     /// A rule, so far as it can be read; `None` if nothing is left of it.
     fn part(&self, rule: Spanned<DeValue<'_>>, found: &mut Gathered) -> Option<Part> {
         match self.piece(salvage::every(rule, &REQUIRED), KEYS, found) {
-            Ok(text) => Some(Part {
-                text,
-                is_whole: true,
-                is_named: true,
-            }),
-            Err(rest) => Some(Part {
-                is_whole: false,
-                is_named: salvage::has(rest.get_ref(), "name"),
-                text: salvage::complete(rest, STAND_IN)?,
-            }),
+            Ok(text) => {
+                let text: Spanned<RuleText> = text;
+                Some(Part {
+                    is_whole: true,
+                    is_named: self.name(&text.get_ref().name).is_ok(),
+                    text,
+                })
+            }
+            Err(rest) => {
+                let is_named = salvage::has(rest.get_ref(), "name");
+                let text: Spanned<RuleText> = salvage::complete(rest, STAND_IN)?;
+                Some(Part {
+                    is_whole: false,
+                    is_named: is_named && self.name(&text.get_ref().name).is_ok(),
+                    text,
+                })
+            }
         }
     }
 
@@ -229,7 +243,7 @@ impl Place<'_> {
         if reported.get_ref().is_empty() {
             let hint = "one port's faults are `[\"node\", \"NIC\", \"NICPort\"]`";
             let empty = self.error(reported.span(), "`group_by` is empty", hint);
-            return Err(Gathered::between(empty));
+            return Err(empty.into());
         }
         let mut groups = Vec::new();
         for word in reported.get_ref() {
@@ -254,7 +268,7 @@ impl Place<'_> {
         if all.is_empty() || all.len() > MATCHES_MAX {
             let cause = format!("`{key}` has {} alternatives, 1 to {MATCHES_MAX}", all.len());
             let hint = "each is a table, as in `{ fatal = true }`";
-            return Err(Gathered::between(self.error(reported.span(), cause, hint)));
+            return Err(self.error(reported.span(), cause, hint).into());
         }
         let mut found = Gathered::default();
         let matches = all
@@ -364,48 +378,58 @@ impl Place<'_> {
         Ok(span)
     }
 
-    /// What is wrong with rules that hold others back: those exist and group by the same values. A rule that cannot be read is
-    /// compared with none.
-    fn holds(&self, parts: &[Part], rules: &[Option<Rule>], found: &mut Gathered) {
-        let names: BTreeSet<&str> = (parts.iter().filter(|part| part.is_named))
-            .map(|part| part.text.get_ref().name.get_ref().as_str())
-            .collect();
-        let are_named = parts.iter().all(|part| part.is_named);
-        for (part, rule) in parts.iter().zip(rules) {
+    /// What is wrong with rules that hold others back: those exist and group by the same values. Rules whose keys cannot be
+    /// read are not compared; unless all have a name, the one that is missing may be one of them.
+    fn holds(&self, parts: &[Part], are_named: bool, found: &mut Gathered) {
+        let named = || parts.iter().filter(|part| part.is_named);
+        let name_of = |part: &Part| part.text.get_ref().name.get_ref().clone();
+        for part in parts {
             let Some(holds) = &part.text.get_ref().holds else {
                 continue;
             };
-            if holds.get_ref().is_empty() && part.is_whole {
+            if holds.get_ref().is_empty() {
                 let hint = "name the rules that are held back";
                 found.note(self.error(holds.span(), "`holds` is empty", hint));
             }
             for name in holds.get_ref() {
-                let is_it = |other: &&Rule| other.name == *name.get_ref();
-                let cause = match (rules.iter().flatten().find(is_it), rule) {
-                    (None, _) if names.contains(name.get_ref().as_str()) || !are_named => continue,
-                    (None, _) => {
+                let held = named().find(|other| name_of(other) == *name.get_ref());
+                let cause = match held {
+                    None if !are_named => continue,
+                    None => {
                         let known: Vec<String> =
-                            names.iter().map(|name| format!("`{name}`")).collect();
+                            named().map(|part| format!("`{}`", name_of(part))).collect();
                         let known = known.join(", ");
                         format!(
                             "there is no rule `{}` in this file: {known}",
                             name.get_ref()
                         )
                     }
-                    (Some(held), _) if matches!(held.body, Body::Hold(_)) => {
-                        format!("`{}` holds others back and cannot be held", held.name)
+                    Some(held) if held.text.get_ref().holds.is_some() => {
+                        format!("`{}` holds others back and cannot be held", name.get_ref())
                     }
-                    (Some(held), Some(rule)) if held.group_by != rule.group_by => {
+                    Some(held) if held.groups_unlike(part) => {
                         format!(
                             "`{}` has another `group_by` than `{}`",
-                            held.name, rule.name
+                            name.get_ref(),
+                            name_of(part)
                         )
                     }
-                    (Some(_), _) => continue,
+                    Some(_) => continue,
                 };
                 let hint = "a rule is held back group by group, port by port for instance";
                 found.note(self.error(name.span(), cause, hint));
             }
         }
+    }
+}
+
+impl Part {
+    /// Whether it groups by other values, if all keys of both can be read.
+    fn groups_unlike(&self, other: &Self) -> bool {
+        let words = |part: &Self| -> Vec<String> {
+            let words = part.text.get_ref().group_by.get_ref().iter();
+            words.map(|word| word.get_ref().clone()).collect()
+        };
+        self.is_whole && other.is_whole && words(self) != words(other)
     }
 }

@@ -11,8 +11,8 @@ use toml::{
 
 /// What could not be read of a value.
 pub(super) struct Wrong<'i> {
-    /// Every mistake, with its place in the text. Keys that are missing are among them if nothing was left out before, because
-    /// a key that was left out may have been meant.
+    /// Every mistake, with its place in the text. Keys that are missing are among them if no key is unknown, because an unknown
+    /// key may have been meant.
     pub(super) mistakes: Vec<(Range<usize>, String)>,
     /// What is left of the value without them.
     pub(super) rest: Spanned<DeValue<'i>>,
@@ -23,29 +23,52 @@ pub(super) fn every<'i, T: Deserialize<'i>>(
     value: Spanned<DeValue<'i>>,
     required: &[&str],
 ) -> Result<T, Wrong<'i>> {
-    let mut rest = value;
+    let is_missing = |key: &&&str| !has(value.get_ref(), key);
+    let missing: Vec<&&str> = required.iter().filter(is_missing).collect();
+    let span = value.span();
+    let mut rest = value.clone();
     let mut mistakes: Vec<(Range<usize>, String)> = Vec::new();
+    let mut is_known = true;
     loop {
         let error = match T::deserialize(ValueDeserializer::from(rest.clone())) {
             Ok(value) if mistakes.is_empty() => return Ok(value),
-            Ok(_) => return Err(Wrong { mistakes, rest }),
+            Ok(_) => break,
             Err(error) => error,
         };
-        let at = error.span().unwrap_or(0..0);
-        let is_missing = error.message().starts_with("missing field");
-        match (is_missing, mistakes.is_empty()) {
-            (true, true) => {
-                let missing = required.iter().filter(|key| !has(rest.get_ref(), key));
-                let missing = missing.map(|key| (at.clone(), format!("missing field `{key}`")));
-                mistakes.extend(missing);
-            }
-            (true, false) => {}
-            (false, _) => mistakes.push((at.clone(), error.message().replace('\n', " "))),
+        if error.message().starts_with("missing field") {
+            break;
         }
-        if is_missing || !leave_out(rest.get_mut(), at.start) {
-            return Err(Wrong { mistakes, rest });
+        let at = error.span().unwrap_or(0..0);
+        is_known &= !error.message().starts_with("unknown field");
+        mistakes.push((at.clone(), plain(error.message())));
+        if !leave_out(rest.get_mut(), at.start) {
+            break;
         }
     }
+    if is_known {
+        let missing = missing.into_iter();
+        mistakes.extend(missing.map(|key| (span.clone(), format!("missing field `{key}`"))));
+    }
+    Err(Wrong { mistakes, rest })
+}
+
+/// What a reader says, without the names that its language has for types.
+fn plain(message: &str) -> String {
+    let types = [
+        ("expected usize", "expected a whole number, 0 or more"),
+        ("expected u32", "expected a whole number, 0 or more"),
+        ("expected a sequence", "expected a list"),
+        ("expected a map", "expected a table"),
+        ("expected struct RuleText", "expected a table"),
+        ("expected struct MatchText", "expected a table"),
+        ("expected struct WorldText", "expected a table"),
+        ("invalid type: sequence", "invalid type: list"),
+        ("invalid type: map", "invalid type: table"),
+    ];
+    let message = message.replace('\n', " ");
+    types
+        .into_iter()
+        .fold(message, |text, (from, to)| text.replace(from, to))
 }
 
 /// What is left of a value, with those of the keys of `stand_in` that it lacks; `None` if it cannot be read even so.
@@ -93,6 +116,10 @@ fn leave_out(value: &mut DeValue<'_>, at: usize) -> bool {
                     return false;
                 };
                 kept.remove(number);
+                // Nobody wrote an empty list.
+                if kept.is_empty() {
+                    return false;
+                }
             }
             *items = DeArray::new();
             for item in kept {

@@ -84,7 +84,7 @@ impl Place<'_> {
         let text = reported.get_ref();
         let port = port(text).ok_or_else(|| {
             let cause =
-                format!("invalid port `{text}`: `node/device/port`, of which the port is a number");
+                format!("invalid port `{text}`: `node/device/port`, of which the port is 1 to 255");
             self.error(reported.span(), cause, "as in `node-1/mlx5_2/1`")
         })?;
         if let Some(other) = cabling.switch(&port) {
@@ -106,6 +106,6 @@ fn port(reported: &str) -> Option<CabledPort> {
     let is_whole = [&port.node, &port.device, &port.port]
         .iter()
         .all(|part| !part.is_empty());
-    let is_number = port.port.bytes().all(|digit| digit.is_ascii_digit());
+    let is_number = port.port.parse::<u8>().is_ok_and(|number| number > 0);
     (is_whole && is_number && parts.next().is_none()).then_some(port)
 }

@@ -75,6 +75,11 @@ fn every_key_that_a_rule_lacks_is_told_and_of_a_syntax_the_first_mistake() {
             "missing field `message`"
         ]
     );
+    // A key of the wrong type is there, and an unknown one may be the one that is missing.
+    let typed =
+        "rules_version = 1\n[[rule]]\nname = 1\nsilence = \"1m\"\nsticky = \"10x\"\ncount = 0\n";
+    assert_eq!(causes(typed).len(), 6, "{:#?}", causes(typed));
+    assert_eq!(causes("rules_versoin = 1\n").len(), 1);
     let unclosed = "rules_version = 1\n[[rule]]\nmatch = [\n { fatal = false\n]\nname = \"a\"\nmessage = \"m\"\n";
     assert_eq!(causes(unclosed).len(), 1);
 }
@@ -120,14 +125,22 @@ holds = []
         .collect();
     let told = [
         "3:1", "4:11", "5:17", "5:43", "6:21", "7:10", "8:9", "10:10", "16:1", "17:9", "26:8",
-        "28:10",
+        "28:10", "29:12", "31:9",
     ];
     assert_eq!(places, told, "{mistakes:#?}");
     let named = text.replace("nam =", "name =");
+    let named = named.replacen(
+        "name = \"C\"\nmessage = \"m\"\nmatch = [3]",
+        "name = \"D\"\nmessage = \"m\"\nmatch = [3]",
+        1,
+    );
     let mistakes = read_every("r.toml", &named).expect_err("it is wrong");
     let of_line = |line| mistakes.iter().find(|mistake| mistake.line == line);
     let unknown = of_line(24).expect("`X` is unknown").cause.clone();
-    assert_eq!(unknown, "there is no rule `X` in this file: `A`, `B`, `C`");
+    assert_eq!(
+        unknown,
+        "there is no rule `X` in this file: `A`, `B`, `C`, `D`"
+    );
 }
 
 #[rstest]
@@ -289,8 +302,8 @@ fn a_key_of_a_counting_rule_is_refused(
     "the rule lacks `hold`"
 )]
 #[case::holds_and_acts(
-    "match = [{ fatal = true }]\nholds = [\"R\"]\nhold = \"1m\"\naction = \"NONE\"",
-    "9:10",
+    "match = [{ fatal = true }]\naction = \"NONE\"\nholds = [\"R\"]\nhold = \"1m\"",
+    "7:10",
     "`action` means nothing in a rule with `holds`"
 )]
 fn a_rule_that_could_not_do_what_it_says_is_refused(
@@ -470,6 +483,43 @@ fn a_world_says_which_switch_is_behind_a_port() {
     assert_eq!(cabling.len(), 2);
     assert_eq!(cabling.switch(&port("n2")), Some("leaf-3"));
     assert_eq!(cabling.switch(&port("n3")), None);
+}
+
+#[test]
+fn a_rule_that_cannot_be_named_is_not_missed_by_those_that_hold_it() {
+    let text = r#"rules_version = 1
+[[rule]]
+name = "Flap x"
+message = "m"
+match = [{ fatal = true }]
+group_by = ["node"]
+count = 1
+window = "1m"
+[[rule]]
+name = "B"
+message = "m"
+match = [{ fatal = true }]
+group_by = ["code"]
+count = 0
+window = "1m"
+[[rule]]
+name = "H"
+message = "m"
+match = [{ fatal = true }]
+group_by = ["node"]
+hold = "0q"
+holds = ["Flap", "B", "H"]
+"#;
+    let mistakes = read_every("r.toml", text).expect_err("it is wrong");
+    let places: Vec<String> = mistakes
+        .iter()
+        .map(|mistake| format!("{}:{}", mistake.line, mistake.column))
+        .collect();
+    assert_eq!(
+        places,
+        ["3:8", "14:9", "21:8", "22:18", "22:23"],
+        "{mistakes:#?}"
+    );
 }
 
 #[test]

@@ -15,8 +15,8 @@ use serde::Deserialize;
 
 use super::Artifact;
 use crate::{
-    read_files::regular,
-    suite::{Shard, pasted},
+    read_files::{Library, regular},
+    suite::{Selected, Shard, contents_here, contents_of, names_in_contents, pasted},
 };
 
 /// The most bytes of a folder's `events.jsonl` that are read: 1 GiB. Chosen; that of a red run of the whole suite has 100 MB.
@@ -67,6 +67,8 @@ struct Folder {
     probe: Option<(ProbeOutcome, Wall)>,
     drills: BTreeMap<DrillName, DrillReport>,
     ended: Option<ExitCode>,
+    /// The SHA-256 of each text that it played, by name.
+    contents: BTreeMap<String, String>,
 }
 
 /// All shards of one run, each played to its end.
@@ -177,6 +179,48 @@ impl Shards {
         })
     }
 
+    /// Whether each shard played its drills of this selection from the texts that lie here.
+    ///
+    /// # Errors
+    /// Each text that is another here, with the shards that did not play it.
+    pub(crate) fn played_these(
+        &self,
+        selected: &Selected,
+        library: &Library,
+    ) -> Result<(), ShardsError> {
+        let here = contents_here(library, &selected.drills);
+        let mut others: BTreeMap<String, BTreeSet<Shard>> = BTreeMap::new();
+        for (place, planned) in selected.drills.iter().enumerate() {
+            let folder = self.folder_of(place);
+            for name in names_in_contents(&planned.drill) {
+                if folder.contents.get(&name) != here.get(&name) {
+                    others.entry(name).or_default().insert(folder.shard);
+                }
+            }
+        }
+        if others.is_empty() {
+            return Ok(());
+        }
+        let problem = |(name, shards): (String, BTreeSet<Shard>)| {
+            let what = match name.strip_prefix('@') {
+                Some(world) => format!("platform or world `{world}`"),
+                None => format!("scenario `{name}`"),
+            };
+            let shards: Vec<String> = shards.iter().map(ToString::to_string).collect();
+            format!(
+                "the {what} is not here what it was in shard {}\nhint: merge where its file is as it was, or play these \
+                 shards again",
+                shards.join(", ")
+            )
+        };
+        Err(ShardsError(others.into_iter().map(problem).collect()))
+    }
+
+    /// The folders that are read.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.folders.iter().map(|folder| folder.path.as_path())
+    }
+
     /// How many drills the shards have.
     pub(crate) fn len(&self) -> usize {
         self.folders.iter().map(|folder| folder.drills.len()).sum()
@@ -275,6 +319,7 @@ impl Folder {
             probe,
             drills,
             ended,
+            contents: contents_of(path).unwrap_or_default(),
         })
     }
 

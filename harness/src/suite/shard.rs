@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 /// The k-th of n shards, written `K/N`, from 1; or `index:I/N`, from 0, as Kubernetes counts the pods of an indexed job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shard {
     number: usize,
     of: usize,

@@ -6,6 +6,7 @@ use std::{
     path::Path,
 };
 
+use platforms::Platform;
 use reports::{ArmName, DrillName, DrillReport, PlannedDrill};
 use sha2::{Digest as _, Sha256};
 
@@ -18,7 +19,7 @@ use crate::{
     run_folder::RunFolder,
 };
 
-/// The file of a run folder with the content of each scenario that was drilled.
+/// The file of a run folder with the content of each scenario that was drilled, and of each platform and world.
 pub(crate) const CONTENTS: &str = "contents.txt";
 
 /// What is known from the run before.
@@ -36,16 +37,9 @@ impl Before {
     #[must_use]
     pub fn read(folder: &Path) -> Self {
         let failed = RunFolder::failed_before(folder).unwrap_or_default();
-        let text = text_up_to(&folder.join(CONTENTS), RUN_FILE_BYTES_MAX).ok();
-        let contents = text.map(|text| {
-            let lines = text.lines().filter_map(|line| line.split_once("  "));
-            lines
-                .map(|(hash, name)| (name.to_owned(), hash.to_owned()))
-                .collect()
-        });
         Self {
             failed: failed.into_iter().collect(),
-            contents,
+            contents: contents_of(folder),
         }
     }
 
@@ -80,9 +74,9 @@ impl Before {
         changed.map(|scenario| scenario.name.as_str()).collect()
     }
 
-    /// The lines of `contents.txt` after a run, `SHA-256  scenario`. A scenario of which a drill was not reached keeps its
-    /// earlier line, so that it still counts as changed; if that drill had failed, it loses the line, because the list of
-    /// this run's failures has forgotten it.
+    /// The lines of `contents.txt` after a run, `SHA-256  scenario` and `SHA-256  @world`. A scenario of which a drill was not
+    /// reached keeps its earlier line, so that it still counts as changed; if that drill had failed, it loses the line, because
+    /// the list of this run's failures has forgotten it.
     #[must_use]
     pub fn after(
         &self,
@@ -101,6 +95,9 @@ impl Before {
                 contents.insert(scenario.name.clone(), sha256(&scenario.text));
             }
         }
+        let worlds: BTreeSet<&str> = reached.iter().map(|drill| drill.world.as_str()).collect();
+        let worlds = worlds.into_iter();
+        contents.extend(worlds.filter_map(|world| Some((at(world), of_world(library, world)?))));
         for PlannedDrill { drill, .. } in planned {
             if self.failed.contains(drill) && !reached.contains(drill) {
                 contents.remove(&drill.scenario);
@@ -111,6 +108,55 @@ impl Before {
             .map(|(name, hash)| format!("{hash}  {name}\n"));
         lines.collect()
     }
+}
+
+/// What a run folder's `contents.txt` says: the SHA-256 of each text, by name; `None` if it has none.
+pub(crate) fn contents_of(folder: &Path) -> Option<BTreeMap<String, String>> {
+    let text = text_up_to(&folder.join(CONTENTS), RUN_FILE_BYTES_MAX).ok()?;
+    let lines = text.lines().filter_map(|line| line.split_once("  "));
+    let contents = lines.map(|(hash, name)| (name.to_owned(), hash.to_owned()));
+    Some(contents.collect())
+}
+
+/// What `contents.txt` says after a run of these drills: of their scenarios, and of their platforms and worlds.
+pub(crate) fn contents_here(
+    library: &Library,
+    planned: &[PlannedDrill],
+) -> BTreeMap<String, String> {
+    let drills = || planned.iter().map(|planned| &planned.drill);
+    let names: BTreeSet<&str> = drills().map(|drill| drill.scenario.as_str()).collect();
+    let worlds: BTreeSet<&str> = drills().map(|drill| drill.world.as_str()).collect();
+    let scenarios = library.scenarios.iter();
+    let scenarios = scenarios.filter(|scenario| names.contains(scenario.name.as_str()));
+    let scenarios = scenarios.map(|scenario| (scenario.name.clone(), sha256(&scenario.text)));
+    let worlds = worlds.into_iter();
+    let worlds = worlds.filter_map(|world| Some((at(world), of_world(library, world)?)));
+    scenarios.chain(worlds).collect()
+}
+
+/// The names in `contents.txt` of what a drill is played from.
+pub(crate) fn names_in_contents(drill: &DrillName) -> [String; 2] {
+    [drill.scenario.clone(), at(&drill.world)]
+}
+
+/// The name of a platform or world in `contents.txt`.
+fn at(world: &str) -> String {
+    format!("@{world}")
+}
+
+/// The SHA-256 of what a platform or world was read from; that of a world is of its platforms too.
+fn of_world(library: &Library, name: &str) -> Option<String> {
+    let platform = |name: &str| library.platforms.get(name).map(Platform::texts);
+    let texts = match library.worlds.iter().find(|world| world.name() == name) {
+        Some(world) => {
+            let platforms: BTreeSet<&str> =
+                world.nodes().map(|(_, platform, _)| platform).collect();
+            let platforms = platforms.into_iter().filter_map(platform).flatten();
+            [world.text()].into_iter().chain(platforms).collect()
+        }
+        None => platform(name)?,
+    };
+    Some(sha256(&texts.join("\0")))
 }
 
 /// The SHA-256 of a text, as 64 hexadecimal digits.

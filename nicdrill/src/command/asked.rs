@@ -1,10 +1,19 @@
-//! What a run was asked for, apart from where its results go, how they are told and which shard of it is played: two runs with
-//! the same words give the same results, and shards with the same words are those of one run. Start at [`asked`].
+//! What a run was asked for, apart from where its results go, how they are told, which shard of it is played and how many
+//! drills at once: two runs with the same words give the same results, and shards with the same words are those of one run.
+//! Start at [`asked`].
 
 use std::ffi::OsString;
 
-/// The arguments that say where results go, how they are told, or which shard is played, and that have a value.
-const ELSEWHERE: [&str; 5] = ["--color", "--out", "--report", "--shard", "--slowest"];
+/// The arguments that say where results go, how they are told, which shard is played or how many drills at once, and that have
+/// a value.
+const ELSEWHERE: [&str; 6] = [
+    "--color",
+    "--jobs",
+    "--out",
+    "--report",
+    "--shard",
+    "--slowest",
+];
 
 /// Those that say how results are told, and that have none.
 const TOLD: [&str; 5] = ["--not-judged", "--quiet", "--verbose", "-q", "-v"];
@@ -36,9 +45,6 @@ mod tests {
     fn the_words_that_say_where_results_go_how_they_are_told_and_which_shard_it_is_are_left_out() {
         let words = "run port -q --shard 1/2 --outage --out=a --jobs 2 --report junit=x --slowest 3 --filter x";
         let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
-        assert_eq!(
-            asked(&words).join(" "),
-            "run port --outage --jobs 2 --filter x"
-        );
+        assert_eq!(asked(&words).join(" "), "run port --outage --filter x");
     }
 }

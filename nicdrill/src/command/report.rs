@@ -1,5 +1,7 @@
 //! `nicdrill report merge`: puts the shards of a run together.
 
+use std::fs;
+
 use clap::Parser as _;
 use harness::{
     run_folder::{RunFolder, Shards},
@@ -27,6 +29,16 @@ pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
     let mut arguments = as_asked(&asked)?;
     arguments.select.out.clone_from(&merging.out);
     let choice = choose(&arguments.select, arguments.how.seed)?;
+    let out = fs::canonicalize(&choice.out).ok();
+    if out.is_some()
+        && shards
+            .paths()
+            .any(|path| fs::canonicalize(path).ok() == out)
+    {
+        let out = choice.out.display();
+        let what = format!("`{out}` is one of the shards, and the merged run would take its place");
+        return Err(Stop::usage(what).hint("name another folder: `--out DIR`"));
+    }
     let excuses = excuses::excuses(&arguments, &choice)?;
     let needs = needs::read(
         arguments.how.needs.as_deref().or(choice.needs.as_deref()),
@@ -44,7 +56,7 @@ pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
         asked,
         ..How::default()
     };
-    let joined = Joined::of(&shards, &choice.selected).map_err(Stop::input)?;
+    let joined = Joined::of(&shards, &choice.selected, &choice.library).map_err(Stop::input)?;
     // The run folder may have an earlier run, which is read before it is put aside.
     let before = Before::read(&choice.out);
     let folder = RunFolder::create(&choice.out).map_err(folder_error)?;

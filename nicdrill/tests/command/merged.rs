@@ -119,6 +119,62 @@ fn a_shard_with_nothing_to_play_is_not_missing() {
     assert_eq!(ran.code, 4, "{ran}");
 }
 
+#[rstest]
+#[case::a_scenario(
+    "own/unfair.yaml",
+    "at: 2s",
+    "at: 3s",
+    "the scenario `own/unfair` is not here what it was in shard 1/2, 2/2"
+)]
+#[case::a_platform(
+    "mine.yaml",
+    "about: ",
+    "about: another ",
+    "the platform or world `mine` is not here what it was in shard 2/2"
+)]
+fn shards_of_a_text_that_was_edited_since_are_refused(
+    #[case] file: &str,
+    #[case] from: &str,
+    #[case] to: &str,
+    #[case] told: &str,
+) {
+    let scratch = Scratch::new();
+    scratch.file("own/unfair.yaml", UNFAIR);
+    let made = scratch.run(&["platform", "new", "mine", "--from", "l40-onprem"]);
+    assert_eq!(made.code, 0, "{made}");
+    let settings = "platforms = [\"mine.yaml\"]\nscenarios = [\"own\"]\n";
+    scratch.file("nicdrill.toml", settings);
+    shards(
+        &scratch,
+        &[
+            "--arm",
+            "memory",
+            "--filter",
+            "platform(mine) or platform(dgx-a100)",
+        ],
+        2,
+    );
+    let before = scratch.text(file);
+    assert!(before.contains(from), "{before}");
+    scratch.file(file, &before.replacen(from, to, 1));
+    let ran = refused(&scratch, &["shards"]);
+    assert!(ran.err.contains(told), "{ran}");
+    scratch.file(file, &before);
+    let ran = scratch.run(&["report", "merge", "shards", "--out", "merged"]);
+    assert!([0, 100].contains(&ran.code), "{ran}");
+}
+
+#[test]
+fn a_merge_does_not_take_the_place_of_a_shard() {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let ran = scratch.run(&["report", "merge", "shards", "--out", "shards/1"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    let told = "error: `shards/1` is one of the shards";
+    assert!(ran.err.contains(told), "{ran}");
+    assert!(!scratch.path("shards/1.old").exists());
+}
+
 const FEW: [&str; 5] = ["port", "--arm", "memory", "--platform", "dgx-a100"];
 
 #[test]

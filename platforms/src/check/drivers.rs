@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Finding;
+use super::{Finding, spelling::is_file_name};
+use crate::driver::CounterFile;
 use crate::{Driver, ProblemKind, provenance, yaml};
 
 /// Values of `operstate` (`net/core/net-sysfs.c`, `operstates`; RFC 2863).
@@ -30,6 +31,12 @@ const NODE_TYPES: &[&str] = &[
 /// The largest PCI class: a base class, a subclass and a programming interface of 8 bits each (PCI Local Bus Specification 3.0,
 /// 6.2.1).
 const PCI_CLASS_MAX: u32 = 0xff_ffff;
+
+/// ARP hardware types (`include/uapi/linux/if_arp.h`, `ARPHRD_ETHER` and `ARPHRD_INFINIBAND`).
+const ARP_TYPES: [u16; 2] = [1, 32];
+
+/// The longest name of a file (`NAME_MAX`), in bytes.
+const LONGEST_NAME: usize = 255;
 
 /// What is replaced in a line of the kernel log.
 const LOG_PLACEHOLDERS: [&str; 5] = ["pci", "device", "port", "netdev", "fw_ver"];
@@ -73,7 +80,16 @@ impl Driver {
         }
     }
 
-    /// Numbers that the kernel cannot have.
+    /// The counters' files, by the key that lists them.
+    fn lists(&self) -> [(&'static str, &[CounterFile]); 3] {
+        [
+            ("counters", &self.counters),
+            ("hw_counters", &self.hw_counters),
+            ("statistics", &self.statistics),
+        ]
+    }
+
+    /// Names and numbers that the kernel cannot have.
     fn values(&self, found: &mut Vec<Finding>) {
         let mut wrong = |path: &str, what, text: String, hint: String| {
             let problem = ProblemKind::Spelling { what, text, hint };
@@ -92,13 +108,18 @@ impl Driver {
             let hint = "the largest packet of an interface, in bytes: 1 or more".to_owned();
             wrong("mtu", "MTU", "0".to_owned(), hint);
         }
-        let lists = [
-            ("counters", &self.counters),
-            ("hw_counters", &self.hw_counters),
-            ("statistics", &self.statistics),
-        ];
-        for (list, files) in lists {
+        if !ARP_TYPES.contains(&self.arp_type) {
+            let hint = "1 of Ethernet or 32 of InfiniBand".to_owned();
+            let text = self.arp_type.to_string();
+            wrong("arp_type", "ARP hardware type", text, hint);
+        }
+        for (list, files) in self.lists() {
             for (number, file) in files.iter().enumerate() {
+                if !is_file_name(&file.name, LONGEST_NAME) {
+                    let path = format!("{list}.{number}.name");
+                    let hint = "the name of a file in a folder of sysfs".to_owned();
+                    wrong(&path, "name of a counter", file.name.clone(), hint);
+                }
                 if (1..=64).contains(&file.bits) && file.initial > file.max() {
                     let path = format!("{list}.{number}.initial");
                     let hint = format!("a field of {} bits ends at {}", file.bits, file.max());
@@ -131,12 +152,7 @@ impl Driver {
     }
 
     fn counters_twice(&self, found: &mut Vec<Finding>) {
-        let lists = [
-            ("counters", &self.counters),
-            ("hw_counters", &self.hw_counters),
-            ("statistics", &self.statistics),
-        ];
-        for (list, files) in lists {
+        for (list, files) in self.lists() {
             let mut seen = BTreeSet::new();
             for (number, file) in files.iter().enumerate() {
                 if !seen.insert(&file.name) {

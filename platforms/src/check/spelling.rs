@@ -130,7 +130,7 @@ impl Check<'_> {
 }
 
 /// Whether it can be the name of a folder in sysfs (`dev_valid_name`, `ib_device_rename`).
-fn is_file_name(name: &str, longest: usize) -> bool {
+pub(super) fn is_file_name(name: &str, longest: usize) -> bool {
     let fits = (1..=longest).contains(&name.len());
     let odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
     fits && name != "." && name != ".." && !name.contains(odd)

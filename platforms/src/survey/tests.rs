@@ -96,15 +96,19 @@ fn mistakes_of_all_sorts_are_told_at_once() {
 fn values_that_no_kernel_has_are_told() {
     let of_driver = [
         ("pci_class: 0x020000", "pci_class: 0x1020000"),
+        ("arp_type: 1", "arp_type: 7"),
         ("mtu: 4220", "mtu: 0"),
+        ("roce_slow_restart_trans", "roce/slow"),
         ("bits: 32, initial: 10", "bits: 4, initial: 16"),
         ("{pci} {netdev}: Link up", "{pci} {netdve}: Link up"),
     ];
     let of_platform = [("devices:", "cpus: { 0: \"0-7,9-8\" }\ndevices:")];
     let expected = [
         ("d:7:12: ", "a PCI class has 24 bits"),
+        ("d:12:11: ", "1 of Ethernet or 32 of InfiniBand"),
         ("d:13:6: ", "invalid MTU `0`"),
         ("d:40:41: ", "a field of 4 bits ends at 15"),
+        ("d:60:13: ", "invalid name of a counter `roce/slow`"),
         ("d:111:8: ", "did you mean `{netdev}`?"),
         ("p:7:12: ", "invalid range of CPUs `9-8`"),
     ];

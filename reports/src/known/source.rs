@@ -10,6 +10,9 @@ use toml::{
 use super::{Day, EntrySpec, KEYS, KnownEntry, KnownError};
 use crate::DrillName;
 
+/// The keys that each entry has, and values in which nothing is wrong.
+const REQUIRED: [(&str, &str); 2] = [("id", "any#any"), ("reason", "any")];
+
 /// A text that is read, and what is wrong in it.
 pub(super) struct Source<'a> {
     pub(super) file: &'a str,
@@ -50,12 +53,7 @@ impl Source<'_> {
         for (key, value) in table.into_inner() {
             match (key.get_ref().as_ref(), value.into_inner()) {
                 ("known", DeValue::Array(entries)) => {
-                    for entry in entries {
-                        match Spanned::deserialize(ValueDeserializer::from(entry)) {
-                            Ok(spec) => specs.push(spec),
-                            Err(error) => self.unreadable(&error),
-                        }
-                    }
+                    specs.extend(entries.into_iter().filter_map(|entry| self.spec(entry)));
                 }
                 ("known", _) => {}
                 (strange, _) => {
@@ -65,6 +63,47 @@ impl Source<'_> {
             }
         }
         specs
+    }
+
+    /// The keys of an entry, with something in place of a required one that cannot be read; `None` if it is no table.
+    fn spec(&mut self, entry: Spanned<DeValue<'_>>) -> Option<Spanned<EntrySpec>> {
+        let mut rest = entry;
+        let mut left_out: Vec<String> = Vec::new();
+        let mut is_known = true;
+        loop {
+            let error = match Spanned::deserialize(ValueDeserializer::from(rest.clone())) {
+                Ok(spec) => return Some(spec),
+                Err(error) => error,
+            };
+            let DeValue::Table(keys) = rest.get_mut() else {
+                self.unreadable(&error);
+                return None;
+            };
+            let at = error.span().map_or(0, |span| span.start);
+            let wrong = keys.iter().find_map(|(key, value)| {
+                let is_it = key.span().contains(&at) || value.span().contains(&at);
+                is_it.then(|| key.clone())
+            });
+            if let Some(key) = wrong {
+                self.unreadable(&error);
+                is_known &= !error.message().starts_with("unknown field");
+                left_out.push(key.get_ref().to_string());
+                keys.remove(&key);
+                continue;
+            }
+            let (missing, stand_in) = REQUIRED
+                .into_iter()
+                .find(|(key, _)| !keys.contains_key(*key))?;
+            // An unknown key may have been meant.
+            if is_known && !left_out.iter().any(|key| key == missing) {
+                self.unreadable(&error);
+            }
+            let value = DeValue::String(stand_in.into());
+            keys.insert(
+                Spanned::new(at..at, missing.into()),
+                Spanned::new(at..at, value),
+            );
+        }
     }
 
     /// An entry, if none of its values is wrong.

@@ -24,14 +24,19 @@ impl<'s> Joined<'s> {
     /// The shards of this selection.
     ///
     /// # Errors
-    /// If the shards have other drills than the selection.
-    pub fn of(shards: &'s Shards, selected: &Selected) -> Result<Self, ShardsError> {
+    /// If the shards have other drills than the selection, or played other texts than those of the library.
+    pub fn of(
+        shards: &'s Shards,
+        selected: &Selected,
+        library: &Library,
+    ) -> Result<Self, ShardsError> {
         let drills = selected.drills.iter().enumerate();
         let reports = drills.map(|(place, planned)| shards.drill(place, &planned.drill));
         let reports = reports.collect::<Result<Vec<_>, _>>()?;
         if shards.len() != reports.len() {
             return Err(ShardsError::other_files(shards.len(), reports.len()));
         }
+        shards.played_these(selected, library)?;
         Ok(Self { shards, reports })
     }
 }
