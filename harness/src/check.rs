@@ -28,7 +28,7 @@ pub use mistake::Mistake;
 use crate::{
     alert_rules, descriptors, mix, needs,
     read_files::{
-        Library, Parts, ReadError, STANDARD_INPUT, SuiteText, files_below, read_monitor,
+        Library, Met, Parts, ReadError, STANDARD_INPUT, SuiteText, files_below, read_monitor,
         scenario_texts, text_in, text_of, yaml_files,
     },
 };
@@ -143,15 +143,15 @@ fn misses_one_of(mistake: &Mistake, broken: &[String]) -> bool {
 fn sources(paths: &[String]) -> Result<(Vec<Source>, Vec<Mistake>), ReadError> {
     let mut files: Vec<Source> = Vec::new();
     let mut unread: Vec<(String, ReadError)> = Vec::new();
-    let mut add = |name: String, text: String, is_named: bool| {
-        let kind = FileKind::of(&name, &text);
-        if (is_named || kind.is_some()) && !files.iter().any(|file| file.name == name) {
-            files.push(Source { name, text, kind });
-        }
-    };
+    let mut met = Met::default();
     for named in paths {
         if named == DASH {
-            add(STANDARD_INPUT.to_owned(), text_in()?, true);
+            let name = STANDARD_INPUT.to_owned();
+            if !files.iter().any(|file| file.name == name) {
+                let text = text_in()?;
+                let kind = FileKind::of(&name, &text);
+                files.push(Source { name, text, kind });
+            }
             continue;
         }
         let path = Path::new(named);
@@ -160,10 +160,21 @@ fn sources(paths: &[String]) -> Result<(Vec<Source>, Vec<Mistake>), ReadError> {
             Vec::new()
         });
         for file in below {
+            if met.has(&file) {
+                continue;
+            }
             let name = file.display().to_string();
-            match text_of(&file) {
-                Ok(text) => add(name, text, file == path),
-                Err(error) => unread.push((name, error)),
+            let text = match text_of(&file) {
+                Ok(text) => text,
+                Err(error) => {
+                    unread.push((name, error));
+                    continue;
+                }
+            };
+            let kind = FileKind::of(&name, &text);
+            if file == path || kind.is_some() {
+                met.add(&file);
+                files.push(Source { name, text, kind });
             }
         }
     }

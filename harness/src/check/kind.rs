@@ -63,12 +63,16 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 /// The name of the file of settings.
 pub const SETTINGS: &str = "nicdrill.toml";
 
+/// The usual name of a file of known deviations.
+const KNOWN: &str = "known.toml";
+
 impl FileKind {
     /// The kind of a file with this text; `None` if no key of the outermost level says it, not even misspelt. Settings have
-    /// no key of their own: they are known by the name of their file.
+    /// no key of their own: they are known by the name of their file, as known deviations are of which there are none.
     #[must_use]
     pub fn of(file: &str, text: &str) -> Option<Self> {
-        if file.rsplit('/').next() == Some(SETTINGS) {
+        let name = file.rsplit('/').next();
+        if name == Some(SETTINGS) {
             return Some(Self::Settings);
         }
         let (keys, kinds) = match is_toml(text) {
@@ -80,7 +84,9 @@ impl FileKind {
             let found = kinds.find(|(key, _)| keys.iter().any(|found| is(found, key)));
             found.map(|(_, kind)| *kind)
         };
-        by(&|found, key| found == key).or_else(|| by(&|found, key| nearest(found, [key]).is_some()))
+        by(&|found, key| found == key)
+            .or_else(|| by(&|found, key| nearest(found, [key]).is_some()))
+            .or_else(|| (name == Some(KNOWN) && keys.is_empty()).then_some(Self::Known))
     }
 }
 

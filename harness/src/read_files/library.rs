@@ -16,7 +16,7 @@ use scenarios::{AtRest, Clauses, Scenario, ScenarioError, World};
 
 use super::{
     error::ReadError,
-    texts::{text_of, yaml_files},
+    texts::{Met, text_of, yaml_files},
 };
 
 /// A scenario with the text that it was read from.
@@ -238,8 +238,10 @@ impl Library {
 /// The first file that cannot be used, with its place.
 pub fn read_platforms(paths: &[PathBuf]) -> Result<(Platforms, Vec<String>), ReadError> {
     let mut texts = Vec::new();
+    let mut met = Met::default();
     for path in paths {
-        for file in yaml_files(path, "platform")? {
+        let files = yaml_files(path, "platform")?.into_iter();
+        for file in files.filter(|file| met.add(file)) {
             texts.push((file.display().to_string(), text_of(&file)?));
         }
     }
@@ -273,8 +275,10 @@ pub(crate) struct SuiteText {
 /// The texts of the scenarios and worlds in these files and folders.
 pub(crate) fn scenario_texts(paths: &[PathBuf]) -> Result<Vec<SuiteText>, ReadError> {
     let mut texts = Vec::new();
+    let mut met = Met::default();
     for path in paths {
-        for file in yaml_files(path, "scenario")? {
+        let files = yaml_files(path, "scenario")?.into_iter();
+        for file in files.filter(|file| met.add(file)) {
             texts.push(SuiteText {
                 text: text_of(&file)?,
                 is_world: is_world(&file),

@@ -2,6 +2,7 @@
 //! [`text_of`].
 
 use std::{
+    collections::BTreeSet,
     ffi::OsStr,
     fs,
     io::{self, Read as _},
@@ -9,6 +10,7 @@ use std::{
 };
 
 use super::{error::ReadError, regular};
+use crate::run_folder::RUN_MARKER;
 use platforms::yaml::MAX_BYTES;
 
 /// The largest accepted size of a file, in bytes.
@@ -80,7 +82,7 @@ fn text(path: String, bytes: Vec<u8>) -> Result<String, ReadError> {
     })
 }
 
-/// The `.yaml` and `.yml` files at or below a path, in order; hidden files and folders, such as `.git`, are left out.
+/// The `.yaml` and `.yml` files at or below a path, in order; see [`files_below`].
 pub(crate) fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBuf>, ReadError> {
     let files = files_below(path, &["yaml", "yml"])?;
     if files.is_empty() {
@@ -92,8 +94,25 @@ pub(crate) fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBu
     Ok(files)
 }
 
+/// The files that were met.
+#[derive(Debug, Default)]
+pub(crate) struct Met(BTreeSet<PathBuf>);
+
+impl Met {
+    /// Whether a file was met before, by whatever path.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        fs::canonicalize(path).is_ok_and(|path| self.0.contains(&path))
+    }
+
+    /// Notes that a file is met; returns whether it was not before.
+    pub(crate) fn add(&mut self, path: &Path) -> bool {
+        // What is not there is refused by whoever reads it.
+        fs::canonicalize(path).is_ok_and(|path| self.0.insert(path)) || !self.has(path)
+    }
+}
+
 /// The files with these endings at or below a path, in order; a path that is no folder is one whatever its ending. Hidden
-/// files and folders, such as `.git`, are left out.
+/// files and folders, such as `.git`, and the folders of runs are left out.
 pub(crate) fn files_below(path: &Path, endings: &[&str]) -> Result<Vec<PathBuf>, ReadError> {
     if !fs::metadata(path)
         .map_err(|cause| ReadError::io(path, cause))?
@@ -113,7 +132,9 @@ pub(crate) fn files_below(path: &Path, endings: &[&str]) -> Result<Vec<PathBuf>,
             let end = path.extension().and_then(OsStr::to_str);
             let ends_well = end.is_some_and(|end| endings.contains(&end));
             if path.is_dir() && depth < DEPTH_MAX {
-                folders.push((path, depth + 1));
+                if !path.join(RUN_MARKER).exists() {
+                    folders.push((path, depth + 1));
+                }
             } else if ends_well && path.is_file() {
                 files.push(path);
             }

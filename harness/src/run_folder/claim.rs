@@ -16,7 +16,7 @@ use super::{RunFolderError, create_folder};
 use crate::process::run_pid;
 
 /// The marker's name.
-const MARKER: &str = ".nicdrill-run";
+pub(crate) const MARKER: &str = ".nicdrill-run";
 
 /// Its first line.
 const TEXT: &str = "the folder of a run of nicdrill\n";

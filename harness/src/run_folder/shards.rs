@@ -202,13 +202,15 @@ impl Shards {
             return Ok(());
         }
         let problem = |(name, shards): (String, BTreeSet<Shard>)| {
+            let is_world = |name: &str| library.worlds.iter().any(|world| world.name() == name);
             let what = match name.strip_prefix('@') {
-                Some(world) => format!("platform or world `{world}`"),
+                Some(world) if is_world(world) => format!("world `{world}`, or a platform of it,"),
+                Some(platform) => format!("platform `{platform}`, or a driver of it,"),
                 None => format!("scenario `{name}`"),
             };
             let shards: Vec<String> = shards.iter().map(ToString::to_string).collect();
             format!(
-                "the {what} is not here what it was in shard {}\nhint: merge where its file is as it was, or play these \
+                "the {what} is not here what it was in shard {}\nhint: merge where the file is as it was, or play these \
                  shards again",
                 shards.join(", ")
             )

@@ -345,6 +345,39 @@ fn a_platform_that_can_be_read_is_compared_with_what_a_monitor_finds_on_it() {
 }
 
 #[test]
+fn a_file_that_is_named_twice_is_one_and_the_folder_of_a_run_is_nobodys() {
+    let scratch = Scratch::new();
+    let story = "scenario: a port is disabled\nwhy: nobody says so\nplatforms: all\nlet: { victim: { nth: 1 } }\n\
+                 timeline:\n  - { at: 2s, do: [ { disable: victim } ], expect: [ { nothing: victim } ] }\nuntil: 5s\n";
+    scratch.file("own/unfair.yaml", story);
+    scratch.file("known.toml", "# none yet\n");
+    let made = scratch.run(&["platform", "new", "mine", "--from", "l40-onprem"]);
+    assert_eq!(made.code, 0, "{made}");
+    scratch.file(
+        "nicdrill.toml",
+        "platforms = [\"mine.yaml\"]\nscenarios = [\"own\"]\n",
+    );
+    for _ in 0..2 {
+        let run = [
+            "run",
+            "./own/unfair.yaml",
+            "own",
+            "--platform",
+            "./mine.yaml",
+            "--arm",
+            "memory",
+        ];
+        let ran = scratch.run(&run);
+        assert_eq!(ran.code, 100, "{ran}");
+    }
+    assert!(scratch.path("nicdrill.out.old/drills").is_dir());
+    let ran = scratch.run(&["check", ".", "own/unfair.yaml", "mine.yaml"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let sum = "checked 4 files (scenario: 1, platform: 1, file of known deviations: 1, file of settings: 1): no mistake\n";
+    assert!(ran.out.ends_with(sum), "{ran}");
+}
+
+#[test]
 fn all_files_are_checked_beside_each_other() {
     let scratch = Scratch::new();
     scratch.file("port/a.yaml", SCENARIO);

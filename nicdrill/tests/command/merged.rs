@@ -130,7 +130,7 @@ fn a_shard_with_nothing_to_play_is_not_missing() {
     "mine.yaml",
     "about: ",
     "about: another ",
-    "the platform or world `mine` is not here what it was in shard 2/2"
+    "the platform `mine`, or a driver of it, is not here what it was in shard 2/2"
 )]
 fn shards_of_a_text_that_was_edited_since_are_refused(
     #[case] file: &str,
