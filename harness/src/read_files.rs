@@ -14,5 +14,5 @@ pub use error::ReadError;
 pub use library::{Library, SuiteScenario, read_platforms};
 pub(crate) use library::{Parts, SuiteText, scenario_texts};
 pub use monitor::read_monitor;
-pub(crate) use texts::{Met, STANDARD_INPUT, files_below, yaml_files};
+pub(crate) use texts::{Met, RUN_MARKER, STANDARD_INPUT, files_below, yaml_files};
 pub use texts::{text_if_any, text_in, text_of};

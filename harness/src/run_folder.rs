@@ -30,7 +30,6 @@ use reports::{Baseline, DrillName, DrillReport, RunEvent, finding_id};
 use serde::Serialize;
 
 use claim::Claim;
-pub(crate) use claim::MARKER as RUN_MARKER;
 pub use shards::{Shards, ShardsError};
 
 use crate::{

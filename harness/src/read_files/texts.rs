@@ -10,11 +10,13 @@ use std::{
 };
 
 use super::{error::ReadError, regular};
-use crate::run_folder::RUN_MARKER;
 use platforms::yaml::MAX_BYTES;
 
 /// The largest accepted size of a file, in bytes.
 const MAX_FILE_BYTES: u64 = MAX_BYTES as u64;
+
+/// The file by which a folder is that of a run.
+pub(crate) const RUN_MARKER: &str = ".nicdrill-run";
 
 /// The depth to which folders are listed. Chosen: a suite is `folder/family/name.yaml`; the limit
 /// ends a loop of links.

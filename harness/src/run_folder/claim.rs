@@ -13,10 +13,7 @@ use std::{
 use rustix::fs::OFlags;
 
 use super::{RunFolderError, create_folder};
-use crate::process::run_pid;
-
-/// The marker's name.
-pub(crate) const MARKER: &str = ".nicdrill-run";
+use crate::{process::run_pid, read_files::RUN_MARKER};
 
 /// Its first line.
 const TEXT: &str = "the folder of a run of nicdrill\n";
@@ -82,7 +79,7 @@ impl Found {
         let not_ours = || RunFolderError::NotOurs {
             path: path.to_owned(),
         };
-        let marker = path.join(MARKER);
+        let marker = path.join(RUN_MARKER);
         if !marker.is_file() && !is_empty(path).map_err(failed)? {
             // Between the two questions another run may have begun.
             return if marker.is_file() {
@@ -123,7 +120,7 @@ impl Found {
         if text.starts_with(TEXT) {
             return Ok(Self::Earlier(Claim(file)));
         }
-        if !text.is_empty() || !is_only(path, MARKER).map_err(failed)? {
+        if !text.is_empty() || !is_only(path, RUN_MARKER).map_err(failed)? {
             return Err(not_ours());
         }
         let mut claim = Claim(file);
