@@ -144,25 +144,20 @@ impl Place<'_> {
 
     /// A rule, so far as it can be read; `None` if nothing is left of it.
     fn part(&self, rule: Spanned<DeValue<'_>>, found: &mut Gathered) -> Option<Part> {
-        match self.piece(salvage::every(rule, &REQUIRED), KEYS, found) {
-            Ok(text) => {
-                let text: Spanned<RuleText> = text;
-                Some(Part {
-                    is_whole: true,
-                    is_named: self.name(&text.get_ref().name).is_ok(),
-                    text,
-                })
-            }
+        let read = self.piece(salvage::every(rule, &REQUIRED), KEYS, found);
+        let is_whole = read.is_ok();
+        let (text, has_name): (Spanned<RuleText>, bool) = match read {
+            Ok(text) => (text, true),
             Err(rest) => {
-                let is_named = salvage::has(rest.get_ref(), "name");
-                let text: Spanned<RuleText> = salvage::complete(rest, STAND_IN)?;
-                Some(Part {
-                    is_whole: false,
-                    is_named: is_named && self.name(&text.get_ref().name).is_ok(),
-                    text,
-                })
+                let has_name = salvage::has(rest.get_ref(), "name");
+                (salvage::complete(rest, STAND_IN)?, has_name)
             }
-        }
+        };
+        Some(Part {
+            is_whole,
+            is_named: has_name && self.name(&text.get_ref().name).is_ok(),
+            text,
+        })
     }
 
     fn rule(&self, reported: &Spanned<RuleText>) -> Result<Rule, Gathered> {

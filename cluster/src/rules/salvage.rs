@@ -26,7 +26,7 @@ pub(super) fn every<'i, T: Deserialize<'i>>(
     let is_missing = |key: &&&str| !has(value.get_ref(), key);
     let missing: Vec<&&str> = required.iter().filter(is_missing).collect();
     let span = value.span();
-    let mut rest = value.clone();
+    let mut rest = value;
     let mut mistakes: Vec<(Range<usize>, String)> = Vec::new();
     let mut is_known = true;
     loop {

@@ -1,7 +1,8 @@
 //! Rule files and cabling files: what is rejected, at which place, and with which text.
 
 use cluster::rules::{
-    CabledPort, FILE_MAX_BYTES, SHIPPED, read, read_cabling, read_every, read_every_cable, shipped,
+    CabledPort, FILE_MAX_BYTES, RuleError, SHIPPED, read, read_cabling, read_every,
+    read_every_cable, shipped,
 };
 use rstest::rstest;
 
@@ -31,6 +32,14 @@ fn check(text: &str, place: &str, reported: &str) {
     );
 }
 
+/// The lines and columns of mistakes.
+fn places(mistakes: &[RuleError]) -> Vec<String> {
+    let mistakes = mistakes.iter();
+    mistakes
+        .map(|mistake| format!("{}:{}", mistake.line, mistake.column))
+        .collect()
+}
+
 #[test]
 fn every_mistake_of_a_file_is_told_in_the_order_of_the_text() {
     let text = r#"rules_version = 2
@@ -50,15 +59,11 @@ match = [{ fatl = true }, { fatal = 1 }]
 action = 3
 "#;
     let mistakes = read_every("r.toml", text).expect_err("it is wrong");
-    let places: Vec<String> = mistakes
-        .iter()
-        .map(|mistake| format!("{}:{}", mistake.line, mistake.column))
-        .collect();
     let told = [
         "1:17", "2:1", "4:8", "5:11", "6:10", "6:21", "7:21", "7:29", "8:9", "9:10", "10:9",
         "12:1", "13:1", "14:12", "14:37", "15:10",
     ];
-    assert_eq!(places, told, "{mistakes:#?}");
+    assert_eq!(places(&mistakes), told, "{mistakes:#?}");
 }
 
 #[test]
@@ -119,15 +124,11 @@ hold = "5m"
 holds = []
 "#;
     let mistakes = read_every("r.toml", text).expect_err("it is wrong");
-    let places: Vec<String> = mistakes
-        .iter()
-        .map(|mistake| format!("{}:{}", mistake.line, mistake.column))
-        .collect();
     let told = [
         "3:1", "4:11", "5:17", "5:43", "6:21", "7:10", "8:9", "10:10", "16:1", "17:9", "26:8",
         "28:10", "29:12", "31:9",
     ];
-    assert_eq!(places, told, "{mistakes:#?}");
+    assert_eq!(places(&mistakes), told, "{mistakes:#?}");
     let named = text.replace("nam =", "name =");
     let named = named.replacen(
         "name = \"C\"\nmessage = \"m\"\nmatch = [3]",
@@ -511,12 +512,8 @@ hold = "0q"
 holds = ["Flap", "B", "H"]
 "#;
     let mistakes = read_every("r.toml", text).expect_err("it is wrong");
-    let places: Vec<String> = mistakes
-        .iter()
-        .map(|mistake| format!("{}:{}", mistake.line, mistake.column))
-        .collect();
     assert_eq!(
-        places,
+        places(&mistakes),
         ["3:8", "14:9", "21:8", "22:18", "22:23"],
         "{mistakes:#?}"
     );
@@ -526,12 +523,8 @@ holds = ["Flap", "B", "H"]
 fn every_mistake_of_a_cabling_is_told() {
     let text = "world_version = 2\nhub = 1\n[switches]\na = [\"n/m/1\", 3, \"n/m\", \"n/m/x\"]\nb = [\"n/m/1\"]\n";
     let mistakes = read_every_cable("w.toml", text).expect_err("it is wrong");
-    let places: Vec<String> = mistakes
-        .iter()
-        .map(|mistake| format!("{}:{}", mistake.line, mistake.column))
-        .collect();
     assert_eq!(
-        places,
+        places(&mistakes),
         ["1:17", "2:1", "4:15", "4:18", "4:25", "5:6"],
         "{mistakes:#?}"
     );

@@ -108,8 +108,11 @@ impl Met {
 
     /// Notes that a file is met; returns whether it was not before.
     pub(crate) fn add(&mut self, path: &Path) -> bool {
-        // What is not there is refused by whoever reads it.
-        fs::canonicalize(path).is_ok_and(|path| self.0.insert(path)) || !self.has(path)
+        match fs::canonicalize(path) {
+            Ok(path) => self.0.insert(path),
+            // What is not there is refused by whoever reads it.
+            Err(_) => true,
+        }
     }
 }
 

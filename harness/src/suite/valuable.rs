@@ -95,9 +95,7 @@ impl Before {
                 contents.insert(scenario.name.clone(), sha256(&scenario.text));
             }
         }
-        let worlds: BTreeSet<&str> = reached.iter().map(|drill| drill.world.as_str()).collect();
-        let worlds = worlds.into_iter();
-        contents.extend(worlds.filter_map(|world| Some((at(world), of_world(library, world)?))));
+        contents.extend(worlds_here(library, reached.iter().copied()));
         for PlannedDrill { drill, .. } in planned {
             if self.failed.contains(drill) && !reached.contains(drill) {
                 contents.remove(&drill.scenario);
@@ -125,13 +123,22 @@ pub(crate) fn contents_here(
 ) -> BTreeMap<String, String> {
     let drills = || planned.iter().map(|planned| &planned.drill);
     let names: BTreeSet<&str> = drills().map(|drill| drill.scenario.as_str()).collect();
-    let worlds: BTreeSet<&str> = drills().map(|drill| drill.world.as_str()).collect();
     let scenarios = library.scenarios.iter();
     let scenarios = scenarios.filter(|scenario| names.contains(scenario.name.as_str()));
     let scenarios = scenarios.map(|scenario| (scenario.name.clone(), sha256(&scenario.text)));
+    scenarios.chain(worlds_here(library, drills())).collect()
+}
+
+/// What `contents.txt` says after a run of these drills, of their platforms and worlds.
+fn worlds_here<'d>(
+    library: &Library,
+    drills: impl Iterator<Item = &'d DrillName>,
+) -> BTreeMap<String, String> {
+    let worlds: BTreeSet<&str> = drills.map(|drill| drill.world.as_str()).collect();
     let worlds = worlds.into_iter();
-    let worlds = worlds.filter_map(|world| Some((at(world), of_world(library, world)?)));
-    scenarios.chain(worlds).collect()
+    worlds
+        .filter_map(|world| Some((at(world), of_world(library, world)?)))
+        .collect()
 }
 
 /// The names in `contents.txt` of what a drill is played from.
