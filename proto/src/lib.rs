@@ -20,7 +20,7 @@ mod generated {
             reason = "the stubs are written by the generator"
         )
     )]
-    include!(concat!(env!("OUT_DIR"), "/datamodels.rs"));
+    include!("generated.rs");
 }
 
 pub use check::{Check, CheckKind, Layer};
