@@ -321,6 +321,7 @@ mod tests {
         assert_eq!(stop.hint, Some(hint));
     }
 
+    #[cfg(feature = "postgres")]
     #[test]
     fn the_address_of_a_store_is_refused_with_its_place_and_without_its_password() {
         let text = "out = \"o\"\nstore = \"postgres://ann:mellon@h/d?sslmode=on\"\n";

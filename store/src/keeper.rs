@@ -75,7 +75,7 @@ pub(super) enum Unfit {
 pub(super) fn begin(url: &StoreUrl, run: &Run) -> Result<Box<dyn Keeper>, StoreError> {
     let begun = match &url.0 {
         Place::Sqlite(path) => Sqlite::begin(path, run).map(boxed),
-        Place::Postgres(config, tls) => Postgres::begin(config, tls, run).map(boxed),
+        Place::Postgres(server) => Postgres::begin(server, run).map(boxed),
     };
     begun.map_err(|unfit| match unfit {
         Unfit::Unreachable(cause) => StoreError::Unreachable {
@@ -98,8 +98,8 @@ pub(super) fn again(url: &StoreUrl, run: Uuid) -> Result<Box<dyn Keeper>, Troubl
             let is_known = sqlite.knows(run)?;
             (boxed(sqlite), is_known)
         }
-        Place::Postgres(config, tls) => {
-            let mut postgres = Postgres::again(config, tls)?;
+        Place::Postgres(server) => {
+            let mut postgres = Postgres::again(server)?;
             let is_known = postgres.knows(run)?;
             (boxed(postgres), is_known)
         }

@@ -4,19 +4,19 @@
 //! that fits counts.
 
 /// Whom a password is for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Login<'a> {
+#[derive(Clone, Debug)]
+pub(super) struct Login {
     /// A name or an address; `localhost` for the socket in the server's default folder, and the folder for any other socket.
-    pub(super) host: &'a str,
+    pub(super) host: String,
     pub(super) port: u16,
-    pub(super) database: &'a str,
-    pub(super) user: &'a str,
+    pub(super) database: String,
+    pub(super) user: String,
 }
 
 /// The password for this login in a file's text (libpq's `passwordFromFile`).
-pub(super) fn find(text: &str, login: Login<'_>) -> Option<String> {
+pub(super) fn find(text: &str, login: &Login) -> Option<String> {
     let port = login.port.to_string();
-    let wanted = [login.host, &port, login.database, login.user];
+    let wanted = [&login.host, &port, &login.database, &login.user];
     text.lines()
         .filter(|line| !line.starts_with('#'))
         .find_map(|line| {
@@ -74,11 +74,11 @@ mod tests {
     #[case::empty("", None)]
     fn a_password_is_found_as_libpq_finds_it(#[case] text: &str, #[case] found: Option<&str>) {
         let login = Login {
-            host: "db.example",
+            host: "db.example".to_owned(),
             port: 5432,
-            database: "events",
-            user: "ann",
+            database: "events".to_owned(),
+            user: "ann".to_owned(),
         };
-        assert_eq!(find(text, login).as_deref(), found);
+        assert_eq!(find(text, &login).as_deref(), found);
     }
 }

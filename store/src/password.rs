@@ -8,15 +8,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ::postgres::config::{Config, Host};
-
 use crate::{
-    passfile::{self, Login},
-    url::{PORT, Place, StoreUrl},
+    passfile,
+    postgres::Server,
+    url::{Place, StoreUrl},
 };
-
-/// The folders of a server's socket that `localhost` of a password file means: PostgreSQL's own and Debian's.
-const SOCKET_FOLDERS: [&str; 3] = ["/tmp", "/var/run/postgresql", "/run/postgresql"];
 
 /// The passwords that a user's environment provides.
 #[derive(Clone, Default)]
@@ -83,19 +79,19 @@ impl StoreUrl {
         passwords: &Passwords,
         warn: impl FnOnce(&str),
     ) -> Result<(), PasswordError> {
-        let Place::Postgres(config, _) = &mut self.0 else {
+        let Place::Postgres(server) = &mut self.0 else {
             return Ok(());
         };
-        if config.get_password().is_some_and(|known| !known.is_empty()) {
+        if server.password().is_some_and(|known| !known.is_empty()) {
             return Ok(());
         }
         let found = match (&passwords.password, &passwords.file) {
             (Some(password), _) => Some(password.clone()),
-            (None, Some(file)) => in_file(file, config, warn)?,
+            (None, Some(file)) => in_file(file, server, warn)?,
             (None, None) => None,
         };
         if let Some(found) = found {
-            config.password(found);
+            server.set_password(found);
         }
         Ok(())
     }
@@ -104,7 +100,7 @@ impl StoreUrl {
 /// The password in a file. Without a file there is none, as for libpq.
 fn in_file(
     file: &Path,
-    config: &Config,
+    server: &Server,
     warn: impl FnOnce(&str),
 ) -> Result<Option<String>, PasswordError> {
     let Ok(metadata) = fs::metadata(file) else {
@@ -126,27 +122,9 @@ fn in_file(
     }
     let text = fs::read_to_string(file)
         .map_err(|error| PasswordError::Unreadable(file.to_owned(), error.to_string()))?;
-    // The user's name is what the driver takes without one.
-    let user = match config.get_user() {
-        Some(user) => user.to_owned(),
-        None => whoami::username().unwrap_or_default(),
-    };
-    let database = config.get_dbname().unwrap_or(&user);
-    let found = config.get_hosts().iter().enumerate().map(|(place, host)| {
-        let host = match host {
-            Host::Tcp(name) => name.clone(),
-            Host::Unix(folder) => socket(folder),
-        };
-        let port = port(config, place);
-        let login = Login {
-            host: &host,
-            port,
-            database,
-            user: &user,
-        };
-        passfile::find(&text, login)
-    });
-    let mut found: Vec<Option<String>> = found.collect();
+    let logins = server.logins().into_iter();
+    let mut found: Vec<Option<String>> =
+        logins.map(|login| passfile::find(&text, &login)).collect();
     found.dedup();
     match found.len() {
         0 | 1 => Ok(found.pop().flatten()),
@@ -154,25 +132,7 @@ fn in_file(
     }
 }
 
-/// The port of a host: its own, the only one, or PostgreSQL's.
-pub(super) fn port(config: &Config, place: usize) -> u16 {
-    let ports = config.get_ports();
-    *ports.get(place).or(ports.first()).unwrap_or(&PORT)
-}
-
-/// What a password file calls the socket in this folder.
-fn socket(folder: &Path) -> String {
-    if SOCKET_FOLDERS
-        .iter()
-        .any(|known| folder == Path::new(known))
-    {
-        "localhost".to_owned()
-    } else {
-        folder.display().to_string()
-    }
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "postgres"))]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -199,10 +159,10 @@ mod tests {
         let mut warned = String::new();
         let unlocked = store.unlock(&passwords.unwrap(), |warning| warned = warning.to_owned());
         unlocked.unwrap();
-        let Place::Postgres(config, _) = store.0 else {
+        let Place::Postgres(server) = store.0 else {
             panic!("it is a server")
         };
-        let password = config.get_password().map(<[u8]>::to_vec);
+        let password = server.password().map(<[u8]>::to_vec);
         (
             password.map(|bytes| String::from_utf8(bytes).unwrap()),
             warned,

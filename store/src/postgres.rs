@@ -4,21 +4,21 @@
 //! the number of round trips does not depend on the number of rows. Rows are inserted in order, which is
 //! the order of the change feed.
 
-use std::{error::Error as _, sync::Arc, time::Duration};
+mod server;
+mod tls;
 
-use postgres::{Client, Config, Error, GenericClient};
+use std::{error::Error as _, sync::Arc};
+
+use ::postgres::{Client, Error, GenericClient};
 use uuid::Uuid;
 
+pub(super) use self::server::Server;
 use crate::{
     keeper::{Keeper, Trouble, Unfit, asked, runs_of},
     row::Row,
     run::Run,
     table::{EVENTS, TABLES},
-    tls::Tls,
 };
-
-/// The connect timeout of one address, unless the store's URL states one. Chosen.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The advisory lock for creating tables, so that two runs that start at once create them once. Chosen: any
 /// number that no other program uses.
@@ -32,9 +32,9 @@ pub(super) struct Postgres(Client);
 
 impl Postgres {
     /// Connects and creates missing tables.
-    pub(super) fn begin(config: &Config, tls: &Tls, run: &Run) -> Result<Self, Unfit> {
+    pub(super) fn begin(server: &Server, run: &Run) -> Result<Self, Unfit> {
         let unreachable = |error: Error| Unfit::Unreachable(reason(&error));
-        let mut client = connect(config, tls).map_err(Unfit::Unreachable)?;
+        let mut client = server.connect().map_err(Unfit::Unreachable)?;
         let mut transaction = client.transaction().map_err(unreachable)?;
         transaction
             .execute("SELECT pg_advisory_xact_lock($1)", &[&MAKING])
@@ -61,8 +61,8 @@ impl Postgres {
     }
 
     /// Reconnects.
-    pub(super) fn again(config: &Config, tls: &Tls) -> Result<Self, Trouble> {
-        connect(config, tls).map(Self).map_err(Trouble::Away)
+    pub(super) fn again(server: &Server) -> Result<Self, Trouble> {
+        server.connect().map(Self).map_err(Trouble::Away)
     }
 
     /// Whether the run was written here.
@@ -134,7 +134,7 @@ impl From<Error> for Trouble {
 }
 
 /// The error in one line, with its causes.
-pub(super) fn reason(error: &Error) -> String {
+fn reason(error: &Error) -> String {
     let text = match error.as_db_error() {
         Some(reported) => reported.message().to_owned(),
         None => match error.source() {
@@ -143,18 +143,6 @@ pub(super) fn reason(error: &Error) -> String {
         },
     };
     text.lines().next().unwrap_or_default().to_owned()
-}
-
-fn connect(config: &Config, tls: &Tls) -> Result<Client, String> {
-    let connector = tls.connector()?;
-    let mut config = config.clone();
-    if config.get_connect_timeout().is_none() {
-        config.connect_timeout(CONNECT_TIMEOUT);
-    }
-    if config.get_application_name().is_none() {
-        config.application_name("nicdrill");
-    }
-    config.connect(connector).map_err(|error| reason(&error))
 }
 
 fn write_run(client: &mut impl GenericClient, run: &Run) -> Result<u64, Error> {

@@ -34,6 +34,7 @@ mod mpib_page;
 mod omni_path_page;
 mod output_page;
 mod page;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod probed;
 mod processes;
@@ -47,8 +48,11 @@ mod schema;
 mod scratch;
 mod staged;
 mod store;
+#[cfg(feature = "postgres")]
 mod store_password;
+#[cfg(feature = "postgres")]
 mod store_server;
+#[cfg(feature = "postgres")]
 mod store_tls;
 mod suite_check;
 mod told;

@@ -182,6 +182,15 @@ fn without_the_flag_nothing_of_a_store_is_told() {
     assert!(!ran.out.contains("store"), "{ran}");
 }
 
+/// A build without PostgreSQL refuses the address of every server.
+const fn with_server(reported: &'static str) -> &'static str {
+    if cfg!(feature = "postgres") {
+        reported
+    } else {
+        "this nicdrill was built without PostgreSQL"
+    }
+}
+
 #[rstest]
 #[case("events.db", "does not say which kind of store")]
 #[case("mysql://ann:secret@h/d", "no store of the kind `mysql:`")]
@@ -190,9 +199,10 @@ fn without_the_flag_nothing_of_a_store_is_told() {
     "sqlite:no/such/folder/events.db",
     "`sqlite:no/such/folder/events.db` cannot be used"
 )]
+#[case("postgres:///x", with_server("the store's address names no host"))]
 #[case(
     "postgres://ann@127.0.0.1:1/d",
-    "`postgres://ann@127.0.0.1:1/d` cannot be used"
+    with_server("`postgres://ann@127.0.0.1:1/d` cannot be used")
 )]
 fn a_store_that_is_not_there_ends_the_run_before_it_begins(
     #[case] url: &str,

@@ -138,7 +138,6 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
 #[case(&["run", "--drill-limit", "2h"], "`--drill-limit 2h` is from 1s to 1h")]
 #[case(&["run", "--drill-limit", "long"], "invalid duration `long`")]
 #[case(&["run", "--bless"], "given by path")]
-#[case(&["run", "--store", "postgres:///x"], "the store's address names no host")]
 #[case(&["run", "--report", "html="], "`html=FILE`")]
 #[case(&["run", "--report", "gitlab"], "`gitlab=FILE`")]
 #[case(&["run", "--report", "github="], "`github=FILE`")]
