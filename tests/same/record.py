@@ -133,11 +133,11 @@ def drill_of(name):
 
 
 def bare_file(name, content):
-    """A file without the members that differ, the stamps of a monitor's log (real time) and the times of JUnit."""
+    """A file without the members that differ, the stamps of a monitor's log (real time) and the times in reports."""
     if name.endswith("-log.txt"):
         return re.sub(rb"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", b"(time)", content)
-    if name.endswith(".junit"):
-        return re.sub(rb' time="[0-9.]+"', b"", content)
+    if name.startswith("report.") and not name.endswith(".json"):
+        return re.sub(rb' time="[0-9.]+"|\b[0-9.]+ s\b', b"(time)", content)
     if name.endswith(".jsonl"):
         return "\n".join(text(json.loads(line)) for line in content.splitlines())
     return text(json.loads(content)) if name.endswith(".json") else content
