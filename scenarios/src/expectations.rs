@@ -80,7 +80,7 @@ fn parse_fields(context: &Context<'_>, node: &Node, fields: Fields<'_>) -> Parse
         (Some(of), Some(_)) => (EACH, of),
         (None, _) => find(source, &fields, "expectation", &expectations())?,
     };
-    let known = row.line_form().and(&qualifiers());
+    let known = row.line(MapForm::bare()).and(&qualifiers());
     let line = Line {
         context,
         value,
@@ -107,7 +107,7 @@ fn each(context: &Context<'_>, node: &Node, fields: &Fields<'_>, of: &Node) -> P
     if context.in_each {
         return Err(source.wrong(fields.place_of("each"), "an `each` within an `each`"));
     }
-    let own: Vec<&str> = tally().form().names().chain(["each"]).collect();
+    let own: Vec<&str> = tally().bare().names().chain(["each"]).collect();
     let rest: Vec<(Key, Node)> = fields
         .pairs
         .iter()
@@ -137,7 +137,7 @@ fn each(context: &Context<'_>, node: &Node, fields: &Fields<'_>, of: &Node) -> P
 
 /// The keys of a line with `each`.
 pub(crate) fn of_each(line: MapForm) -> MapForm {
-    let each = EACH.line_form().rows.swap_remove(0);
+    let each = EACH.line(MapForm::default()).rows.swap_remove(0);
     let own: Vec<&str> = line.names().collect();
     let tally = tally().form().rows.into_iter();
     let rows: Vec<KeyRow> = tally.filter(|row| !own.contains(&row.name)).collect();

@@ -45,9 +45,9 @@ pub(crate) struct Frame {
     pub(crate) fold_quiet: bool,
 }
 
-/// The keys of a scenario's file.
-pub(crate) fn keys() -> MapForm {
-    frame().form().and(&plot())
+/// A form with the keys of a scenario's file.
+pub(crate) fn keys(form: MapForm) -> MapForm {
+    form.and(&frame()).and(&plot())
 }
 
 /// The keys that are parsed before the handles are known.

@@ -85,7 +85,7 @@ impl Handle {
     /// Parses one handle; the context's handles are those declared before it.
     pub(crate) fn parse(context: &Context<'_>, name: &str, node: &Node) -> Parsed<Self> {
         let fields = context.source.open_map(node, "a handle")?;
-        let form = keys().form();
+        let form = keys().bare();
         let (filter, pick, at, switch) = fields.only(&context.source, form.names(), || {
             keys().parse(context, &fields)
         })?;

@@ -24,10 +24,19 @@ pub(crate) trait Keys {
     fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Self::Value>;
 
     /// Their descriptions.
-    fn form(&self) -> MapForm {
-        let mut form = MapForm::default();
-        self.rows(&mut form);
-        form
+    fn form(&self) -> MapForm
+    where
+        Self: Sized,
+    {
+        MapForm::default().and(self)
+    }
+
+    /// Their names, without what they take.
+    fn bare(&self) -> MapForm
+    where
+        Self: Sized,
+    {
+        MapForm::bare().and(self)
     }
 }
 
@@ -78,9 +87,19 @@ pub(crate) struct MapForm {
     pub(crate) rows: Vec<KeyRow>,
     /// Keys of which exactly one must be present; a map has at most one such set.
     pub(crate) exactly_one: Vec<&'static str>,
+    /// Whether the rows say nothing of values: a parser needs the names alone, of every map that it reads.
+    pub(crate) is_bare: bool,
 }
 
 impl MapForm {
+    /// A form whose rows will have no `takes`, no `choices` and no `schema`.
+    pub(crate) fn bare() -> Self {
+        Self {
+            is_bare: true,
+            ..Self::default()
+        }
+    }
+
     /// The names of the keys.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.rows.iter().map(|row| row.name)
@@ -204,13 +223,14 @@ pub(crate) const fn or<K: Kind>(
 }
 
 impl<K: Kind> Key<K> {
-    /// Its description, as an optional key.
-    pub(crate) fn row(&self) -> KeyRow {
+    /// Its description in a form, as an optional key.
+    pub(crate) fn row(&self, form: &MapForm) -> KeyRow {
+        let described = (!form.is_bare).then_some(&self.kind);
         KeyRow {
             name: self.name,
-            takes: self.kind.takes(),
-            choices: self.kind.choices(),
-            schema: self.kind.schema(),
+            takes: described.and_then(Kind::takes),
+            choices: described.map(Kind::choices).unwrap_or_default(),
+            schema: described.map(Kind::schema).unwrap_or_default(),
             text: self.text,
             needed: false,
             default: None,
@@ -222,9 +242,10 @@ impl<K: Kind> Keys for Needed<K> {
     type Value = K::Value;
 
     fn rows(&self, form: &mut MapForm) {
+        let row = self.0.row(form);
         form.rows.push(KeyRow {
             needed: true,
-            ..self.0.row()
+            ..row
         });
     }
 
@@ -238,7 +259,8 @@ impl<K: Kind> Keys for Maybe<K> {
     type Value = Option<K::Value>;
 
     fn rows(&self, form: &mut MapForm) {
-        form.rows.push(self.0.row());
+        let row = self.0.row(form);
+        form.rows.push(row);
     }
 
     fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Self::Value> {
@@ -250,9 +272,10 @@ impl<K: Kind> Keys for Defaulted<K> {
     type Value = K::Value;
 
     fn rows(&self, form: &mut MapForm) {
+        let row = self.0.row(form);
         form.rows.push(KeyRow {
             default: Some(self.1),
-            ..self.0.row()
+            ..row
         });
     }
 

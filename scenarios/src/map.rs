@@ -22,7 +22,7 @@ impl<F: Keys> Kind for MapOf<F> {
     }
 
     fn choices(&self) -> Meanings {
-        let rows = self.1.form().rows;
+        let rows = self.1.bare().rows;
         rows.iter().map(|row| (row.name, row.text)).collect()
     }
 
@@ -32,7 +32,7 @@ impl<F: Keys> Kind for MapOf<F> {
 
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<F::Value> {
         let fields = context.source.open_map(node, self.0)?;
-        let form = self.1.form();
+        let form = self.1.bare();
         fields.only(&context.source, form.names(), || {
             self.1.parse(context, &fields)
         })
@@ -41,8 +41,11 @@ impl<F: Keys> Kind for MapOf<F> {
 
 /// One way to write a `T`: a key and its kind.
 pub(crate) trait Alternative<T> {
-    /// The description of the key.
-    fn row(&self) -> KeyRow;
+    /// The key.
+    fn name(&self) -> &'static str;
+
+    /// The description of the key in a form.
+    fn row(&self, form: &MapForm) -> KeyRow;
 
     /// Parses the key's value.
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T>;
@@ -62,8 +65,12 @@ pub(crate) const fn alt<K: Kind, T>(
 }
 
 impl<K: Kind, T> Alternative<T> for Alt<K, T> {
-    fn row(&self) -> KeyRow {
-        self.0.row()
+    fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    fn row(&self, form: &MapForm) -> KeyRow {
+        self.0.row(form)
     }
 
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
@@ -78,15 +85,16 @@ impl<T> Keys for OneOf<T> {
     type Value = T;
 
     fn rows(&self, form: &mut MapForm) {
-        let rows: Vec<KeyRow> = self.0.iter().map(|one| one.row()).collect();
-        form.exactly_one = rows.iter().map(|row| row.name).collect();
+        form.exactly_one = self.0.iter().map(|one| one.name()).collect();
+        let rows = self.0.iter().map(|one| one.row(form));
+        let rows: Vec<KeyRow> = rows.collect();
         form.rows.extend(rows);
     }
 
     fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<T> {
-        let names: Vec<&'static str> = self.0.iter().map(|one| one.row().name).collect();
+        let names: Vec<&'static str> = self.0.iter().map(|one| one.name()).collect();
         let (name, node) = fields.exactly_one(&context.source, &names)?;
-        let one = self.0.iter().find(|one| one.row().name == name);
+        let one = self.0.iter().find(|one| one.name() == name);
         let one = one.expect("the name is one of theirs");
         one.parse(context, node)
     }
@@ -99,11 +107,13 @@ impl<T> Keys for AtMostOne<T> {
     type Value = Option<T>;
 
     fn rows(&self, form: &mut MapForm) {
-        form.rows.extend(self.0.iter().map(|one| one.row()));
+        let rows = self.0.iter().map(|one| one.row(form));
+        let rows: Vec<KeyRow> = rows.collect();
+        form.rows.extend(rows);
     }
 
     fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Option<T>> {
-        let names = self.0.iter().map(|one| one.row().name);
+        let names = self.0.iter().map(|one| one.name());
         let there: Vec<&str> = names.filter(|name| fields.get(name).is_some()).collect();
         match there[..] {
             [] => Ok(None),
@@ -168,7 +178,8 @@ impl<T: Clone> Kind for WordOr<T> {
 
     fn choices(&self) -> Meanings {
         let words = self.words.iter().map(|(word, _, text)| (*word, *text));
-        let keys = self.keys.iter().map(|key| key.row());
+        let bare = MapForm::bare();
+        let keys = self.keys.iter().map(|key| key.row(&bare));
         words.chain(keys.map(|row| (row.name, row.text))).collect()
     }
 

@@ -44,14 +44,14 @@ pub(crate) trait Row<T> {
         Json::Bool(false)
     }
 
-    /// The keys that may stand beside it.
-    fn keys(&self) -> MapForm {
-        MapForm::default()
+    /// A form with the keys that may stand beside it.
+    fn keys(&self, form: MapForm) -> MapForm {
+        form
     }
 
-    /// Further keys, shared with other words.
-    fn shared_keys(&self) -> MapForm {
-        MapForm::default()
+    /// A form with further keys, shared with other words.
+    fn shared_keys(&self, form: MapForm) -> MapForm {
+        form
     }
 
     /// Whether the word may stand alone, without a value.
@@ -62,21 +62,20 @@ pub(crate) trait Row<T> {
     /// Parses a line.
     fn parse(&self, line: &Line<'_, '_>) -> Parsed<T>;
 
-    /// All keys of its line: the word itself, its own keys, and the shared ones.
-    fn line_form(&self) -> MapForm {
+    /// A form with all keys of its line: the word itself, its own keys, and the shared ones.
+    fn line(&self, mut form: MapForm) -> MapForm {
         let entry = self.entry();
-        let word = KeyRow {
+        let described = (!form.is_bare).then_some(self);
+        form.rows.push(KeyRow {
             name: entry.name,
-            takes: self.takes(),
-            choices: self.choices(),
-            schema: self.schema(),
+            takes: described.and_then(Self::takes),
+            choices: described.map(Self::choices).unwrap_or_default(),
+            schema: described.map(Self::schema).unwrap_or_default(),
             text: entry.text,
             needed: true,
             default: None,
-        };
-        let mut form = self.keys().after(word);
-        form.rows.extend(self.shared_keys().rows);
-        form
+        });
+        self.shared_keys(self.keys(form))
     }
 }
 
@@ -113,7 +112,7 @@ pub(crate) struct Word<K, F, B> {
     entry: Entry,
     kind: K,
     keys: F,
-    shared: fn() -> MapForm,
+    shared: fn(MapForm) -> MapForm,
     becomes: B,
 }
 
@@ -137,14 +136,14 @@ where
         },
         kind,
         keys,
-        shared: MapForm::default,
+        shared: |form| form,
         becomes,
     }
 }
 
 impl<K, F, B> Word<K, F, B> {
     /// The same word, with keys that it shares with others.
-    pub(crate) const fn sharing(mut self, shared: fn() -> MapForm) -> Self {
+    pub(crate) const fn sharing(mut self, shared: fn(MapForm) -> MapForm) -> Self {
         self.shared = shared;
         self
     }
@@ -170,12 +169,12 @@ where
         self.kind.schema()
     }
 
-    fn keys(&self) -> MapForm {
-        self.keys.form()
+    fn keys(&self, form: MapForm) -> MapForm {
+        form.and(&self.keys)
     }
 
-    fn shared_keys(&self) -> MapForm {
-        (self.shared)()
+    fn shared_keys(&self, form: MapForm) -> MapForm {
+        (self.shared)(form)
     }
 
     fn alone(&self) -> bool {

@@ -13,7 +13,7 @@ use crate::error::{ScenarioError, Unfit};
 use crate::expect::ExpectLine;
 use crate::fitness::Fit;
 use crate::frame::{Frame, VERSION, frame, keys};
-use crate::keys::Keys;
+use crate::keys::{Keys, MapForm};
 use crate::kind::Kind;
 use crate::mistakes::Mistakes;
 use crate::plot::plot;
@@ -106,7 +106,7 @@ fn scenario(file: &str, text: &str, root: &Node) -> Result<Scenario, ScenarioErr
         source.refuse_odd_name(root.place, part)?;
     }
     let names = handle_names(&fields);
-    let (frame, (given, steps)) = fields.only(&source, keys().names(), || {
+    let (frame, (given, steps)) = fields.only(&source, keys(MapForm::bare()).names(), || {
         let frame = frame().parse(&Context::new(source, &nobody), &fields);
         let plot = plot().parse(&Context::new(source, &names), &fields);
         Mistakes::in_both(frame, plot)
@@ -356,7 +356,7 @@ impl Scenario {
             resolve::known_node(&source, &resolved, name, *place)?;
         }
         if !self.frame.monitors.is_empty() {
-            for node in &mut resolved.nodes {
+            for node in resolved.nodes.iter_mut() {
                 node.monitored = self
                     .frame
                     .monitors

@@ -26,7 +26,7 @@ pub fn scenario_schema() -> Value {
         "step": step::keys().form().schema(),
         "subjects": any_of([subject.clone(), json!({ "type": "array", "items": subject, "minItems": 1 })]),
     });
-    let mut schema = headed(&frame::keys(), "A scenario of nicdrill");
+    let mut schema = headed(&frame::keys(MapForm::default()), "A scenario of nicdrill");
     schema["$defs"] = defs;
     schema
 }
@@ -49,7 +49,11 @@ fn action() -> Value {
     let built = verbs::verbs()
         .into_iter()
         .filter(|verb| verb.entry().example.is_some());
-    any_of(built.map(|verb| verb.line_form().and(&verbs::qualifiers()).schema()))
+    any_of(built.map(|verb| {
+        verb.line(MapForm::default())
+            .and(&verbs::qualifiers())
+            .schema()
+    }))
 }
 
 /// A line of `expect:`: a word alone, or a map; with `each`, any line about each port.
@@ -57,7 +61,7 @@ fn expectation() -> Value {
     let rows = expectations();
     let alone = rows.iter().filter(|row| row.alone());
     let alone: Vec<&str> = alone.map(|row| row.entry().name).collect();
-    let form = |row: &dyn Row<ExpectationSpec>| row.line_form().and(&qualifiers());
+    let form = |row: &dyn Row<ExpectationSpec>| row.line(MapForm::default()).and(&qualifiers());
     let lines = rows.iter().map(|row| form(*row).schema());
     let is_each = |name: &str| name == EACH.entry().name;
     let others = rows.iter().filter(|row| !is_each(row.entry().name));

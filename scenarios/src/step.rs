@@ -32,7 +32,7 @@ pub(crate) const STEP: Plain<StepSpec> = plain(
     |context, node| {
         let fields = context.source.open_map(node, "a step")?;
         let keys = keys();
-        let form = keys.form();
+        let form = keys.bare();
         fields.only(&context.source, form.names(), || {
             keys.parse(context, &fields)
         })

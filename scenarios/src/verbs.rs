@@ -17,7 +17,7 @@ pub(crate) mod spec;
 use platforms::yaml::Node;
 
 use crate::context::Context;
-use crate::keys::{Keys, maybe};
+use crate::keys::{Keys, MapForm, maybe};
 use crate::kind::Parsed;
 use crate::mistakes::Mistakes;
 use crate::row::{Line, Planned, Row, find};
@@ -70,7 +70,7 @@ pub(crate) fn parse(context: &Context<'_>, node: &Node) -> Parsed<VerbLine> {
     let fields = source.open_map(node, "an action")?;
     let (verb, value) = find(source, &fields, "verb", &verbs())?;
     let fields = fields.of(verb.entry().name);
-    let form = verb.line_form().and(&qualifiers());
+    let form = verb.line(MapForm::bare()).and(&qualifiers());
     let line = Line {
         context,
         value,

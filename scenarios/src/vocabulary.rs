@@ -2,7 +2,7 @@
 //!
 //! It is generated from the tables that the parser uses.
 
-use crate::keys::{KeyRow, Keys};
+use crate::keys::{KeyRow, Keys, MapForm};
 use crate::row::Row;
 use crate::{cluster_keys, expectations, fitness, frame, handle, step, verbs, workload, world};
 
@@ -99,7 +99,7 @@ impl WordKind {
         let keys = match self {
             Self::StepAction => return Word::of_rows(self, &verbs::verbs()),
             Self::Expectation => return Word::of_rows(self, &expectations::expectations()),
-            Self::File => frame::keys(),
+            Self::File => frame::keys(MapForm::default()),
             Self::Platforms => fitness::keys().form(),
             Self::With => fitness::with().form(),
             Self::Cluster => cluster_keys::cluster_keys().form(),
@@ -184,7 +184,12 @@ impl Word {
                 kind,
                 takes: row.takes(),
                 choices: row.choices(),
-                keys: row.keys().rows.into_iter().map(KeyWord::of).collect(),
+                keys: row
+                    .keys(MapForm::default())
+                    .rows
+                    .into_iter()
+                    .map(KeyWord::of)
+                    .collect(),
                 text: entry.text.to_owned(),
                 example: entry.example,
                 built: entry.example.is_some(),

@@ -165,7 +165,7 @@ const fn event(
             stamped_to: beside.stamped_to,
         })))
     })
-    .sharing(|| of_event().form())
+    .sharing(|form| form.and(&of_event()))
 }
 
 /// `each` with `say`: events at the edges of each port. [`super::parse`] handles `each` with
@@ -212,7 +212,7 @@ pub(crate) const EACH: &dyn Row<ExpectationSpec> = &word(
         })
     },
 )
-.sharing(|| tally().form().and(&TIMES_OF_EACH));
+.sharing(|form| form.and(&tally()).and(&TIMES_OF_EACH));
 
 const TIMES_OF_EACH: Needed<Number<u32>> = need("times", count(1), "How often each edge happens.");
 
