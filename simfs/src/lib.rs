@@ -12,6 +12,7 @@ mod path;
 mod time;
 
 mod node;
+mod pages;
 mod stale;
 mod tree;
 

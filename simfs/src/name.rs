@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use crate::{NodeId, NodeKind, Tree, TreePath, pattern::Place};
+use crate::{NodeId, NodeKind, Tree, TreePath, pages::Pages, pattern::Place};
 
 /// The two names of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,15 +51,16 @@ impl Name {
     }
 }
 
-/// A cache of the names of nodes, valid while no name or link changes.
+/// A cache of the names of nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     alias_folders: Vec<TreePath>,
+    /// The structure number of the tree for which `led_to` is valid.
     structure: Option<u64>,
     /// The targets of links in alias folders: the rank of the folder and the link's path.
     led_to: Arc<BTreeMap<NodeId, (usize, TreePath)>>,
-    /// By node number; shared with the original of a clone until a name is added.
-    known: Arc<Vec<Option<Arc<Name>>>>,
+    /// By node number. A node keeps its name while it exists and the same links lead to it and to the folders above it.
+    known: Pages<Arc<Name>>,
 }
 
 impl Names {
@@ -73,17 +74,14 @@ impl Names {
         if self.structure != Some(tree.structure()) {
             self.learn(tree);
         }
-        if let Some(Some(name)) = self.known.get(id.index()) {
+        // Changes of names in the writable folder do not change the structure number.
+        let is_fixed = !tree.node(id)?.writable;
+        if is_fixed && let Some(name) = self.known.get(id.index()) {
             return Some(Arc::clone(name));
         }
         let name = Arc::new(self.make(tree, id)?);
-        // Changes of names in the writable folder do not change the structure number.
-        if tree.node(id).is_some_and(|node| !node.writable) {
-            let known = Arc::make_mut(&mut self.known);
-            if known.len() <= id.index() {
-                known.resize(id.index() + 1, None);
-            }
-            known[id.index()] = Some(Arc::clone(&name));
+        if is_fixed {
+            self.known.set(id.index(), Arc::clone(&name));
         }
         Some(name)
     }
@@ -126,7 +124,6 @@ impl Names {
     }
 
     fn learn(&mut self, tree: &Tree) {
-        self.known = Arc::default();
         let mut led_to = BTreeMap::new();
         for (rank, folder) in self.alias_folders.iter().enumerate() {
             let Some(id) = tree.get(folder) else { continue };
@@ -142,7 +139,23 @@ impl Names {
                 }
             }
         }
-        self.led_to = Arc::new(led_to);
         self.structure = Some(tree.structure());
+        if led_to == *self.led_to {
+            return;
+        }
+        let before = std::mem::replace(&mut self.led_to, Arc::new(led_to));
+        let now = Arc::clone(&self.led_to);
+        let both = before.keys().chain(now.keys());
+        for target in both.filter(|target| before.get(target) != now.get(target)) {
+            self.forget(tree, *target);
+        }
+    }
+
+    /// Forgets the names of a node and of everything below it.
+    fn forget(&mut self, tree: &Tree, id: NodeId) {
+        self.known.take(id.index());
+        for (_, child) in tree.children(id) {
+            self.forget(tree, child);
+        }
     }
 }

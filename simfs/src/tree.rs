@@ -11,6 +11,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     Edit, Errno, NodeId, NodeKind, Stale, TreePath, Value,
     node::{Body, Node},
+    pages::Pages,
 };
 
 use epoch::LastFolder;
@@ -23,7 +24,9 @@ pub(crate) use walk::Walk;
 #[derive(Clone, Debug)]
 pub struct Tree {
     /// Shared with the original of a clone until either changes a node.
-    nodes: Vec<Option<Arc<Node>>>,
+    nodes: Pages<Arc<Node>>,
+    /// The number of the next node.
+    next: usize,
     structure: u64,
     writable: Option<TreePath>,
     anchor: Option<Anchor>,
@@ -53,8 +56,11 @@ impl Tree {
             body: Body::Folder(BTreeMap::new()),
             writable: false,
         };
+        let mut nodes = Pages::default();
+        nodes.set(NodeId::ROOT.index(), Arc::new(root));
         Self {
-            nodes: vec![None, Some(Arc::new(root))],
+            nodes,
+            next: NodeId::ROOT.index() + 1,
             structure: 0,
             writable: None,
             anchor: None,
@@ -69,10 +75,13 @@ impl Tree {
     pub fn apply(&mut self, edits: &[Edit]) -> Vec<Stale> {
         let mut stale = Vec::new();
         let mut last = LastFolder::default();
+        let before = self.structure;
         for edit in edits {
             self.apply_one(edit, &mut last, &mut stale);
         }
-        self.keep_promises(&mut stale);
+        if self.structure != before {
+            self.keep_promises(&mut stale);
+        }
         stale
     }
 
@@ -86,7 +95,7 @@ impl Tree {
     /// The number of nodes, including the root.
     #[must_use]
     pub fn node_count(&self) -> usize {
-        self.nodes.iter().flatten().count()
+        self.nodes.iter().count()
     }
 
     /// The node at a canonical path, if there is one; links are not followed.
@@ -221,17 +230,18 @@ impl Tree {
     }
 
     pub(crate) fn node(&self, id: NodeId) -> Option<&Node> {
-        self.nodes.get(id.index())?.as_deref()
+        self.nodes.get(id.index()).map(AsRef::as_ref)
     }
 
     pub(crate) fn node_mut(&mut self, id: NodeId) -> Option<&mut Node> {
-        self.nodes.get_mut(id.index())?.as_mut().map(Arc::make_mut)
+        self.nodes.get_mut(id.index()).map(Arc::make_mut)
     }
 
     /// Every node, by number.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> {
-        let live = self.nodes.iter().enumerate();
-        live.filter_map(|(index, node)| node.as_ref().map(|_| NodeId::from_index(index)))
+        self.nodes
+            .iter()
+            .map(|(index, _)| NodeId::from_index(index))
     }
 
     /// Every link, by number.
@@ -274,10 +284,9 @@ impl Tree {
 
     /// Deletes a detached node and everything below it.
     pub(crate) fn bury(&mut self, id: NodeId) {
-        let Some(slot) = self.nodes.get_mut(id.index()) else {
+        let Some(node) = self.nodes.take(id.index()) else {
             return;
         };
-        let Some(node) = slot.take() else { return };
         if let Body::Folder(children) = &node.body {
             for child in children.values() {
                 self.bury(*child);
@@ -295,8 +304,10 @@ impl Tree {
     }
 
     fn push(&mut self, node: Node) -> NodeId {
-        self.nodes.push(Some(Arc::new(node)));
-        NodeId::from_index(self.nodes.len() - 1)
+        let id = NodeId::from_index(self.next);
+        self.nodes.set(id.index(), Arc::new(node));
+        self.next += 1;
+        id
     }
 
     fn enter(&mut self, parent: NodeId, name: &str, id: NodeId) {
