@@ -34,11 +34,6 @@ impl Mirror {
         let platform = fabric.platform(node);
         let is_of_vendor =
             |vendor| platform.is_some_and(|platform| platform.vendors().contains(vendor));
-        let declared = fabric
-            .ports(node)
-            .into_iter()
-            .filter_map(|port| Some((port.slot.pci, port.role?)));
-        let roles: BTreeMap<PciAddress, Role> = declared.collect();
         let mut now = NodeView(self.views.0.clone());
         for (pci, view) in &mut now.0 {
             view.listed &= machine.functions.contains_key(pci);
@@ -51,10 +46,8 @@ impl Mirror {
             if let Some(before) = &mut before {
                 before.listed = false;
             }
-            let role = roles
-                .get(pci)
-                .copied()
-                .or(before.as_ref().map(|view| view.role));
+            let role = fabric.role_of(node, *pci);
+            let role = role.or(before.as_ref().map(|view| view.role));
             let of_vendor = is_of_vendor(&function.vendor);
             if let Some(view) = view(function, role, machine.class_present, of_vendor).or(before) {
                 now.0.insert(*pci, view);

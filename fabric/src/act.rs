@@ -182,9 +182,9 @@ impl Fabric {
             jack.link.cable = Cable::Whole;
             node.happen(slot.pci, slot.port, LinkEvent::CablePlugged, now);
         }
-        if let Some(netdev) = node
-            .netdev_mut(slot.pci, slot.port)
-            .filter(|netdev| !netdev.admin_up)
+        let is_down = node.netdev(slot.pci, slot.port);
+        if is_down.is_some_and(|netdev| !netdev.admin_up)
+            && let Some(netdev) = node.netdev_mut(slot.pci, slot.port)
         {
             netdev.admin_up = true;
         }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::{DeviceName, Machine, NodeName, Platform, Role, SlotRef};
+use platforms::{DeviceName, Machine, NodeName, PciAddress, Platform, Role, SlotRef};
 use simfs::SimTime;
 
 use crate::{
@@ -232,6 +232,16 @@ impl Fabric {
             .collect()
     }
 
+    /// The role of a function in its platform, as [`PortTruth::role`] of its ports: `None` if none of them is visible.
+    #[must_use]
+    pub fn role_of(&self, node: &NodeName, pci: PciAddress) -> Option<Role> {
+        let node = self.node(node).ok()?;
+        let rdma = node.machine.functions.get(&pci)?.rdma.as_ref()?;
+        let mut ports = rdma.ports.keys();
+        let is_seen = ports.any(|port| node.seen_port(pci, *port).is_some());
+        node.devices.get(&pci)?.role.filter(|_| is_seen)
+    }
+
     /// Whether nothing is scheduled and every port that should be up is up.
     #[must_use]
     pub fn settled(&self) -> bool {
@@ -295,9 +305,11 @@ impl Fabric {
     /// Adds what counters grew by themselves until now.
     fn grow(&mut self) {
         let now = self.now;
-        for slot in self.growing.clone() {
-            self.node_mut(&slot.node).grow(&slot, now);
+        let growing = std::mem::take(&mut self.growing);
+        for slot in &growing {
+            self.node_mut(&slot.node).grow(slot, now);
         }
+        self.growing = growing;
     }
 
     /// Every port of a node, including those of hidden functions, in the order of the bus; empty for an

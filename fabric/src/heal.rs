@@ -24,7 +24,11 @@ impl Fabric {
                     node: name.clone(),
                     pci,
                 };
-                self.node_mut(&name).function_mut(pci).in_other_namespace = false;
+                let node = self.node_mut(&name);
+                // What is written to is not shared any more.
+                if node.function(pci).is_some_and(|of| of.in_other_namespace) {
+                    node.function_mut(pci).in_other_namespace = false;
+                }
                 self.bring_back(&function);
             }
             let node = self.node_mut(&name);

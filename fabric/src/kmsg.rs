@@ -46,7 +46,7 @@ impl Kmsg {
             edits.push(Self::empty());
             self.records = 0;
         }
-        let new = records(node).skip(self.records).collect::<String>();
+        let new = records(node, self.records).collect::<String>();
         if !new.is_empty() {
             edits.push(Edit::Append {
                 path: path(),
@@ -84,7 +84,8 @@ fn stamped(node: &Node) -> impl Iterator<Item = (u64, &str)> {
     })
 }
 
-fn records(node: &Node) -> impl Iterator<Item = String> {
-    let lines = stamped(node).enumerate();
+/// The records from this number on.
+fn records(node: &Node, from: usize) -> impl Iterator<Item = String> {
+    let lines = stamped(node).enumerate().skip(from);
     lines.map(|(number, (us, text))| format!("6,{number},{us},-;{text}\n"))
 }
