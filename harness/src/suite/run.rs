@@ -68,6 +68,9 @@ pub struct How<'r> {
     pub keep: bool,
     /// Whether the audience receives the lanes of drills with findings; with `keep`, of every drill.
     pub draws: bool,
+    /// Whether the audience receives the recordings of every drill; otherwise those of a passed drill are dropped when
+    /// it ends, unless artifacts or repeats need them.
+    pub records: bool,
     /// What a site needs; then the monitor is judged by it, and not by what it promises.
     pub needs: Option<SiteNeeds>,
     /// What does not count as a failure.
@@ -103,8 +106,8 @@ pub trait Audience {
     /// Receives what is kept of a probe; nothing if it succeeded. The default ignores it.
     fn probed(&mut self, _files: &[Artifact]) {}
 
-    /// Receives the recordings of a played drill, by arm; empty if it was not played to its end. The
-    /// default ignores them.
+    /// Receives the recordings of a played drill, by arm; empty if it was not played to its end, or if it passed and
+    /// [`How::records`] is not set. The default ignores them.
     fn played(&mut self, _drill: &DrillName, _recordings: &[(ArmName, Recording)]) {}
 
     /// Receives the lanes of a drill in its arms, if they are asked for. The default ignores them.

@@ -198,6 +198,7 @@ fn played(
         allow_skips: arguments.how.allow_skips,
         keep: arguments.how.keep,
         draws: files.reports.iter().any(ReportOutput::draws),
+        records: reached.is_some(),
         excuses,
         again: again_with(choice, needs.as_ref()),
         needs,

@@ -107,11 +107,18 @@ impl Show<'_> {
             report.wall = report.wall.with("replays", result.replays);
         }
         let lanes = self.lanes(&story, &report, &result.played);
-        let recordings = result
-            .played
-            .into_iter()
-            .map(|played| (arm_name(played.arm), played.recording))
-            .collect();
+        let how = self.how;
+        let is_recorded = how.records || how.keep || how.repeat.is_some();
+        // A drill that waits for its turn to be reported holds what it has; hundreds wait for a long one.
+        let recordings = match report.outcome {
+            Outcome::Passed if !is_recorded => Vec::new(),
+            _ => {
+                let played = result.played.into_iter();
+                played
+                    .map(|played| (arm_name(played.arm), played.recording))
+                    .collect()
+            }
+        };
         Drilled {
             report,
             recordings,
