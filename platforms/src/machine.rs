@@ -107,6 +107,36 @@ pub struct Machine {
     pub clock: Clock,
 }
 
+impl Machine {
+    /// Whether the two differ in their clocks at most, as a quiet node does from one poll to the next.
+    #[must_use]
+    pub fn is_same_but_for_clock(&self, other: &Self) -> bool {
+        let Self {
+            node,
+            boot_id,
+            cpus,
+            gpus,
+            bridges,
+            functions,
+            interfaces,
+            class_present,
+            routes,
+            metadata,
+            clock: _,
+        } = self;
+        *class_present == other.class_present
+            && *functions == other.functions
+            && *interfaces == other.interfaces
+            && *metadata == other.metadata
+            && *routes == other.routes
+            && *boot_id == other.boot_id
+            && *node == other.node
+            && *cpus == other.cpus
+            && *gpus == other.gpus
+            && *bridges == other.bridges
+    }
+}
+
 /// The clocks of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {

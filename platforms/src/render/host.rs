@@ -40,12 +40,7 @@ pub(super) fn parts<'a>(
 ) {
     let other_machine = other.map(|(other, _)| other);
     let differs = |same: &dyn Fn(&Machine) -> bool| other_machine.is_none_or(|other| !same(other));
-    let mut add = |root: String, part: HostPart<'a>| {
-        parts.push(Part {
-            root,
-            of: Of::Host(part),
-        })
-    };
+    let mut add = |root: String, of: HostPart<'a>| parts.push(part(root, of));
 
     if other.is_none() {
         add(String::new(), HostPart::Folders);
@@ -92,12 +87,24 @@ pub(super) fn parts<'a>(
         );
     }
     if differs(&|other| other.clock == machine.clock) {
-        add("nicdrill".to_owned(), HostPart::Clock(machine.clock));
+        parts.push(clock(machine));
     }
     for (name, netdev) in &machine.interfaces {
         if differs(&|other| other.interfaces.get(name).is_some_and(|was| was == netdev)) {
             net::virtual_parts(netdev, parts);
         }
+    }
+}
+
+/// The part with the clock file.
+pub(super) fn clock(machine: &Machine) -> Part<'_> {
+    part("nicdrill".to_owned(), HostPart::Clock(machine.clock))
+}
+
+fn part(root: String, of: HostPart<'_>) -> Part<'_> {
+    Part {
+        root,
+        of: Of::Host(of),
     }
 }
 
