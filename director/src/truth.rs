@@ -11,8 +11,8 @@ use std::{
 use fabric::EndTruth;
 use lnet::NiView;
 use platforms::{
-    DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role, Shared,
-    SlotRef,
+    Card, DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role,
+    Shared, SlotRef,
 };
 use scenarios::{LnetIs, WorkloadCounter};
 use simfs::SimTime;
@@ -174,7 +174,7 @@ impl NodeView {
     /// Whether a port of this card may be on its way up: polling, training, or waiting for the subnet
     /// manager. A first poll waits for such a card.
     #[must_use]
-    pub fn is_card_waiting(&self, card: &str) -> bool {
+    pub fn is_card_waiting(&self, card: Card) -> bool {
         let ports = self
             .watched()
             .filter(|(pci, _)| pci.card() == card)
@@ -200,20 +200,20 @@ impl NodeView {
     /// management function is not compared.
     #[must_use]
     pub fn cards(&self) -> Vec<ComparedCard> {
-        let mut management: Vec<String> = Vec::new();
+        let mut management: Vec<Card> = Vec::new();
         for (pci, function) in &self.0 {
             if function.listed && function.role == Role::Management {
                 management.push(pci.card());
             }
         }
-        let mut cards: BTreeMap<(Role, LinkLayer, String), (PciAddress, usize)> = BTreeMap::new();
+        let mut cards: BTreeMap<(Role, LinkLayer, Card), (PciAddress, usize)> = BTreeMap::new();
         for (pci, function) in self.watched() {
             let card = pci.card();
             if management.contains(&card) {
                 continue;
             }
             for port in function.ports.values().filter(|port| port.listed) {
-                let key = (function.role, port.layer, card.clone());
+                let key = (function.role, port.layer, card);
                 cards.entry(key).or_insert((pci, 0)).1 += usize::from(port.healthy());
             }
         }
@@ -230,39 +230,56 @@ impl NodeView {
     /// cards or more, and the mode must be unique and above zero.
     #[must_use]
     pub fn meets_peers(&self, card: &ComparedCard) -> bool {
-        let cards = self.cards();
-        let group: Vec<&ComparedCard> = cards
-            .iter()
-            .filter(|peer| peer.role == card.role && peer.layer == card.layer)
-            .collect();
-        let Some(mode) = mode_of(group.iter().map(|peer| peer.active)) else {
-            return false;
-        };
-        let now = group.iter().find(|peer| peer.pci.card() == card.pci.card());
-        group.len() >= 2 && mode > 0 && now.is_some_and(|now| now.active >= mode)
+        meets(&self.cards(), card)
     }
 
     /// Whether a card meets its peers in one of its roles and falls behind them in none.
     #[must_use]
     pub fn is_card_healthy(&self, card: &ComparedCard) -> bool {
-        let mut of_it = self.cards();
-        of_it.retain(|one| one.pci.card() == card.pci.card() && one.layer == card.layer);
-        of_it.iter().any(|card| self.meets_peers(card))
-            && !of_it.iter().any(|card| self.falls_behind(card))
+        let cards = self.cards();
+        let is_of_it =
+            |one: &&ComparedCard| one.pci.card() == card.pci.card() && one.layer == card.layer;
+        let of_it = || cards.iter().filter(is_of_it);
+        of_it().any(|card| meets(&cards, card)) && !of_it().any(|card| lags(&cards, card))
     }
 
     /// Whether a card has fewer healthy ports than the mode of its group, under the same conditions.
     #[must_use]
     pub fn falls_behind(&self, card: &ComparedCard) -> bool {
-        let cards = self.cards();
-        let group = || {
-            let same = |peer: &&ComparedCard| peer.role == card.role && peer.layer == card.layer;
-            cards.iter().filter(same)
-        };
-        let mode = mode_of(group().map(|peer| peer.active));
-        let now = group().find(|peer| peer.pci.card() == card.pci.card());
-        group().count() >= 2 && now.zip(mode).is_some_and(|(now, mode)| now.active < mode)
+        lags(&self.cards(), card)
     }
+
+    /// The compared cards that have fewer healthy ports than their peers, as [`NodeView::falls_behind`] tells.
+    #[must_use]
+    pub fn behind(&self) -> Vec<ComparedCard> {
+        let cards = self.cards();
+        let behind = cards.iter().filter(|card| lags(&cards, card));
+        behind.cloned().collect()
+    }
+}
+
+/// Whether a card has at least as many healthy ports as the mode of its group among these cards.
+fn meets(cards: &[ComparedCard], card: &ComparedCard) -> bool {
+    let (group, now, mode) = peers(cards, card);
+    let enough = |(now, mode): (usize, usize)| mode > 0 && now >= mode;
+    group >= 2 && now.zip(mode).is_some_and(enough)
+}
+
+/// Whether a card has fewer healthy ports than the mode of its group among these cards.
+fn lags(cards: &[ComparedCard], card: &ComparedCard) -> bool {
+    let (group, now, mode) = peers(cards, card);
+    group >= 2 && now.zip(mode).is_some_and(|(now, mode)| now < mode)
+}
+
+/// The number of cards in a card's group, the healthy ports of the card, and the mode of the group.
+fn peers(cards: &[ComparedCard], card: &ComparedCard) -> (usize, Option<usize>, Option<usize>) {
+    let group = || {
+        let same = |peer: &&ComparedCard| peer.role == card.role && peer.layer == card.layer;
+        cards.iter().filter(same)
+    };
+    let now = group().find(|peer| peer.pci.card() == card.pci.card());
+    let mode = mode_of(group().map(|peer| peer.active));
+    (group().count(), now.map(|now| now.active), mode)
 }
 
 /// The most frequent value; `None` if two are equally frequent, or there is none.
@@ -341,7 +358,11 @@ mod tests {
 
     #[track_caller]
     fn check_waiting(views: &NodeView, waits: bool) {
-        assert_eq!(views.is_card_waiting("0000:10:00"), waits, "{views:?}");
+        assert_eq!(
+            views.is_card_waiting(pci("10:00.0").card()),
+            waits,
+            "{views:?}"
+        );
     }
 
     #[test]

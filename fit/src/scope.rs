@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use observe::promises::{Scope, ScopeRole};
-use platforms::{PciAddress, PortFacts, Role};
+use platforms::{Card, PciAddress, PortFacts, Role};
 
 use crate::{
     drill::Drill,
@@ -86,10 +86,10 @@ fn seen(drill: &Drill<'_>) -> Vec<Seen> {
         .into_iter()
         .filter(|it| it.verdict().is_some())
         .collect();
-    let is_named = |name: &str, card: &str| {
+    let is_named = |name: &str, card: Card| {
         said.iter().any(|it| match it.said() {
             Entity::Port(device, _) | Entity::Device(device) => device == name,
-            Entity::Card(of) => of == card,
+            Entity::Card(of) => card.is_called(of),
             Entity::Node | Entity::Other => false,
         })
     };
@@ -109,7 +109,7 @@ fn seen(drill: &Drill<'_>) -> Vec<Seen> {
                 },
                 has_default_route: facts.has_default_route,
                 has_numa_node: facts.has_numa_node,
-                is_named: is_named(function.name.as_str(), &pci.card()),
+                is_named: is_named(function.name.as_str(), pci.card()),
             })
         })
         .collect()

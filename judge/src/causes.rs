@@ -3,7 +3,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use platforms::{LinkLayer, NodeName, Role};
+use platforms::{Card, LinkLayer, NodeName, Role};
 use reports::{
     Cause, CauseAction, CauseField, CauseKind, CauseLayer, CauseRole, CauseSeverity, CauseSubject,
 };
@@ -267,7 +267,7 @@ impl JudgeContext<'_> {
             Subject::Port { device, .. } => (CauseSubject::Port, Some(named(device))),
             Subject::Card(card) => (
                 CauseSubject::Card,
-                Some(self.role_of_card(node, tick, card)),
+                Some(self.role_of_card(node, tick, &|of| of.is_called(card))),
             ),
             Subject::Other(_) => (CauseSubject::Other, None),
         }
@@ -283,7 +283,7 @@ impl JudgeContext<'_> {
             About::Port(_) | About::NamedPort(..) => CauseSubject::Port,
             About::Device(..) | About::NamedDevice(_) => CauseSubject::Device,
             About::Card(_, pci) => {
-                let role = self.role_of_card(node, tick, &pci.card());
+                let role = self.role_of_card(node, tick, &|of| of == pci.card());
                 return (CauseSubject::Card, Some(role));
             }
             About::Check => return (CauseSubject::Check, None),
@@ -293,10 +293,10 @@ impl JudgeContext<'_> {
     }
 
     /// A card is monitored if one of its functions is.
-    fn role_of_card(&self, node: &NodeName, tick: u64, card: &str) -> CauseRole {
+    fn role_of_card(&self, node: &NodeName, tick: u64, is_it: &dyn Fn(Card) -> bool) -> CauseRole {
         let views = self.past(node, tick).next();
         let functions = views.into_iter().flat_map(|views| &views.0);
-        let of_card = functions.filter(|(pci, _)| pci.card() == card);
+        let of_card = functions.filter(|(pci, _)| is_it(pci.card()));
         let roles = of_card.map(|(_, view)| role_of(Some(view)));
         roles.min().unwrap_or(CauseRole::Absent)
     }

@@ -372,7 +372,7 @@ fn baseline<'a>(
         let check = Some(state_check(card.layer));
         let about = About::Card(node.clone(), card.pci);
         let excepted = excepted_cards.contains(&card.pci.card());
-        let at_once = !excepted && !views.is_card_waiting(&card.pci.card());
+        let at_once = !excepted && !views.is_card_waiting(card.pci.card());
         if at_once && views.is_card_healthy(&card) {
             demand(about, check, 1, window);
         } else if let Some(from) = first_time(&|views: &NodeView| views.is_card_healthy(&card)) {

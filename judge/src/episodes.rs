@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use fabric::{Action, DeviceAction, NodeAction, PortAction, PortsAction};
 use observe::promises::{Kind, Named, Promises, Row, WhileUnreadable};
-use platforms::{NodeName, PciAddress, PhysState, PortState};
+use platforms::{Card, NodeName, PciAddress, PhysState, PortState};
 use scenarios::{FileRef, MonitorAction, RuleAction, RuleEffect, StepAction, Story};
 use simfs::SimTime;
 
@@ -34,7 +34,7 @@ enum Whom {
     All,
     Node(NodeName),
     /// The functions of a card.
-    Card(NodeName, String),
+    Card(NodeName, Card),
     Function(NodeName, PciAddress),
 }
 

@@ -96,7 +96,7 @@ impl<'a> JudgeContext<'a> {
                 of == node && bears(*pci, name)
             }
             (About::Card(of, pci), Subject::Device(name) | Subject::Card(name)) => {
-                of == node && *name == pci.card()
+                of == node && pci.card().is_called(name)
             }
             (About::NamedPort(name, number), Subject::Port { device, port }) => {
                 device == name.as_str() && *port == number.to_string()
@@ -133,7 +133,7 @@ impl<'a> JudgeContext<'a> {
         match about {
             About::Port(slot) => slot.node == *node && borne(slot.pci) && is_port(slot.port),
             About::Device(of, pci) => of == node && borne(*pci) && is_device,
-            About::Card(of, pci) => of == node && has("NIC", &pci.card()),
+            About::Card(of, pci) => of == node && has("NIC", &pci.card().to_string()),
             About::NamedPort(name, port) => has("NIC", name.as_str()) && is_port(*port),
             About::NamedDevice(name) => has("NIC", name.as_str()) && is_device,
             About::Check => !entry.contains("NIC:"),
@@ -163,7 +163,7 @@ impl<'a> JudgeContext<'a> {
         match about {
             About::Port(slot) => (Some(name(slot.pci)), Some(slot.port.to_string())),
             About::Device(_, pci) => (Some(name(*pci)), None),
-            About::Card(_, pci) => (Some(pci.card()), None),
+            About::Card(_, pci) => (Some(pci.card().to_string()), None),
             About::NamedPort(name, port) => (Some(name.to_string()), Some(port.to_string())),
             About::NamedDevice(name) => (Some(name.to_string()), None),
             About::Check => (None, None),

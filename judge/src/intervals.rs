@@ -146,11 +146,9 @@ fn standing(
             }
         }
     }
-    for card in views.cards() {
-        if views.falls_behind(&card) {
-            let (whom, layer) = (Whom::Card(card.pci.card()), Some(card.layer));
-            stands(whom, Named::Card, layer, Some(Tone::Fatal));
-        }
+    for card in views.behind() {
+        let (whom, layer) = (Whom::Card(card.pci.card().to_string()), Some(card.layer));
+        stands(whom, Named::Card, layer, Some(Tone::Fatal));
     }
     standing
 }

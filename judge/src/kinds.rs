@@ -198,7 +198,7 @@ impl Finder<'_, '_> {
         match &demand.pattern.about {
             About::Port(slot) => vec![Whom::Port(slot.pci, slot.port)],
             About::Device(_, pci) => vec![Whom::Device(*pci)],
-            About::Card(_, pci) => vec![Whom::Card(pci.card())],
+            About::Card(_, pci) => vec![Whom::Card(pci.card().to_string())],
             About::Check => vec![Whom::Check],
             About::NamedPort(name, port) => {
                 let bearers = bearers(name.as_str()).into_iter();
@@ -269,7 +269,12 @@ impl Finder<'_, '_> {
     fn is_waiting(&self, demand: &Demand<'_>, whom: &Whom, since: u64) -> bool {
         let Whom::Card(card) = whom else { return false };
         let views = self.readings.views(&demand.node, since);
-        views.is_some_and(|views| views[0].is_card_waiting(card))
+        let Some([views, _]) = views else {
+            return false;
+        };
+        let mut cards = views.0.keys().map(|pci| pci.card());
+        let card = cards.find(|of| of.is_called(card));
+        card.is_some_and(|card| views.is_card_waiting(card))
     }
 
     /// The condition of an unhealthy demand, and its first tick.
@@ -308,7 +313,7 @@ impl Finder<'_, '_> {
             Whom::Card(card) => {
                 let is_behind = |views: &NodeView| {
                     let cards = views.cards();
-                    let mut of_it = cards.iter().filter(|one| one.pci.card() == *card);
+                    let mut of_it = cards.iter().filter(|one| one.pci.card().is_called(card));
                     of_it.any(|card| views.falls_behind(card))
                 };
                 (Some(Named::Card.into()), since(from, &is_behind))
@@ -433,7 +438,7 @@ impl Finder<'_, '_> {
                 Whom::Device(pci) => start.0.get(pci).is_some_and(|view| view.listed),
                 Whom::Card(card) => {
                     let cards = start.cards();
-                    let mut of_it = cards.iter().filter(|one| one.pci.card() == *card);
+                    let mut of_it = cards.iter().filter(|one| one.pci.card().is_called(card));
                     !of_it.any(|card| start.falls_behind(card))
                 }
                 Whom::Name(_) | Whom::Check => false,

@@ -339,7 +339,7 @@ impl Drawing<'_> {
         let about = |about: &About| match about {
             About::Port(slot) => Of::slot(slot),
             About::Device(node, pci) => Of::Device(node.clone(), *pci),
-            About::Card(node, pci) => Of::Card(node.clone(), pci.card()),
+            About::Card(node, pci) => Of::Card(node.clone(), pci.card().to_string()),
             About::NamedPort(..) | About::NamedDevice(_) | About::Check => of_node(Of::Monitor),
         };
         match &expectation.what {

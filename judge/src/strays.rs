@@ -189,7 +189,7 @@ impl<'a> Strays<'a> {
         let past = self.context.past(node, tick);
         let of_name = past.map(|views| {
             let meant = views.0.iter().filter(|(pci, view)| {
-                name.is_none_or(|name| view.name.as_str() == name || pci.card() == name)
+                name.is_none_or(|name| view.name.as_str() == name || pci.card().is_called(name))
             });
             meant.map(|(pci, _)| *pci).collect::<BTreeSet<_>>()
         });

@@ -62,7 +62,11 @@ impl Ids {
     /// other hardware in that slot.
     #[must_use]
     pub fn of(node: &NodeName, pci: &PciAddress, vendor: u16, generation: u32) -> Self {
-        let card = hash(&[node.as_str(), &pci.card(), &generation.to_string()]);
+        let card = hash(&[
+            node.as_str(),
+            &pci.card().to_string(),
+            &generation.to_string(),
+        ]);
         Self {
             maker: Maker::of(vendor),
             card: u32::try_from(card & 0x00ff_fff8).expect("24 bits"),

@@ -62,7 +62,7 @@ pub use name::{
     DeviceName, NAME_CHARS_MAX, NAME_HINT, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel,
     name_mistake,
 };
-pub use pci::{PciAddress, PciAddressError};
+pub use pci::{Card, PciAddress, PciAddressError};
 pub use platform::{Platform, PortFacts, Refusal};
 pub use problem::ProblemKind;
 pub use render::{CLASS_INFINIBAND, MODES, diff, render};

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use simfs::Errno;
 
 use crate::{
-    Bridge, DeviceName, Gid, LinkLayer, Metadata, NodeName, PciAddress, PhysState, PortNumber,
-    PortState, Rate, TopoLevel,
+    Bridge, Card, DeviceName, Gid, LinkLayer, Metadata, NodeName, PciAddress, PhysState,
+    PortNumber, PortState, Rate, TopoLevel,
 };
 
 /// A value that is copied on write.
@@ -234,7 +234,7 @@ pub struct Function {
 impl Function {
     /// The card it belongs to: its address without the function number.
     #[must_use]
-    pub fn card(&self) -> String {
+    pub fn card(&self) -> Card {
         self.pci.card()
     }
 }

@@ -18,10 +18,14 @@ pub struct PciAddress {
 }
 
 impl PciAddress {
-    /// The card: the address without the function, `0000:0c:00`.
+    /// The card: the address without the function.
     #[must_use]
-    pub fn card(&self) -> String {
-        format!("{:04x}:{:02x}:{:02x}", self.domain, self.bus, self.device)
+    pub const fn card(self) -> Card {
+        Card {
+            domain: self.domain,
+            bus: self.bus,
+            device: self.device,
+        }
     }
 
     /// The address of a virtual function: this one plus `offset` routing ids, in the same domain
@@ -48,6 +52,39 @@ impl fmt::Display for PciAddress {
             function,
         } = self;
         write!(f, "{domain:04x}:{bus:02x}:{device:02x}.{function}")
+    }
+}
+
+/// The address of a card, `0000:0c:00`: that of its functions without their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Card {
+    domain: u32,
+    bus: u8,
+    device: u8,
+}
+
+impl Card {
+    /// Whether this text names the card, as it prints.
+    #[must_use]
+    pub fn is_called(self, name: &str) -> bool {
+        let hex = |text: &str| u32::from_str_radix(text, 16).ok();
+        let mut parts = name.splitn(3, ':').map(hex);
+        let of = |number: u8| Some(Some(u32::from(number)));
+        parts.next() == Some(Some(self.domain))
+            && parts.next() == of(self.bus)
+            && parts.next() == of(self.device)
+            && self.to_string() == name
+    }
+}
+
+impl fmt::Display for Card {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            domain,
+            bus,
+            device,
+        } = self;
+        write!(f, "{domain:04x}:{bus:02x}:{device:02x}")
     }
 }
 
@@ -130,6 +167,10 @@ mod tests {
     fn a_virtual_function_is_reached_over_device_boundaries() {
         let pf: PciAddress = "0000:0c:00.1".parse().unwrap();
         assert_eq!(pf.routed(8).to_string(), "0000:0c:01.1");
-        assert_eq!(pf.card(), "0000:0c:00");
+        assert_eq!(pf.card().to_string(), "0000:0c:00");
+        assert!(pf.card().is_called("0000:0c:00"));
+        for other in ["", "0:c:0", "0000:0C:00", "0000:0c:01", "0000:0c:00.0"] {
+            assert!(!pf.card().is_called(other), "{other}");
+        }
     }
 }

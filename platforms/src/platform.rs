@@ -11,7 +11,9 @@ use crate::profile::{Profile, Roles};
 use crate::provenance::{self, Mark};
 use crate::rest::CountersAtRest;
 use crate::source::Source;
-use crate::{DeviceName, Driver, Identifiers, LinkLayer, NodeName, PciAddress, PortNumber, Role};
+use crate::{
+    Card, DeviceName, Driver, Identifiers, LinkLayer, NodeName, PciAddress, PortNumber, Role,
+};
 
 /// A platform, which can build machines.
 #[derive(Clone, Debug)]
@@ -43,7 +45,7 @@ pub struct PortFacts {
     /// Whether it has a cable at rest.
     pub cabled: bool,
     /// Its card: the address without the function.
-    pub card: String,
+    pub card: Card,
     /// Its index among the cabled ports of its role, from 0; `None` without a cable.
     pub rail: Option<usize>,
     /// The driver file, such as `mlx5-eth`.

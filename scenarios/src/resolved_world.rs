@@ -13,8 +13,8 @@ use std::{
 
 use fabric::FunctionRef;
 use platforms::{
-    DeviceName, LinkLayer, Machine, NodeName, PciAddress, Platform, PortFacts, Role, Routes,
-    SlotRef,
+    Card, DeviceName, LinkLayer, Machine, NodeName, PciAddress, Platform, PortFacts, Role, Routes,
+    Shared, SlotRef,
 };
 
 use mpib::Rail;
@@ -24,7 +24,7 @@ use crate::handle::Handle;
 use crate::story::About;
 use crate::subject::{Named, Subjects};
 
-/// A world at rest, with the handles resolved in it.
+/// A world at rest, with the handles resolved in it. Scenarios that are resolved in one world share its parts.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedWorld {
     /// The world's name; the platform's for a world of one node.
@@ -32,11 +32,11 @@ pub(crate) struct ResolvedWorld {
     /// Whether it was built from one platform.
     pub(crate) is_platform: bool,
     /// Its nodes, in the world's order.
-    pub(crate) nodes: Vec<ResolvedNode>,
+    pub(crate) nodes: Shared<Vec<ResolvedNode>>,
     /// Their ports, in the order of nodes, device names and port numbers.
-    pub(crate) ports: Vec<ResolvedPort>,
+    pub(crate) ports: Shared<Vec<ResolvedPort>>,
     /// The names of the switches.
-    pub(crate) switches: BTreeSet<String>,
+    pub(crate) switches: Shared<BTreeSet<String>>,
     handles: BTreeMap<String, Vec<usize>>,
 }
 
@@ -92,9 +92,9 @@ impl ResolvedWorld {
         let mut resolved = Self {
             world: platform.name(),
             is_platform: true,
-            nodes: Vec::new(),
-            ports: Vec::new(),
-            switches: BTreeSet::new(),
+            nodes: Shared::default(),
+            ports: Shared::default(),
+            switches: Shared::default(),
             handles: BTreeMap::new(),
         };
         resolved.add(node, platform, true);
@@ -372,11 +372,11 @@ impl ResolvedWorld {
 
     /// The number of cards with a port that `fits`.
     pub(crate) fn cards(&self, fits: impl Fn(&ResolvedPort) -> bool) -> usize {
-        let cards: BTreeSet<(usize, &str)> = self
+        let cards: BTreeSet<(usize, Card)> = self
             .ports
             .iter()
             .filter(|port| fits(port))
-            .map(|port| (port.node, port.facts.card.as_str()))
+            .map(|port| (port.node, port.facts.card))
             .collect();
         cards.len()
     }
@@ -418,7 +418,7 @@ impl ResolvedPort {
         match field {
             "device" => facts.device.to_string(),
             "port" => facts.port.to_string(),
-            "card" => facts.card.clone(),
+            "card" => facts.card.to_string(),
             "role" => facts.role.to_string(),
             "netdev" => facts.netdev.clone().unwrap_or_default(),
             _ => facts.pci.to_string(),

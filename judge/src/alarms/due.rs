@@ -284,7 +284,7 @@ fn subjects(
         };
         for (pci, function) in views.0.iter().filter(|(_, function)| function.monitored) {
             subjects.push(Whom::Device(*pci));
-            subjects.push(Whom::Card(pci.card()));
+            subjects.push(Whom::Card(pci.card().to_string()));
             if granularity == Granularity::Port {
                 subjects.extend(function.ports.keys().map(|port| Whom::Port(*pci, *port)));
             }

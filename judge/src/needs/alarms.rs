@@ -113,7 +113,9 @@ impl Alarm {
     fn is_about(&self, fault: &Fault, granularity: Granularity) -> bool {
         let of_function = |pcis: &BTreeSet<PciAddress>| match fault.pci() {
             Some(pci) => pcis.contains(&pci),
-            None => pcis.iter().any(|pci| Some(pci.card()) == fault.card()),
+            None => fault
+                .card()
+                .is_some_and(|card| pcis.iter().any(|pci| pci.card().is_called(&card))),
         };
         match (granularity, &self.target) {
             (Granularity::Node, _) => true,
@@ -145,7 +147,9 @@ impl Alarm {
         let card = fault.card();
         match &self.target {
             Target::Node => true,
-            Target::Function(pcis, _) => pcis.iter().any(|pci| Some(pci.card()) == card),
+            Target::Function(pcis, _) => {
+                card.is_some_and(|card| pcis.iter().any(|pci| pci.card().is_called(&card)))
+            }
             Target::Card(of) => Some(of) == card.as_ref(),
             Target::Unknown => false,
         }
@@ -240,7 +244,7 @@ fn is_beyond_scope(target: &Target, context: &JudgeContext<'_>, node: &NodeName,
     };
     let is_meant = |pci: &PciAddress| match target {
         Target::Function(pcis, _) => pcis.contains(pci),
-        Target::Card(card) => pci.card() == *card,
+        Target::Card(card) => pci.card().is_called(card),
         Target::Node | Target::Unknown => false,
     };
     let mut of_it = views.0.iter().filter(|(pci, _)| is_meant(pci)).peekable();

@@ -92,7 +92,7 @@ impl Fault {
     pub(super) fn card(&self) -> Option<String> {
         match &self.whom {
             Whom::Card(card) => Some(card.clone()),
-            whom => function_of(whom).map(|pci| pci.card()),
+            whom => function_of(whom).map(|pci| pci.card().to_string()),
         }
     }
 
@@ -305,7 +305,7 @@ fn functions_of(whom: &Whom, context: &JudgeContext<'_>, node: &NodeName) -> BTr
         Whom::Card(card) => {
             let views = context.past(node, u64::MAX);
             let all = views.flat_map(|views| views.0.keys().copied());
-            all.filter(|pci| pci.card() == *card).collect()
+            all.filter(|pci| pci.card().is_called(card)).collect()
         }
         whom => function_of(whom).into_iter().collect(),
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use director::NodeView;
 use observe::promises::{Compared, Garbled, KnownBy, Lasting, Named, Row};
-use platforms::{LinkLayer, NodeName, PciAddress};
+use platforms::{Card, LinkLayer, NodeName, PciAddress};
 use scenarios::{About, EventPattern, MonitorAction, StepAction, Tone, Window};
 
 use super::translator::Translator;
@@ -20,7 +20,7 @@ use crate::{
 const GRACE: u64 = 1;
 
 /// A card on a link layer.
-type Card = (String, LinkLayer);
+type CardOn = (Card, LinkLayer);
 
 /// What is known of a card between two polls.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +51,7 @@ impl<'a> Translator<'_, 'a> {
     }
 
     fn cards_of(&self, node: &NodeName, owed: &mut Vec<Demand<'a>>) {
-        let mut known: BTreeMap<Card, Standing> = BTreeMap::new();
+        let mut known: BTreeMap<CardOn, Standing> = BTreeMap::new();
         let mut unseen_from = 0;
         let mut polls = 0;
         for tick in polled(self.recording, node) {
@@ -77,7 +77,7 @@ impl<'a> Translator<'_, 'a> {
                     _ => from,
                 };
                 standing.since = Some((behind, since));
-                let is_waiting = views.is_card_waiting(&card.pci.card());
+                let is_waiting = views.is_card_waiting(card.pci.card());
                 standing.arrived |= !is_waiting;
                 let waits = !standing.arrived && tick < self.patience_at_first();
                 if waits

@@ -274,7 +274,7 @@ impl<'a> Translator<'_, 'a> {
             renamed.into_iter().flat_map(|(pci, old, tick)| {
                 [
                     (node.clone(), old.to_string(), tick),
-                    (node.clone(), pci.card(), tick),
+                    (node.clone(), pci.card().to_string(), tick),
                 ]
             })
         });

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use platforms::Role;
+use platforms::{Card, Role};
 
 use super::cast::{Cast, events};
 use super::fact::{Fact, Topic};
@@ -66,7 +66,7 @@ fn compared(cards: usize) -> Fact {
 /// dark.
 fn below_its_peers(world: &ResolvedWorld, dark: &BTreeSet<usize>, port: usize) -> Option<usize> {
     let group = group(world, port, dark);
-    let mine = *group.get(world.ports[port].facts.card.as_str())?;
+    let mine = *group.get(&world.ports[port].facts.card)?;
     let mut often: BTreeMap<usize, usize> = BTreeMap::new();
     for active in group.values() {
         *often.entry(*active).or_default() += 1;
@@ -81,24 +81,20 @@ fn below_its_peers(world: &ResolvedWorld, dark: &BTreeSet<usize>, port: usize) -
 
 /// The active ports of each card that is compared with this port's card, its own included, while these ports are dark.
 /// A card with a management function is not compared.
-fn group<'w>(
-    world: &'w ResolvedWorld,
-    port: usize,
-    dark: &BTreeSet<usize>,
-) -> BTreeMap<&'w str, usize> {
+fn group(world: &ResolvedWorld, port: usize, dark: &BTreeSet<usize>) -> BTreeMap<Card, usize> {
     let one = &world.ports[port];
     let on_node = |other: &ResolvedPort| other.node == one.node;
-    let exempt: BTreeSet<&str> = world
+    let exempt: BTreeSet<Card> = world
         .ports
         .iter()
         .filter(|other| on_node(other) && other.facts.role == Role::Management)
-        .map(|other| other.facts.card.as_str())
+        .map(|other| other.facts.card)
         .collect();
-    let mut cards: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut cards: BTreeMap<Card, usize> = BTreeMap::new();
     for (place, other) in world.ports.iter().enumerate() {
         let alike = other.facts.role == one.facts.role && other.facts.layer == one.facts.layer;
-        let card = other.facts.card.as_str();
-        if on_node(other) && alike && other.facts.is_monitored() && !exempt.contains(card) {
+        let card = other.facts.card;
+        if on_node(other) && alike && other.facts.is_monitored() && !exempt.contains(&card) {
             let is_active = other.healthy && !dark.contains(&place);
             *cards.entry(card).or_default() += usize::from(is_active);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use platforms::yaml::Place;
-use platforms::{DeviceName, NodeName, Platform, PortNumber, PortRef};
+use platforms::{DeviceName, NodeName, Platform, PortNumber, PortRef, Shared};
 
 use super::ResolvedWorld;
 use crate::cluster::Cable;
@@ -25,8 +25,8 @@ impl ResolvedWorld {
         let mut resolved = Self {
             world: world.name.clone(),
             is_platform: false,
-            nodes: Vec::new(),
-            ports: Vec::new(),
+            nodes: Shared::default(),
+            ports: Shared::default(),
             switches: world
                 .switches
                 .iter()
