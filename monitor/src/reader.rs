@@ -8,12 +8,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::mem::MaybeUninit;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use checks::{Answer, ReadError, Request};
+use rustix::fs::{Mode, OFlags, RawDir, open};
+use rustix::io::Errno;
 
 use crate::stop::Stop;
 
@@ -231,10 +234,40 @@ fn fetch_one(request: &Request) -> Fetched {
 }
 
 /// The names in a folder, in the kernel's order, without `.` and `..`.
+///
+/// Without the `fstat` of `opendir(3)`, and as with a file without a further call only to find the end: sysfs fills the
+/// space that it is given (`kernfs_fop_readdir`, `fs/kernfs/dir.c`), and FUSE at least a page of it (`fuse_readdir_uncached`,
+/// `fs/fuse/readdir.c`). So names that take less than half a page are the last ones.
 fn names_in(path: &str) -> io::Result<Vec<String>> {
-    let entries = fs::read_dir(path)?;
-    let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into());
-    entries.map(name).collect()
+    let folder = open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut space = [MaybeUninit::<u8>::uninit(); 2 * PAGE_BYTES];
+    let mut entries = RawDir::new(folder, &mut space);
+    let mut names = Vec::new();
+    let mut taken = 0;
+    while let Some(entry) = entries.next() {
+        let entry = match entry {
+            Err(Errno::INTR) => continue,
+            entry => entry?,
+        };
+        let name = entry.file_name().to_bytes();
+        taken += size_in_listing(name.len());
+        if !matches!(name, b"." | b"..") {
+            names.push(String::from_utf8_lossy(name).into_owned());
+        }
+        if entries.is_buffer_empty() {
+            if taken < PAGE_BYTES / 2 {
+                break;
+            }
+            taken = 0;
+        }
+    }
+    Ok(names)
+}
+
+/// How many bytes a name of this length takes in a listing (`getdents(2)`, `struct linux_dirent64`).
+fn size_in_listing(name: usize) -> usize {
+    const HEAD: usize = 19;
+    (HEAD + name + 1).next_multiple_of(8)
 }
 
 /// A whole file. A sysfs attribute is returned whole by the first read. A file of records leaves
@@ -315,6 +348,20 @@ mod tests {
         let long = "x".repeat(3 * PAGE_BYTES + 7);
         fs::write(&path, &long).unwrap();
         assert_eq!(read(&path).unwrap(), long.into_bytes());
+    }
+
+    #[test]
+    fn a_long_listing_comes_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        // Up to 7 pages, so that the last names begin at many places of the space for them.
+        for last in 0..1000 {
+            let name = format!("{last}-{}", "x".repeat(last % 7));
+            fs::write(folder.path().join(name), "").unwrap();
+            if last % 50 == 0 {
+                let path = folder.path().display().to_string();
+                assert_eq!(names_in(&path).unwrap().len(), last + 1);
+            }
+        }
     }
 
     /// A FIFO without a writer blocks in `open`, as a file of a dying device blocks in `read`.
