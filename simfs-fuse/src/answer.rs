@@ -6,10 +6,7 @@ use fuser::{
     FileAttr, FileHandle as Fh, FileType, FopenFlags, Generation, INodeNo, ReplyDirectory,
     ReplyEntry,
 };
-use rustix::{
-    fs::OFlags,
-    process::{getegid, geteuid},
-};
+use rustix::fs::OFlags;
 use simfs::{Attr, Call, Entry, Errno, NodeId, NodeKind, Reply};
 
 use crate::{
@@ -101,7 +98,7 @@ impl Shared {
                     // cheap.
                     reply.created(
                         &attr_ttl(&attr),
-                        &file_attr(&attr),
+                        &self.file_attr(&attr),
                         Generation(0),
                         handle,
                         FopenFlags::FOPEN_DIRECT_IO,
@@ -110,7 +107,7 @@ impl Shared {
                 Err(errno) => reply.error(errno),
             },
             Ask::MakeFolder { reply, mode } => match self.made(result, mode) {
-                Ok(attr) => answer_entry(reply, attr),
+                Ok(attr) => self.answer_entry(reply, attr),
                 Err(errno) => reply.error(errno),
             },
             Ask::Write { reply, node } => match result {
@@ -126,7 +123,7 @@ impl Shared {
                 self.handles().forget_values(node);
                 let attr = result.and_then(|_| self.fs().attr(node));
                 match attr {
-                    Ok(attr) => reply.attr(&attr_ttl(&attr), &file_attr(&attr)),
+                    Ok(attr) => reply.attr(&attr_ttl(&attr), &self.file_attr(&attr)),
                     Err(errno) => reply.error(to_fuser(errno)),
                 }
             }
@@ -194,6 +191,37 @@ impl Shared {
             .collect()
     }
 
+    pub(crate) fn answer_entry(&self, reply: ReplyEntry, attr: Attr) {
+        reply.entry_with_ttls(
+            &attr_ttl(&attr),
+            &TTL,
+            &self.file_attr(&attr),
+            Generation(0),
+        );
+    }
+
+    pub(crate) fn file_attr(&self, attr: &Attr) -> FileAttr {
+        let (uid, gid) = self.owner;
+        let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(attr.mtime_ns);
+        FileAttr {
+            ino: INodeNo(attr.node.inode()),
+            size: attr.len,
+            blocks: 0,
+            atime: time,
+            mtime: time,
+            ctime: time,
+            crtime: time,
+            kind: file_type(attr.kind),
+            perm: attr.mode,
+            nlink: attr.links,
+            uid,
+            gid,
+            rdev: 0,
+            blksize: 4096,
+            flags: 0,
+        }
+    }
+
     pub(crate) fn open_written(&self, node: NodeId, flags: i32) -> Fh {
         self.fs().opened(node);
         let append = flags.cast_unsigned() & OFlags::APPEND.bits() != 0;
@@ -234,34 +262,9 @@ impl Shared {
     }
 }
 
-pub(crate) fn answer_entry(reply: ReplyEntry, attr: Attr) {
-    reply.entry_with_ttls(&attr_ttl(&attr), &TTL, &file_attr(&attr), Generation(0));
-}
-
 /// How long the kernel caches attributes; not at all in the writable folder.
 pub(crate) fn attr_ttl(attr: &Attr) -> Duration {
     if attr.writable { Duration::ZERO } else { TTL }
-}
-
-pub(crate) fn file_attr(attr: &Attr) -> FileAttr {
-    let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(attr.mtime_ns);
-    FileAttr {
-        ino: INodeNo(attr.node.inode()),
-        size: attr.len,
-        blocks: 0,
-        atime: time,
-        mtime: time,
-        ctime: time,
-        crtime: time,
-        kind: file_type(attr.kind),
-        perm: attr.mode,
-        nlink: attr.links,
-        uid: geteuid().as_raw(),
-        gid: getegid().as_raw(),
-        rdev: 0,
-        blksize: 4096,
-        flags: 0,
-    }
 }
 
 fn file_type(kind: NodeKind) -> FileType {

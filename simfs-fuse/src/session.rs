@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 use simfs::{Attr, Call, Errno, Fs, NodeId, NodeKind};
 
 use crate::{
-    answer::{answer_entry, attr_ttl, file_attr, mode_bits, piece, to_fuser},
+    answer::{attr_ttl, mode_bits, piece, to_fuser},
     handle::{FolderHandle, Handle},
     request::{Ask, Pending, Stage},
     shared::Shared,
@@ -96,7 +96,7 @@ impl Filesystem for Session {
             .and_then(|node| fs.attr(node));
         drop(fs);
         match found {
-            Ok(attr) => answer_entry(reply, attr),
+            Ok(attr) => self.0.answer_entry(reply, attr),
             Err(errno) => {
                 // Resolving a path again ends here.
                 self.0.walkers().remove(&request.pid());
@@ -127,7 +127,7 @@ impl Filesystem for Session {
             })
         });
         match attr {
-            Ok(attr) => reply.attr(&attr_ttl(&attr), &file_attr(&attr)),
+            Ok(attr) => reply.attr(&attr_ttl(&attr), &self.0.file_attr(&attr)),
             Err(errno) => reply.error(to_fuser(errno)),
         }
     }
@@ -173,7 +173,7 @@ impl Filesystem for Session {
         let attr = set.and_then(|()| fs.attr(node));
         drop(fs);
         match attr {
-            Ok(attr) => reply.attr(&attr_ttl(&attr), &file_attr(&attr)),
+            Ok(attr) => reply.attr(&attr_ttl(&attr), &self.0.file_attr(&attr)),
             Err(errno) => reply.error(to_fuser(errno)),
         }
     }
@@ -311,7 +311,12 @@ impl Filesystem for Session {
         let node = NodeId::from_inode(ino.0);
         // A folder of the writable folder is also opened to flush its names, so it is listed only
         // when its names are read.
-        if self.0.fs().attr(node).is_ok_and(|attr| attr.writable) {
+        let (is_writable, is_gated) = {
+            let fs = self.0.fs();
+            let is_gated = self.0.options.gate && fs.is_anchor(node);
+            (fs.attr(node).is_ok_and(|attr| attr.writable), is_gated)
+        };
+        if is_writable {
             let folder = FolderHandle {
                 node,
                 entries: None,
@@ -324,7 +329,7 @@ impl Filesystem for Session {
             );
         }
         let mut pending = Pending::new(request.pid(), Call::List(node), Ask::OpenFolder(reply));
-        if self.0.options.gate && self.0.fs().is_anchor(node) {
+        if is_gated {
             pending.stage = Stage::Gate;
         }
         self.0.take_in(pending);

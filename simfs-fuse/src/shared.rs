@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{getegid, geteuid};
 use simfs::{Act, Answer, Call, Errno, Fs, MomentId, Reply, Stale};
 
 use crate::{
@@ -29,6 +30,8 @@ pub(crate) struct Shared {
     pub(crate) fs: Arc<Mutex<Fs>>,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) options: Options,
+    /// The user and the group that own everything: those of this process.
+    pub(crate) owner: (u32, u32),
     pub(crate) jobs: mpsc::Sender<Job>,
     handles: Mutex<Handles>,
     /// Threads that resolve a path again because names changed at a moment just before they opened or read
@@ -60,6 +63,7 @@ impl Shared {
             fs,
             observer,
             options,
+            owner: (geteuid().as_raw(), getegid().as_raw()),
             jobs,
             handles: Mutex::default(),
             walkers: Mutex::default(),
