@@ -46,7 +46,7 @@ mod transport;
 mod watchdog;
 
 pub use probe::{ProbeCause, ProbeFailure, ProbeFinding, ProbedOn};
-pub use stage::{Entered, NoStage, Stage, enter, password, run_pid, trial};
+pub use stage::{Entered, NoStage, Stage, enter, is_inner, password, run_pid, trial};
 
 use inbox::NodeEvent;
 use network::Network;

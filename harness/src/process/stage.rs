@@ -185,10 +185,20 @@ pub fn run_pid() -> u32 {
 /// [`NoStage`]. Nothing has changed then, except the namespaces if the inner process reports the
 /// error.
 pub fn enter(hands_password: bool) -> Result<Entered, NoStage> {
-    match env::var(MARK) {
-        Ok(mark) if getpid() == Pid::INIT => inside(&mark).map(Entered::Inside),
-        _ => outside(hands_password),
+    match mark_of_inner() {
+        Some(mark) => inside(&mark).map(Entered::Inside),
+        None => outside(hands_password),
     }
+}
+
+/// Whether this process was started by [`enter`], and has to call it.
+#[must_use]
+pub fn is_inner() -> bool {
+    mark_of_inner().is_some()
+}
+
+fn mark_of_inner() -> Option<String> {
+    env::var(MARK).ok().filter(|_| getpid() == Pid::INIT)
 }
 
 /// The value of `PGPASSWORD`: of the environment, or as the outer process handed it over. To be called once in a process.

@@ -28,7 +28,7 @@ use super::{
     stored::{self, Storing},
 };
 use crate::{
-    arguments::{Required, RunArguments, TellArguments},
+    arguments::{Arm, Required, RunArguments, TellArguments},
     settings::FILE,
     terminal::{Terminal, log},
 };
@@ -42,6 +42,11 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
     may_bless(arguments)?;
     let drill_limit = run_values::drill_limit(arguments)?;
     let budget = run_values::budget(arguments)?;
+    if arguments.select.arm != Some(Arm::Memory)
+        && let Some(code) = stage::begin(store.is_some())
+    {
+        return Ok(code.into());
+    }
     let mut choice = choose(&arguments.select, arguments.how.seed)?;
     // The run replaces the folder of the run before.
     let before = Before::read(&choice.out);

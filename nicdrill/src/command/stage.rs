@@ -25,6 +25,18 @@ pub(crate) struct Here {
     pub(crate) interruption: Interruption,
 }
 
+/// Starts the process that plays the drills before anything is read, because it reads everything itself: the exit code
+/// with which it ended. `None` in that process; and if there is no stage, of which [`set`] then tells.
+pub(crate) fn begin(hands_password: bool) -> Option<u8> {
+    if process::is_inner() {
+        return None;
+    }
+    match process::enter(hands_password) {
+        Ok(Entered::Outside(code)) => Some(code),
+        Ok(Entered::Inside(_)) | Err(_) => None,
+    }
+}
+
 /// Sets the stage if a drill needs the process arm.
 pub(crate) fn set(wanted: bool) -> Standing {
     set_for(wanted, false)
@@ -36,7 +48,7 @@ pub(crate) fn set_with_password(wanted: bool) -> Standing {
 }
 
 fn set_for(wanted: bool, hands_password: bool) -> Standing {
-    if !wanted {
+    if !wanted && !process::is_inner() {
         return Standing::Here(Here::without_stage("no drill asks for it".to_owned()));
     }
     match process::enter(hands_password) {
