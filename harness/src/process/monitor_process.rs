@@ -41,6 +41,9 @@ const WATCH_STACK: usize = 64 * 1024;
 /// it (`pipe(7)`).
 const AT_ONCE: usize = 1024 * 1024;
 
+/// How long the last thread of a monitor gets to leave `/proc`. Chosen: it takes some ten microseconds.
+const LEAVING: Duration = Duration::from_micros(50);
+
 /// The pause between two counts of a monitor's processes.
 const COUNTING: Duration = Duration::from_millis(20);
 
@@ -131,6 +134,10 @@ impl MonitorProcess {
                 // means that it was reaped already.
                 let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
                 let _ = waitid(WaitId::Pid(group), ended);
+                // Its last thread wakes this one before it has left `/proc` (`release_task`, kernel/exit.c), and gets the
+                // CPU of both back for that. Otherwise whoever reaps the process waits for it in a loop in the kernel
+                // (`shrink_dcache_parent`, fs/dcache.c), for as long as a thread may run at a time: milliseconds.
+                thread::sleep(LEAVING);
                 if let Some(last) = outlived.and_then(|space| space.outlive()) {
                     // It is set here only.
                     let _ = exit.set(last);
