@@ -80,6 +80,8 @@ pub struct DrillResult {
     pub judged: Judged,
     /// How often the story was played again because the machine stalled.
     pub replays: u32,
+    /// Whether it was given up because the machine stalled in every play. Then its findings mean nothing.
+    pub is_given_up: bool,
     /// Whether the drill was not played to its end, because the run is to end early. Then its findings mean nothing.
     pub is_interrupted: bool,
 }
@@ -116,11 +118,17 @@ pub fn play_for(
             }
         };
         let before = result.played.last();
-        let Still { played, replays } = play_still(*player, story, descriptor, |played| {
-            let differs = before.and_then(|before| differences(before, played));
-            differs.is_none() && judged(played).findings.is_empty()
+        let Still {
+            played,
+            replays,
+            is_given_up,
+        } = play_still(*player, story, descriptor, |played| {
+            let mut findings = judged(played).findings;
+            findings.extend(before.and_then(|before| differences(before, played)));
+            (!findings.is_empty()).then_some(findings)
         });
         result.replays += replays;
+        result.is_given_up |= is_given_up;
         result.is_interrupted |= played.recording.broken == Some(Broken::Interrupted);
         let judgement = judged(&played);
         let status = if judgement.findings.is_empty() {

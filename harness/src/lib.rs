@@ -10,6 +10,7 @@ mod golden;
 mod interruption;
 mod outages;
 mod place;
+mod repeat;
 mod replay;
 mod shared_trees;
 mod still;

@@ -19,7 +19,6 @@ mod pasted;
 mod probing;
 mod processes;
 mod refusing;
-mod repeat;
 mod run;
 mod shard;
 mod valuable;

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering},
     },
 };
@@ -16,7 +16,7 @@ use harness::{
     suite::{Ask, Audience, How, Players, ProcessArm, Selected, run, select},
 };
 use memory::Played;
-use observe::{Descriptor, Promises};
+use observe::{Broken, Descriptor, Promises};
 use reports::{
     ArmName, DrillName, ExitCode, FindingKind, JudgedBy, Outcome, ProbeOutcome, RunEvent, RunReport,
 };
@@ -374,4 +374,127 @@ fn a_drill_that_panics_is_told_and_the_others_go_on() {
         fallen.all(|finding| finding.kind == FindingKind::Fault
             && finding.came == ["it falls in this drill"])
     );
+}
+
+/// A stand-in for the process arm on a machine that stalls in plays of `port/cable-pulled`.
+struct Stalling {
+    /// The scenarios that were played, in order, by all players.
+    plays: Arc<Mutex<Vec<String>>>,
+    /// In how many plays of it.
+    times: usize,
+    /// How such a play goes wrong.
+    wrong: fn(&mut Played),
+    stalls: bool,
+}
+
+impl Player for Stalling {
+    fn arm(&self) -> Arm {
+        Arm::Process
+    }
+
+    fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
+        let mut played = MemoryPlayer::default().play(story, descriptor);
+        played.arm = Arm::Process;
+        let mut plays = self.plays.lock().unwrap();
+        plays.push(story.name.clone());
+        let before = plays.iter().filter(|name| **name == story.name).count();
+        self.stalls = story.name == "port/cable-pulled" && before <= self.times;
+        if self.stalls {
+            (self.wrong)(&mut played);
+        }
+        played
+    }
+
+    fn stall(&mut self) -> Option<String> {
+        self.stalls
+            .then(|| "nicdrill stood still for 4.0 s".to_owned())
+    }
+}
+
+fn hangs(played: &mut Played) {
+    played.recording.broken = Some(Broken::Hung {
+        tick: 0,
+        waiting_for: "a poll".to_owned(),
+    });
+}
+
+/// Its monitor says nothing.
+fn is_silent(played: &mut Played) {
+    for tick in &mut played.recording.ticks {
+        for node in Arc::make_mut(&mut tick.monitors).values_mut() {
+            Arc::make_mut(node).calls.clear();
+        }
+    }
+}
+
+/// Plays a drill in which the machine stalls so often, and another one, with two jobs; returns the outcomes, and how often
+/// and in which order they were played.
+fn beside_load(
+    descriptor: &Descriptor,
+    times: usize,
+    wrong: fn(&mut Played),
+) -> (RunReport, Vec<String>) {
+    let chosen = selected(
+        &["port/cable-pulled@h100-oci", "start/baseline@h100-oci"],
+        &[ArmName::Process],
+    );
+    let plays = Arc::<Mutex<Vec<String>>>::default();
+    let probe = || ProbeOutcome::READY.into();
+    let players: &Players<'_> = &|_| {
+        Ok(Box::new(Stalling {
+            plays: Arc::clone(&plays),
+            times,
+            wrong,
+            stalls: false,
+        }) as Box<dyn Player>)
+    };
+    let arm = ProcessArm {
+        probe: &probe,
+        players,
+    };
+    let how = How {
+        process: Some(Ok(arm)),
+        ..How::default()
+    };
+    let mut listener = Listener::default();
+    let report = run(&library(), descriptor, &chosen, &how, &mut listener);
+    let plays = plays.lock().unwrap().clone();
+    (report, plays)
+}
+
+#[test]
+fn a_drill_in_which_the_machine_stalls_is_played_again_when_nothing_else_is() {
+    let (report, plays) = beside_load(&descriptor(), 5, hangs);
+    assert_eq!(report.exit_code, Some(ExitCode::Success));
+    let outcomes: Vec<_> = report.drills.iter().map(|drill| drill.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Passed, Outcome::Passed]);
+    assert_eq!(
+        plays.len(),
+        7,
+        "four plays beside the other drill, and two alone: {plays:?}"
+    );
+    assert_eq!(plays[5..], ["port/cable-pulled", "port/cable-pulled"]);
+}
+
+#[test]
+fn a_drill_in_which_the_machine_always_stalls_is_given_up_at_the_end() {
+    let (report, plays) = beside_load(&descriptor(), usize::MAX, hangs);
+    assert_eq!(report.exit_code, Some(ExitCode::StageNotSet));
+    assert_eq!(plays.len(), 9, "{plays:?}");
+}
+
+#[test]
+fn a_finding_that_depends_on_no_real_time_stands_although_the_machine_stalls() {
+    let (report, plays) = beside_load(&descriptor(), usize::MAX, is_silent);
+    assert_eq!(report.exit_code, Some(ExitCode::JudgedWrongly));
+    assert_eq!(plays.len(), 2, "{plays:?}");
+}
+
+#[test]
+fn a_finding_of_a_monitor_with_timeouts_stands_once_it_came_twice() {
+    let mut descriptor = descriptor();
+    descriptor.patient.clear();
+    let (report, plays) = beside_load(&descriptor, usize::MAX, is_silent);
+    assert_eq!(report.exit_code, Some(ExitCode::JudgedWrongly));
+    assert_eq!(plays.len(), 3, "{plays:?}");
 }

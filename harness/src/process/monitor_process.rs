@@ -29,6 +29,7 @@ use super::{
     inbox::{EventSender, RuntimeEvent},
     mount_space::{MountSpace, MountView},
     output::Output,
+    quiet,
     stage::PRIVATE,
 };
 use director::MonitorId;
@@ -224,6 +225,11 @@ impl MonitorProcess {
             (Some(code), _) => Exit::Code(code),
             (None, signal) => Exit::Signal(signal.unwrap_or_default()),
         })
+    }
+
+    /// Whether it, or a process that it has started, runs or would if it had a CPU.
+    pub(super) fn runs(&self) -> bool {
+        quiet::stir(self.pid()).runs || self.space.as_ref().is_some_and(|space| space.runs())
     }
 
     /// Whether it needs time to write output when it ends.

@@ -44,6 +44,7 @@ use super::{
     binds::{self, Bind},
     confinement::{self, Confinement, Kept},
     host_root::HostRoot,
+    quiet,
 };
 
 /// The pause between two looks for processes that are ending.
@@ -198,6 +199,12 @@ impl MountSpace {
     /// How many processes are in the namespace.
     pub(super) fn count(&self) -> u32 {
         u32::try_from(self.members().len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether a process in the namespace runs, or would if it had a CPU.
+    pub(super) fn runs(&self) -> bool {
+        let mut members = self.members().into_iter();
+        members.any(|(pid, _)| quiet::stir(pid).runs)
     }
 
     /// The process in the namespace with the lowest number; `None` if there is none.

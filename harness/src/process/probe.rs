@@ -245,15 +245,16 @@ impl ProcessArm {
     ) -> Result<ProbeFinding, Box<ProbeFailure>> {
         let story = story(platform);
         self.sighting = Some(Sighting::default());
-        let is_drillable = |played: &Played| {
+        let wrong = |played: &Played| {
             let mut ticks = played.recording.ticks.iter();
-            played.recording.broken.is_none()
-                && ticks.any(|tick| {
-                    let mut nodes = tick.monitors.values();
-                    nodes.any(|node| says_something(node, descriptor))
-                })
+            let speaks = ticks.any(|tick| {
+                let mut nodes = tick.monitors.values();
+                nodes.any(|node| says_something(node, descriptor))
+            });
+            let broken = played.recording.broken.clone();
+            (broken.is_some() || !speaks).then_some(broken)
         };
-        let still = play_still(self, &story, descriptor, is_drillable);
+        let still = play_still(self, &story, descriptor, wrong);
         let recording = still.played.recording;
         let sighting = self.sighting.take().unwrap_or_default();
         let ticks = recording.ticks.iter();

@@ -41,6 +41,22 @@ pub(super) fn stir(pid: Pid) -> Stir {
     all
 }
 
+/// How many threads for each CPU are ready to run on a busy machine, at least. Chosen: more than a run with a job for each
+/// CPU has by itself.
+const BUSY: usize = 3;
+
+/// Whether far more threads of the machine are ready to run than there are CPUs, so that each gets a small part of one.
+pub(super) fn is_busy(cpus: usize) -> bool {
+    // The fourth field is `READY/ALL`, in numbers of threads (`proc_loadavg(5)`).
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let threads = load
+        .split(' ')
+        .nth(3)
+        .and_then(|field| field.split('/').next());
+    let ready: usize = threads.and_then(|ready| ready.parse().ok()).unwrap_or(0);
+    ready > BUSY * cpus
+}
+
 /// How often a thread went to sleep so far; `None` if it has ended.
 pub(super) fn sleeps_of(tid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;

@@ -12,7 +12,7 @@ use scenarios::{Story, USUAL_FIRST_POLL};
 
 use super::{jobs, pairs::Selected, run::Players, story};
 use crate::{
-    Interruption, MemoryPlayer, Player, SharedTrees, read_files::Library, still::play_still,
+    Interruption, MemoryPlayer, Player, SharedTrees, read_files::Library, still::play_any,
 };
 
 /// A line with an expectation, and what came of making it false.
@@ -333,7 +333,7 @@ impl Checker<'_> {
             (ArmName::Process, Ok(player)) => player.as_mut(),
             (ArmName::Process, Err(reason)) => return Err(NotShown::NotPlayed(reason.clone())),
         };
-        let played = play_still(player, story, self.descriptor, |_| false).played;
+        let played = play_any(player, story, self.descriptor);
         altered(story, &played.truth, &played.recording, self.descriptor)
             .map_err(|_| NotShown::Red(arm))
     }

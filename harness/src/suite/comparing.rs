@@ -12,7 +12,7 @@ use super::{
     interview::{Interviewing, each_played},
     pairs::{Ask, SelectError, Selected, select, story},
 };
-use crate::{read_files::Library, still::play_still};
+use crate::{read_files::Library, still::play_any};
 
 /// How many drills of each kind a sample has at most. Chosen: with the example of needs four monitors then take less
 /// than two minutes on two cores.
@@ -180,7 +180,7 @@ pub fn hear(
                 Some(Err(unfit)) => return Err(format!("{}: {unfit}", drills[place])),
                 None => return Err(format!("{} is gone", drills[place])),
             };
-            let played = play_still(player, &story, descriptor, |_| false).played;
+            let played = play_any(player, &story, descriptor);
             if let Some(observe::Broken::Stage { cause }) = &played.recording.broken {
                 return Err(format!("{}: {cause}", drills[place]));
             }

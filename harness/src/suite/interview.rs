@@ -8,7 +8,7 @@ use observe::Descriptor;
 use scenarios::Story;
 
 use super::{Starting, jobs};
-use crate::{Interruption, process::Stage, still::play_still};
+use crate::{Interruption, process::Stage, still::play_any};
 
 /// How an interview is played.
 pub struct Interviewing<'r> {
@@ -34,7 +34,7 @@ pub fn interview(
 ) -> Result<Vec<Played>, String> {
     let name = |place: usize| stories[place].name.clone();
     let play = |player: &mut dyn crate::Player, place: usize| {
-        Ok::<Played, String>(play_still(player, stories[place], descriptor, |_| false).played)
+        Ok::<Played, String>(play_any(player, stories[place], descriptor))
     };
     each_played((stories.len(), &name), how, play, heard)
 }

@@ -3,16 +3,13 @@
 //! A job does one task after another. It has several workers, each with a thread, which take turns:
 //! while the task of one only waits, another starts the next. Results are delivered on the caller's
 //! thread, in the order of the tasks. A panic in a task becomes its result and does not affect the
-//! others.
+//! others. A task that other load has disturbed can be postponed, and then runs alone ([`postponing`]).
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet, VecDeque},
     ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        atomic::{AtomicUsize, Ordering},
-        mpsc,
-    },
+    sync::{Mutex, PoisonError, mpsc},
     thread,
 };
 
@@ -35,54 +32,144 @@ pub(super) fn in_order<W, T: Send>(
     tasks: usize,
     worker: impl Fn(usize, &Turn) -> W + Sync,
     each: impl Fn(&mut W, usize) -> T + Sync,
+    emit: impl FnMut(usize, Result<T, Panicked>) -> ControlFlow<()>,
+) {
+    let each = |worker: &mut W, task, _: Beside| Some(each(worker, task));
+    postponing(jobs, tasks, worker, each, emit);
+}
+
+/// What runs at the same time as a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// The tasks of other jobs.
+    Others,
+    /// Nothing: all others are done.
+    Nothing,
+}
+
+/// Like [`in_order`], with tasks that can be postponed: one that returns `None` beside others runs once more, alone, when
+/// all others are done, by a worker of its own, and returns a result then. The results after it wait for it.
+pub(super) fn postponing<W, T: Send>(
+    jobs: usize,
+    tasks: usize,
+    worker: impl Fn(usize, &Turn) -> W + Sync,
+    each: impl Fn(&mut W, usize, Beside) -> Option<T> + Sync,
     mut emit: impl FnMut(usize, Result<T, Panicked>) -> ControlFlow<()>,
 ) {
-    let next = AtomicUsize::new(0);
-    let (sender, results) = mpsc::channel();
+    let mut early = BTreeMap::new();
+    let mut due = 0;
+    let mut deliver = |task, done| {
+        early.insert(task, done);
+        while let Some(done) = early.remove(&due) {
+            emit(due, done)?;
+            due += 1;
+        }
+        ControlFlow::Continue(())
+    };
+    let mut postponed = BTreeSet::new();
+    let all = Tasks(Mutex::new((0..tasks).collect()));
     let jobs = jobs.clamp(1, tasks.max(1));
-    let turns: Vec<Turn> = (0..jobs).map(|_| Turn::default()).collect();
-    thread::scope(|scope| {
-        for place in 0..jobs * WORKERS {
-            let turn = turns[place % jobs].clone();
-            let (sender, next, worker, each) = (sender.clone(), &next, &worker, &each);
-            scope.spawn(move || {
-                let mut own = None;
-                loop {
-                    turn.enter();
-                    let task = next.fetch_add(1, Ordering::Relaxed);
-                    if task >= tasks {
-                        turn.leave();
-                        break;
-                    }
-                    let done = catch_unwind(AssertUnwindSafe(|| {
-                        each(own.get_or_insert_with(|| worker(place, &turn)), task)
-                    }));
-                    turn.leave();
-                    let done = done.map_err(|panic| {
-                        // A worker whose task panicked is not used again.
-                        own = None;
-                        Panicked(text_of(panic.as_ref()))
-                    });
-                    if sender.send((task, done)).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut early = BTreeMap::new();
-        let mut due = 0;
-        for (task, done) in results {
-            early.insert(task, done);
-            while let Some(done) = early.remove(&due) {
-                if emit(due, done).is_break() {
-                    next.store(tasks, Ordering::Relaxed);
-                    return;
-                }
-                due += 1;
+    let over = all.run(
+        jobs,
+        Beside::Others,
+        &worker,
+        &each,
+        |task, done| match done {
+            Ok(None) => {
+                postponed.insert(task);
+                ControlFlow::Continue(())
             }
-        }
+            Ok(Some(done)) => deliver(task, Ok(done)),
+            Err(panic) => deliver(task, Err(panic)),
+        },
+    );
+    if over.is_break() || postponed.is_empty() {
+        return;
+    }
+    let rest = Tasks(Mutex::new(postponed.into_iter().collect()));
+    // The last phase ends with its tasks, whether or not it is broken off.
+    let _ = rest.run(1, Beside::Nothing, &worker, &each, |task, done| {
+        let none = || Panicked("a task that ran alone was postponed".to_owned());
+        deliver(task, done.and_then(|done| done.ok_or_else(none)))
     });
+}
+
+/// The tasks that no worker has taken yet.
+struct Tasks(Mutex<VecDeque<usize>>);
+
+impl Tasks {
+    fn take(&self) -> Option<usize> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop_front()
+    }
+
+    fn clear(&self) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+
+    /// Runs the tasks; `receive` gets each result as it comes, and may break off.
+    fn run<W, T: Send>(
+        &self,
+        jobs: usize,
+        beside: Beside,
+        worker: &(impl Fn(usize, &Turn) -> W + Sync),
+        each: &(impl Fn(&mut W, usize, Beside) -> Option<T> + Sync),
+        mut receive: impl FnMut(usize, Result<Option<T>, Panicked>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let (sender, results) = mpsc::channel();
+        let turns: Vec<Turn> = (0..jobs).map(|_| Turn::default()).collect();
+        // Alone is alone: a task that waits lets no other one begin.
+        let workers = if beside == Beside::Nothing {
+            1
+        } else {
+            WORKERS
+        };
+        thread::scope(|scope| {
+            for place in 0..jobs * workers {
+                let turn = turns[place % jobs].clone();
+                let sender = sender.clone();
+                scope.spawn(move || {
+                    let mut own = None;
+                    loop {
+                        turn.enter();
+                        let Some(task) = self.take() else {
+                            turn.leave();
+                            break;
+                        };
+                        let done = catch_unwind(AssertUnwindSafe(|| {
+                            each(
+                                own.get_or_insert_with(|| worker(place, &turn)),
+                                task,
+                                beside,
+                            )
+                        }));
+                        turn.leave();
+                        let done = done.map_err(|panic| {
+                            // A worker whose task panicked is not used again.
+                            own = None;
+                            Panicked(text_of(panic.as_ref()))
+                        });
+                        if sender.send((task, done)).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            for (task, done) in results {
+                if receive(task, done).is_break() {
+                    self.clear();
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        })
+    }
 }
 
 fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
@@ -97,7 +184,10 @@ fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Barrier, Mutex, atomic::AtomicBool};
+    use std::sync::{
+        Barrier,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    };
 
     use super::*;
 
@@ -202,5 +292,52 @@ mod tests {
             },
         );
         assert_eq!(rendered, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_postponed_task_runs_alone_when_the_others_are_done_and_its_result_keeps_its_place() {
+        let others_done = AtomicUsize::new(0);
+        let mut rendered = Vec::new();
+        postponing(
+            3,
+            20,
+            |_, _| (),
+            |(), task, beside| {
+                if beside == Beside::Nothing {
+                    return Some((task, others_done.load(Ordering::SeqCst)));
+                }
+                if matches!(task, 2 | 19) {
+                    return None;
+                }
+                others_done.fetch_add(1, Ordering::SeqCst);
+                Some((task, 0))
+            },
+            |task, done| {
+                rendered.push((task, done.unwrap()));
+                ControlFlow::Continue(())
+            },
+        );
+        let expected = (0..20).map(|task| {
+            let beside = if matches!(task, 2 | 19) { 18 } else { 0 };
+            (task, (task, beside))
+        });
+        assert_eq!(rendered, expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_run_that_is_broken_off_runs_no_postponed_task() {
+        postponing(
+            1,
+            5,
+            |_, _| (),
+            |(), task, beside| {
+                assert_eq!(beside, Beside::Others);
+                (task != 3).then_some(task)
+            },
+            |task, _| match task {
+                2 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            },
+        );
     }
 }

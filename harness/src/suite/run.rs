@@ -21,13 +21,12 @@ use super::{
     jobs, judged,
     pairs::Selected,
     probing::Probed,
-    repeat::Fingerprint,
 };
 use observe::{Descriptor, Recording};
 
 use crate::{
     Interruption, Player, SharedTrees, WrongMonitor, needs::SiteNeeds, process::run_pid,
-    read_files::Library, run_folder::Artifact,
+    read_files::Library, repeat::Fingerprint, run_folder::Artifact,
 };
 
 mod drilled;
@@ -219,13 +218,18 @@ impl Show<'_> {
         };
         let mut telling = Telling::begin(self, audience);
         if telling.probed(self.probe()) {
-            jobs::in_order(
+            jobs::postponing(
                 self.jobs(),
                 self.selected.drills.len(),
                 |job, turn| self.job_players(job, turn),
-                |job_players, place| {
+                |job_players, place, beside| {
                     let planned = &self.selected.drills[place];
-                    (!is_used_up()).then(|| self.drill(job_players, planned))
+                    if is_used_up() {
+                        return Some(None);
+                    }
+                    let drilled = self.drill(job_players, planned);
+                    let is_last = beside == jobs::Beside::Nothing || self.is_interrupted();
+                    (is_last || !drilled.is_given_up).then_some(Some(drilled))
                 },
                 |place, done| {
                     let planned = &self.selected.drills[place];

@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 impl Player<'_> {
     /// Waits until a monitor listens at its port. One that a rule holds is not waited for.
     pub(super) fn await_listening(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
-        let begun = Instant::now();
+        let mut progress = Instant::now();
         loop {
             let node_runtime = self.node_runtime(node);
             let Some(instance) = node_runtime.instances.get(&monitor) else {
@@ -42,7 +42,7 @@ impl Player<'_> {
             if !node_runtime.hangs.is_empty() {
                 return Ok(Waited::Held);
             }
-            if begun.elapsed() >= self.patience() {
+            if self.is_out_of_patience(node, monitor, &mut progress) {
                 return Err(Broken::Hung {
                     tick: self.tick(),
                     waiting_for: format!("it to listen at port {port} of 127.0.0.1"),
@@ -143,7 +143,7 @@ impl Player<'_> {
                         progress = Instant::now();
                         still = Stillness::default();
                     }
-                    None if progress.elapsed() >= self.patience() => {
+                    None if self.is_out_of_patience(node, monitor, &mut progress) => {
                         return Err(Broken::Hung {
                             tick: self.tick(),
                             waiting_for: "its answer to a scrape".to_owned(),

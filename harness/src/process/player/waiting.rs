@@ -167,7 +167,7 @@ impl Player<'_> {
                     self.react(event)?;
                     progress = Instant::now();
                 }
-                None if progress.elapsed() >= self.patience() => {
+                None if self.is_out_of_patience(node, monitor, &mut progress) => {
                     let came = self.node_runtime(node).instances.get(&monitor);
                     let came = came.map_or(0, |instance| instance.gate.len());
                     let waiting_for = if loops > 1 {
@@ -202,6 +202,25 @@ impl Player<'_> {
     pub(super) fn patience(&self) -> Duration {
         let paced = self.loops.iter().filter_map(|spec| spec.paced).max();
         self.arm.options.limit + self.descriptor.real_time.patience() + paced.unwrap_or_default()
+    }
+
+    /// Whether a monitor has made no progress for too long. While it is ready to run on a busy machine, and gets hardly a
+    /// CPU, it is as if it made some.
+    pub(super) fn is_out_of_patience(
+        &mut self,
+        node: &NodeName,
+        monitor: MonitorId,
+        progress: &mut Instant,
+    ) -> bool {
+        let cpus = usize::try_from(self.arm.cpus.count()).unwrap_or(1);
+        let instance = self.node_runtime(node).instances.get(&monitor);
+        if progress.elapsed() >= LOOK
+            && quiet::is_busy(cpus)
+            && instance.is_some_and(|instance| instance.program.runs())
+        {
+            *progress = Instant::now();
+        }
+        progress.elapsed() >= self.patience()
     }
 
     /// Counts a look without progress, and ends a drill that waits longer than its descriptor allows. A monitor that

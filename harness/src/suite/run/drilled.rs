@@ -17,13 +17,13 @@ use super::{
         jobs::Panicked,
         pairs,
         pasted::{run_again, show_again},
-        repeat::Fingerprint,
     },
     Show,
 };
 use crate::{
     MemoryPlayer, Player, Turn, arm_name, bless, play_for,
     read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to},
+    repeat::Fingerprint,
     run_folder::Artifact,
 };
 
@@ -34,6 +34,8 @@ pub(super) struct Drilled {
     /// Its lanes in each arm, if they are asked for.
     pub(super) lanes: Vec<Lanes>,
     pub(super) fingerprints: Vec<Fingerprint>,
+    /// Whether the machine stalled in every play of it, so that it is to be played again when nothing else is.
+    pub(super) is_given_up: bool,
     /// Whether it was not played to its end, because the run is to end early.
     pub(super) is_interrupted: bool,
 }
@@ -124,6 +126,7 @@ impl Show<'_> {
             recordings,
             lanes,
             fingerprints,
+            is_given_up: result.is_given_up,
             is_interrupted: result.is_interrupted,
         }
     }
@@ -270,6 +273,7 @@ impl Show<'_> {
             recordings: Vec::new(),
             lanes: Vec::new(),
             fingerprints: Vec::new(),
+            is_given_up: false,
             is_interrupted: false,
         }
     }

@@ -16,7 +16,7 @@ use scenarios::Arm;
 /// A hash of a recording: 64 bits by the standard library's hasher, which has to be stable within one
 /// run only.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fingerprint(u64);
+pub(crate) struct Fingerprint(u64);
 
 impl fmt::Debug for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,7 +26,7 @@ impl fmt::Debug for Fingerprint {
 
 impl Fingerprint {
     /// The fingerprint of a recording of a monitor with this clock, without its logs.
-    pub(super) fn of(arm: Arm, clock: ClockKind, recording: &Recording) -> Self {
+    pub(crate) fn of(arm: Arm, clock: ClockKind, recording: &Recording) -> Self {
         let mut hash = Hash::default();
         hash.add(&arm);
         hash.add(&(recording.healing_from, recording.settled_at));
