@@ -92,6 +92,11 @@ impl Default for ProcessOptions {
     }
 }
 
+/// How many CPUs there are in a set.
+fn count(cpus: &CpuSet) -> usize {
+    usize::try_from(cpus.count()).unwrap_or(1)
+}
+
 /// Plays drills as processes, one after another, for one job.
 pub struct ProcessArm {
     folder: PathBuf,
@@ -156,7 +161,7 @@ impl ProcessArm {
             runtime,
             turn: Turn::default(),
             sighting: None,
-            watchdog: Watchdog::start()?,
+            watchdog: Watchdog::start(count(&cpus))?,
         })
     }
 

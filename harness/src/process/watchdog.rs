@@ -15,6 +15,8 @@ use std::{
 
 use rustix::process::Pid;
 
+use super::quiet::is_busy;
+
 mod standing;
 
 use standing::Standing;
@@ -38,6 +40,8 @@ pub(super) struct Watchdog {
 }
 
 struct State {
+    /// How many CPUs there are for the drills.
+    cpus: usize,
     /// When it looked last.
     beat: Instant,
     monitors: BTreeMap<i32, Standing>,
@@ -46,12 +50,13 @@ struct State {
 }
 
 impl Watchdog {
-    /// Starts the thread.
+    /// Starts the thread, for drills that have so many CPUs.
     ///
     /// # Errors
     /// If the kernel refuses a thread.
-    pub(super) fn start() -> io::Result<Self> {
+    pub(super) fn start(cpus: usize) -> io::Result<Self> {
         let state = Arc::new(Mutex::new(State {
+            cpus,
             beat: Instant::now(),
             monitors: BTreeMap::new(),
             stall: None,
@@ -124,8 +129,9 @@ impl State {
             // What the monitors did meanwhile was not seen.
             self.monitors.values_mut().for_each(Standing::forget);
         }
+        let is_busy = !self.monitors.is_empty() && is_busy(self.cpus);
         self.monitors.retain(|pid, standing| {
-            let Some(found) = standing.look(*pid, now) else {
+            let Some(found) = standing.look(*pid, now, is_busy) else {
                 return false;
             };
             seen = seen.take().or(found);

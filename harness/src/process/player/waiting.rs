@@ -11,7 +11,7 @@ use observe::Broken;
 use simfs_fuse::Server;
 
 use crate::process::{
-    ProcessArm,
+    ProcessArm, count,
     inbox::NodeEvent,
     loops::Loops,
     node_runtime::{MonitorInstance, Run},
@@ -212,7 +212,7 @@ impl Player<'_> {
         monitor: MonitorId,
         progress: &mut Instant,
     ) -> bool {
-        let cpus = usize::try_from(self.arm.cpus.count()).unwrap_or(1);
+        let cpus = count(&self.arm.cpus);
         let instance = self.node_runtime(node).instances.get(&monitor);
         if progress.elapsed() >= LOOK
             && quiet::is_busy(cpus)

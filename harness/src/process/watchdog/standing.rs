@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -67,9 +68,17 @@ impl Standing {
     /// Looks once: `None` if the process has ended; else what has stood still, if something has.
     ///
     /// A stop counts once it is over: one that lasts is the monitor's own affair, or ends with the drill. A thread that
-    /// waits for a CPU which other threads of its process use does not count.
-    pub(super) fn look(&mut self, pid: i32, now: Instant) -> Option<Option<String>> {
-        self.judge(threads(pid)?, now)
+    /// waits for a CPU which other threads of its process use does not count. On a machine that is not busy no thread waits
+    /// for a CPU for long, and the first one is looked at alone. The kernel has to forget each that was looked at before the
+    /// process can be reaped, for which that waits in a loop (`shrink_dcache_parent`, fs/dcache.c).
+    pub(super) fn look(&mut self, pid: i32, now: Instant, is_busy: bool) -> Option<Option<String>> {
+        if is_busy {
+            return self.judge(threads(pid)?, now);
+        }
+        let first = thread(pid.to_string(), &Path::new("/proc").join(pid.to_string()))?;
+        let found = self.judge(vec![first], now);
+        self.forget();
+        found
     }
 
     /// [`Self::look`], with what the kernel shows.
@@ -150,27 +159,30 @@ impl Standing {
 /// The threads of a process, its first one first; `None` if it has ended.
 fn threads(pid: i32) -> Option<Vec<Thread>> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let id = |task: &fs::DirEntry| task.file_name().to_string_lossy().into_owned();
     let mut threads: Vec<Thread> = tasks
         .flatten()
-        .filter_map(|task| {
-            let path = task.path();
-            let stat = fs::read_to_string(path.join("stat")).ok()?;
-            // The name of a program may have any character (`proc_pid_stat(5)`).
-            let (_, fields) = stat.rsplit_once(')')?;
-            let state = fields.trim_start().chars().next()?;
-            // Nanoseconds on a CPU, and nanoseconds waiting for one (Linux' sched-stats.rst). Without them
-            // (`CONFIG_SCHED_INFO`) every ready thread seems to wait, and the kernels that can serve a mount all have it.
-            let times = fs::read_to_string(path.join("schedstat")).ok()?;
-            let mut times = times.split_ascii_whitespace();
-            Some(Thread {
-                id: task.file_name().to_string_lossy().into_owned(),
-                state,
-                ran_ns: times.next()?.parse().ok()?,
-                waited_ns: times.next()?.parse().ok()?,
-            })
-        })
+        .filter_map(|task| thread(id(&task), &task.path()))
         .collect();
     let own = pid.to_string();
     threads.sort_by_key(|thread| thread.id != own);
     Some(threads)
+}
+
+/// The thread that the kernel shows in this folder; `None` if it has ended.
+fn thread(id: String, folder: &Path) -> Option<Thread> {
+    let stat = fs::read_to_string(folder.join("stat")).ok()?;
+    // The name of a program may have any character (`proc_pid_stat(5)`).
+    let (_, fields) = stat.rsplit_once(')')?;
+    let state = fields.trim_start().chars().next()?;
+    // Nanoseconds on a CPU, and nanoseconds waiting for one (Linux' sched-stats.rst). Without them (`CONFIG_SCHED_INFO`)
+    // every ready thread seems to wait, and the kernels that can serve a mount all have it.
+    let times = fs::read_to_string(folder.join("schedstat")).ok()?;
+    let mut times = times.split_ascii_whitespace();
+    Some(Thread {
+        id,
+        state,
+        ran_ns: times.next()?.parse().ok()?,
+        waited_ns: times.next()?.parse().ok()?,
+    })
 }

@@ -48,6 +48,7 @@ impl Drop for Waiting {
 
 fn state() -> State {
     State {
+        cpus: 1,
         beat: Instant::now(),
         monitors: BTreeMap::new(),
         stall: None,
@@ -136,7 +137,7 @@ fn a_monitor_that_hardly_gets_a_cpu_has_stalled(
 
 #[test]
 fn a_drill_begins_without_the_stalls_of_the_one_before() {
-    let watchdog = Watchdog::start().unwrap();
+    let watchdog = Watchdog::start(1).unwrap();
     lock(&watchdog.state).beat -= 2 * STALL;
     assert!(watchdog.stall().is_some());
     watchdog.begin();
