@@ -122,7 +122,7 @@ fn a_condition_that_a_codeless_recovery_took_away_is_missed() {
         missed
             .came
             .iter()
-            .any(|line| line == "poll 30, at 30s: nothing stands"),
+            .any(|line| line == "poll 9, at 9s: nothing stands"),
         "{missed:#?}"
     );
 }
