@@ -218,7 +218,7 @@ fn every_exit_code_is_explained_in_the_words_of_the_document(#[case] words: &[&s
 #[case(&["link", "show", "link/neighbour-reboots@dgx-a100", "--at", "12s"], "\n== mlx5_0 port 1, there: another host's port 1\n")]
 #[case(&["link", "show", "link/sweeps-once-a-minute@dgx-a100", "--summary", "--at", "50s"], "\nmlx5_0/1              Init (LinkUp)  LinkUp    None            FM Bounce")]
 #[case(&["link", "show", "link/cable-pulled@dgx-a100", "--at", "10500ms"], " at 10.5s\n")]
-#[case(&["lnet", "show", "lnet/second-interface-carries"], "# lnetctl stats show on server, workload storage, at 61s")]
+#[case(&["lnet", "show", "lnet/second-interface-carries"], "# lnetctl stats show on server, workload storage, at 65s")]
 #[case(&["mpib", "show", "joint/job-dies-half-a-minute-later", "--timeline"], "\n10s vm1 SUP mlx5_1: event IBV_EVENT_PORT_ERR (10); MPIB reads none\n10s vm2 SUP QP 2 to vm1: post clear-to-send, 64 bytes; try 1 of 8\n14.294967296s ")]
 #[case(&["mpib", "show", "mpib/no-agent-no-isolation"], "vm1: init returned ncclSystemError: no hints at `/tmp/mpib/hints`\n")]
 #[case(&["mpib", "show", "mpib/prefixes-that-disagree"], "hazard: vm1 to vm5: posted on SUP, which has no route between islands\n")]
