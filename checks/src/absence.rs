@@ -116,13 +116,13 @@ fn leave_scope(memory: &mut Memory, samples: &Samples, measure: &Measure<'_>) {
     let keys: Vec<_> = memory.cards.keys().cloned().collect();
     for card_key in keys {
         let (layer, card) = &card_key;
-        let is_manned = memory
-            .slots
-            .values()
-            .any(|slot| slot.card() == *card && slot.layers().any(|of| of == *layer));
+        let is_manned = || {
+            let mut slots = memory.slots.values();
+            slots.any(|slot| slot.is_of(card) && slot.is_on(*layer))
+        };
         let left = left_cards.iter().find(|(left, _)| left == card);
         let reason = match left {
-            Some((_, reason)) if !is_manned => reason.clone(),
+            Some((_, reason)) if !is_manned() => reason.clone(),
             _ if !measure.enabled.contains(layer) => Reason::CheckOff(layer.state_check()),
             _ => continue,
         };

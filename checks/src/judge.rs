@@ -169,8 +169,10 @@ fn judge_slots(
         if !here.is_present() {
             continue;
         }
-        let layers: Vec<LinkLayer> = slot.layers().collect();
-        for layer in layers {
+        for layer in LinkLayer::ALL {
+            if !slot.is_on(layer) {
+                continue;
+            }
             if slot.gone.contains_key(&layer) {
                 say_back(key, slot, here, layer, measure.policy, &mut prepared_events);
                 continue;
@@ -258,7 +260,7 @@ enum CardWord {
 fn judge_cards(memory: &mut Memory, peers: &Peers, prepared_events: &mut Vec<PreparedEvent>) {
     let slots = &memory.slots;
     memory.cards.retain(|(_, card), kept| {
-        kept.fault.is_some() || slots.values().any(|slot| slot.card() == *card)
+        kept.fault.is_some() || slots.values().any(|slot| slot.is_of(card))
     });
     for (key, card) in &mut memory.cards {
         let in_roles = peers.of_card(key);

@@ -134,11 +134,24 @@ impl Slot {
         }
     }
 
+    /// Whether this is its card.
+    pub(crate) fn is_of(&self, card: &Card) -> bool {
+        match &self.function {
+            Some(function) => function.is_of(card),
+            None => self.name.as_str() == card.as_str(),
+        }
+    }
+
     /// The layers of its ports, and those on which its disappearance was reported.
     pub(crate) fn layers(&self) -> impl Iterator<Item = LinkLayer> + '_ {
-        LinkLayer::ALL.into_iter().filter(|layer| {
-            self.gone.contains_key(layer) || self.ports.values().any(|port| port.layer == *layer)
-        })
+        LinkLayer::ALL
+            .into_iter()
+            .filter(|layer| self.is_on(*layer))
+    }
+
+    /// Whether this is one of its layers.
+    pub(crate) fn is_on(&self, layer: LinkLayer) -> bool {
+        self.gone.contains_key(&layer) || self.ports.values().any(|port| port.layer == layer)
     }
 
     /// Whether a fault of the device or of one of its ports is reported.

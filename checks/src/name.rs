@@ -120,6 +120,12 @@ impl PciFunction {
         Card(slot.into())
     }
 
+    /// Whether it is a function of this card.
+    pub(crate) fn is_of(&self, card: &Card) -> bool {
+        let function = self.0.strip_prefix(card.as_str());
+        function.is_some_and(|function| function.starts_with('.'))
+    }
+
     /// The address as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -174,10 +174,11 @@ fn roles_of_siblings(
         .iter()
         .filter_map(|key| Some((key, memory.slots.get(key)?)))
     {
+        let card = slot.card();
         let siblings = memory.slots.iter().filter(|(other, sibling)| {
             !around.guessed.contains(other)
                 && samples.of(other).is_present()
-                && sibling.card() == slot.card()
+                && sibling.is_of(&card)
         });
         for (_, sibling) in siblings {
             for layer in sibling.layers() {

@@ -97,11 +97,13 @@ pub(crate) fn recognise(
                     continue;
                 }
                 let has_moved = |slot: &Slot| slot.name != seen.name;
-                if memory.slots.get(&key).is_some_and(has_moved) && !policy.follows_renames() {
-                    samples.of_mut(&key).presence = Presence::Present { readable: false };
-                    continue;
+                if memory.slots.get(&key).is_some_and(has_moved) {
+                    if !policy.follows_renames() {
+                        samples.of_mut(&key).presence = Presence::Present { readable: false };
+                        continue;
+                    }
+                    rename(memory, &key, &seen.name);
                 }
-                rename(memory, &key, &seen.name);
                 let reader = Reader {
                     now_ns: snapshot.clocks.boot_ns,
                     enabled,
@@ -151,9 +153,8 @@ fn find(
         return None;
     }
     let is_seen = samples.of(&found).presence != Presence::Absent;
-    let slot = memory.slots.get(&found);
-    let is_taken = slot.is_some_and(|slot| is_seen && slot.name != seen.name);
-    if is_taken {
+    let is_other = |slot: &Slot| slot.name != seen.name;
+    if is_seen && memory.slots.get(&found).is_some_and(is_other) {
         let by_name = SlotKey::Name(seen.name.clone());
         return memory.slots.contains_key(&by_name).then_some(by_name);
     }
@@ -316,8 +317,6 @@ impl Reader<'_> {
                 port.is_missing = true;
             }
         }
-        let name = slot.name.clone();
-        let card = slot.card();
         let mut pending_clears = Vec::new();
         let mut has_new = Vec::new();
         for seen in listed {
@@ -328,6 +327,10 @@ impl Reader<'_> {
             }
             pending_clears.extend(left.map(|(layer, reason)| (seen.number, layer, reason)));
         }
+        if has_new.is_empty() && pending_clears.is_empty() {
+            return;
+        }
+        let (name, card) = (slot.name.clone(), slot.card());
         for layer in has_new {
             let blind = memory.blind;
             let card = memory

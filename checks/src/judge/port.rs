@@ -26,10 +26,9 @@ pub(super) fn judge_ports(
 ) {
     let is_pinned = slot.role == Role::Pinned;
     let mut standing = None;
-    for number in slot.ports.keys().copied().collect::<Vec<_>>() {
-        let Some(port) = slot.ports.get(&number).filter(|port| port.layer == layer) else {
-            continue;
-        };
+    // What peers say depends on the slot, not on its ports.
+    let mut ports = std::mem::take(&mut slot.ports);
+    for (&number, port) in ports.iter_mut().filter(|(_, port)| port.layer == layer) {
         if port.judged.is_open_to_peers() && here.is_unhealthy(number, port) {
             let of_card = *standing.get_or_insert_with(|| {
                 if is_pinned {
@@ -38,16 +37,12 @@ pub(super) fn judge_ports(
                     peers.standing(key, slot, layer)
                 }
             });
-            if let Some(port) = slot.ports.get_mut(&number) {
-                judge_first(port, is_pinned, of_card, measure);
-            }
+            judge_first(port, is_pinned, of_card, measure);
         }
-        let Some(port) = slot.ports.get(&number) else {
-            continue;
-        };
         let sample = here.port(number);
         prepared_events.extend(judge_one(key, &slot.name, number, port, sample, measure));
     }
+    slot.ports = ports;
 }
 
 /// Makes the first judgement of an unhealthy port, as far as this poll allows.
