@@ -207,7 +207,7 @@ impl Agent {
             return Vec::new();
         }
         if let Some(seen) = &snapshot.counts {
-            for (request, value) in seen.requests.iter().zip(&seen.values) {
+            for (request, value) in seen.reads.requests.iter().zip(&seen.values) {
                 let path = request.path();
                 if *value == Err(Unread::Missing) && !self.logged.contains(path) {
                     let record = LogRecord::new(

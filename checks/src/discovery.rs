@@ -6,6 +6,7 @@
 //! ([`standing`]) are read again only if a device is new, its identity has changed, or an earlier
 //! read failed. Ports and their states ([`ports`]) are read in every poll.
 
+mod batch;
 mod counter_reads;
 mod identity;
 mod interfaces;
@@ -20,6 +21,8 @@ use std::sync::Arc;
 
 use proto::{Check, CheckKind};
 
+pub(crate) use self::batch::Batch;
+use self::batch::Batches;
 use self::counter_reads::Shapes;
 use self::identity::disown;
 use crate::config::Config;
@@ -39,6 +42,7 @@ pub(crate) struct Learnt {
     route: Option<Route>,
     /// At least one device has new facts.
     facts_changed: bool,
+    batches: Batches,
 }
 
 /// The paths to read, and what is cached between polls.
@@ -53,8 +57,9 @@ pub(crate) struct Discovery {
     pub(crate) wants_boot_id: bool,
     pub(crate) enabled: Vec<LinkLayer>,
     anchor: Request,
-    facts: BTreeMap<String, Arc<Facts>>,
+    facts: BTreeMap<DeviceName, Arc<Facts>>,
     missing: BTreeSet<String>,
+    batches: Batches,
     pub(crate) shapes: Shapes,
     /// The checks that run.
     pub(crate) checks: Vec<Check>,
@@ -85,6 +90,7 @@ impl Discovery {
             enabled,
             facts: BTreeMap::new(),
             missing: BTreeSet::new(),
+            batches: Batches::default(),
             shapes,
             checks,
             policy,
@@ -98,7 +104,10 @@ impl Discovery {
         memory: &Memory,
         schedule: &Schedule,
     ) -> Result<(Snapshot, Learnt), ReadError> {
-        let mut learnt = Learnt::default();
+        let mut learnt = Learnt {
+            batches: self.batches.clone(),
+            ..Learnt::default()
+        };
         let listing = fetch_one(hands, &self.anchor);
         let mut snapshot = Snapshot::new(self.policy.clocks(hands.clocks()?), Anchor::Listed);
         snapshot.due = schedule.due(snapshot.clocks.boot_ns);
@@ -126,12 +135,12 @@ impl Discovery {
         }
         names.sort_unstable();
         names.dedup();
-        let mut drafts = self.identify(hands, &names, &mut snapshot);
+        let mut drafts = self.identify(hands, &names, &mut snapshot, &mut learnt);
         self.read_standing(hands, &mut drafts, &mut snapshot, &mut learnt);
         disown(&mut drafts);
-        self.read_ports(hands, drafts, memory, &mut snapshot);
+        self.read_ports(hands, drafts, memory, &mut snapshot, &mut learnt);
         if snapshot.due.counters && self.shapes.is_watching() {
-            self.read_counters(hands, memory, &mut snapshot);
+            self.read_counters(hands, memory, &mut snapshot, &mut learnt);
         }
         Ok((snapshot, learnt))
     }
@@ -147,10 +156,11 @@ impl Discovery {
         if learnt.facts_changed || self.facts.len() != snapshot.devices.len() {
             let known = snapshot.devices.iter().filter_map(|seen| {
                 let facts = seen.facts.as_ref()?;
-                Some((seen.name.to_string(), Arc::clone(facts)))
+                Some((seen.name.clone(), Arc::clone(facts)))
             });
             self.facts = known.collect();
         }
+        self.batches = learnt.batches;
         self.missing.clone_from(&snapshot.missing);
     }
 

@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::counters::target::Target;
-use crate::hands::{Clocks, ReadError, Request};
+use crate::discovery::Batch;
+use crate::hands::{Clocks, ReadError};
 use crate::log_record::LogRecord;
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, Role, SlotKey};
 use crate::optional::SeenOptional;
@@ -110,8 +111,8 @@ pub(crate) enum Unread {
 /// The counters of a poll.
 #[derive(Debug, Clone)]
 pub(crate) struct SeenCounts {
-    pub(crate) targets: Vec<Target>,
-    pub(crate) requests: Vec<Request>,
+    /// The ports, and the requests.
+    pub(crate) reads: Arc<Batch<Target>>,
     /// One result for each request.
     pub(crate) values: Vec<Result<u64, Unread>>,
 }

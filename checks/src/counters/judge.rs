@@ -50,7 +50,7 @@ pub(crate) fn judge(
         boot_ns: snapshot.clocks.boot_ns,
         wall_ns: snapshot.clocks.wall_ns,
     };
-    for target in &seen.targets {
+    for target in &seen.reads.of {
         let Some(key) = recognised.keys.get(target.device).cloned().flatten() else {
             continue;
         };

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use proto::{Check, CheckKind};
 
-use super::Discovery;
+use super::interfaces::interfaces;
+use super::{Batch, Discovery, Learnt};
 use crate::counters::Watched;
 use crate::counters::target::{Shape, Target};
 use crate::hands::{Answer, Hands, ReadError, Request};
@@ -58,16 +59,15 @@ impl Discovery {
         hands: &dyn Hands,
         memory: &Memory,
         snapshot: &mut Snapshot,
+        learnt: &mut Learnt,
     ) {
-        let mut targets = self.targets(hands, memory, snapshot);
-        let mut requests = Vec::new();
-        for target in &mut targets {
-            target.first = requests.len();
-            self.request(target, &mut requests);
-        }
-        let answers = hands.fetch(&requests);
-        let mut values = Vec::with_capacity(requests.len());
-        for (request, answer) in requests.iter().zip(answers) {
+        let targets = self.targets(hands, memory, snapshot, learnt);
+        let reads = Batch::of(&mut learnt.batches.counters, targets, |targets| {
+            targets.iter().flat_map(|it| self.requests(it)).collect()
+        });
+        let answers = hands.fetch(&reads.requests);
+        let mut values = Vec::with_capacity(reads.requests.len());
+        for (request, answer) in reads.requests.iter().zip(answers) {
             values.push(match answer {
                 Ok(Answer::Bytes(bytes)) => number(&bytes).ok_or_else(|| {
                     let trouble = (request.path().to_owned(), Cause::Garbled);
@@ -84,30 +84,34 @@ impl Discovery {
                 Ok(_) => Err(Unread::Held),
             });
         }
-        values.resize(requests.len(), Err(Unread::Held));
-        snapshot.counts = Some(SeenCounts {
-            targets,
-            requests,
-            values,
-        });
+        values.resize(reads.requests.len(), Err(Unread::Held));
+        snapshot.counts = Some(SeenCounts { reads, values });
     }
 
     /// The ports whose counters are watched. If a port's layer cannot be read, its last known layer
     /// is used.
-    fn targets(&self, hands: &dyn Hands, memory: &Memory, snapshot: &Snapshot) -> Vec<Target> {
+    fn targets(
+        &self,
+        hands: &dyn Hands,
+        memory: &Memory,
+        snapshot: &Snapshot,
+        learnt: &mut Learnt,
+    ) -> Vec<Target> {
         let mut targets = Vec::new();
+        // The first Ethernet port of each device has the interface counters.
+        let mut with_net = Vec::new();
         for (device, seen) in snapshot.devices.iter().enumerate() {
             if let SeenScope::Out(reason) = &seen.scope
                 && reason.is_management()
                 && self.policy.counts_management_nics()
             {
                 let layer = LinkLayer::Ethernet;
-                targets.push(self.target(device, &seen.name, PortNumber(1), layer, None));
+                targets.push(self.target(device, &seen.name, PortNumber(1), layer));
             }
             let SeenScope::In(_, SeenPorts::Listed(ports)) = &seen.scope else {
                 continue;
             };
-            let mut interface = None;
+            let mut is_first = self.shapes.wants_net;
             for port in ports.iter().filter(|port| port.out.is_none()) {
                 let key = seen.facts.as_ref().map(|facts| &facts.key);
                 let spoke = || memory.counters.layer_of(key?, port.number);
@@ -117,54 +121,66 @@ impl Discovery {
                 if !self.shapes.checks.contains(&layer.degradation_check()) {
                     continue;
                 }
-                let is_first_ethernet = layer == LinkLayer::Ethernet && interface.is_none();
-                if is_first_ethernet && self.shapes.wants_net {
-                    interface = Some(self.interfaces(hands, &seen.name).into_iter().next());
-                    let found = interface.clone().flatten();
-                    targets.push(self.target(device, &seen.name, port.number, layer, found));
-                } else {
-                    targets.push(self.target(device, &seen.name, port.number, layer, None));
+                if layer == LinkLayer::Ethernet && std::mem::take(&mut is_first) {
+                    with_net.push(targets.len());
                 }
+                targets.push(self.target(device, &seen.name, port.number, layer));
             }
+        }
+        let names = with_net
+            .iter()
+            .map(|at| targets[*at].name.clone())
+            .collect();
+        let lists = Batch::of(&mut learnt.batches.interfaces, names, |names| {
+            let list = |name: &DeviceName| self.interfaces_request(name);
+            names.iter().map(list).collect()
+        });
+        for (at, request) in with_net.into_iter().zip(&lists.requests) {
+            let target = &mut targets[at];
+            target.interface = interfaces(hands, request).into_iter().next();
+            if target.interface.is_some() {
+                target.shape = Arc::clone(&self.shapes.with_net);
+            }
+        }
+        let mut first = 0;
+        for target in &mut targets {
+            target.first = first;
+            first += target.shape.files.len();
         }
         targets
     }
 
+    /// A port without an interface.
     fn target(
         &self,
         device: usize,
         name: &DeviceName,
         number: PortNumber,
         layer: LinkLayer,
-        interface: Option<String>,
     ) -> Target {
-        let shape = if interface.is_some() {
-            &self.shapes.with_net
-        } else {
-            &self.shapes.port
-        };
         Target {
             device,
             name: name.clone(),
             number,
             layer,
-            interface,
-            shape: Arc::clone(shape),
+            interface: None,
+            shape: Arc::clone(&self.shapes.port),
             first: 0,
         }
     }
 
-    /// Adds the read requests of a port.
-    fn request(&self, target: &Target, requests: &mut Vec<Request>) {
+    /// The read requests of a port.
+    fn requests(&self, target: &Target) -> Vec<Request> {
         let port = self.path(&target.name, format_args!("ports/{}", target.number));
         let net = &self.config.sys_class_net;
-        for (place, file) in &target.shape.files {
+        let files = target.shape.files.iter().map(|(place, file)| {
             let folder = place.folder();
-            requests.push(Request::Read(match &target.interface {
+            Request::Read(match &target.interface {
                 Some(interface) if place.is_net() => format!("{net}/{interface}/{folder}{file}"),
                 _ => format!("{port}/{folder}{file}"),
-            }));
-        }
+            })
+        });
+        files.collect()
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Discovery;
+use super::{Batch, Discovery, Learnt};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::name::{DeviceName, PciFunction, SlotKey};
 use crate::snapshot::{Blind, Facts, Identity, Snapshot};
@@ -16,18 +16,17 @@ impl Discovery {
         hands: &dyn Hands,
         names: &[String],
         snapshot: &mut Snapshot,
+        learnt: &mut Learnt,
     ) -> Vec<Draft> {
-        let anchor = &self.config.sys_class_infiniband;
-        let link = |name: &String| Request::ReadLink(format!("{anchor}/{name}"));
-        let links: Vec<Request> = names.iter().map(link).collect();
-        let answers = hands.fetch(&links);
-        let draft = |name: &String| Draft {
-            name: name.as_str().into(),
+        let links = self.links(names, learnt);
+        let answers = hands.fetch(&links.requests);
+        let draft = |name: &DeviceName| Draft {
+            name: name.clone(),
             known: self.facts.get(name).map(Arc::clone),
             identity: None,
             trouble: None,
         };
-        let mut drafts: Vec<Draft> = names.iter().map(draft).collect();
+        let mut drafts: Vec<Draft> = links.of.iter().map(draft).collect();
         let mut folders = Vec::new();
         for (index, answer) in answers.into_iter().enumerate() {
             let Some(draft) = drafts.get_mut(index) else {
@@ -37,15 +36,28 @@ impl Discovery {
                 Ok(Answer::Target(target)) => draft.identity = Some(Identity::Link(target)),
                 Err(ReadError::EINVAL) => folders.push(index),
                 Err(error) => {
-                    draft.trouble = Some(self.blind(links[index].path(), error, snapshot));
+                    draft.trouble = Some(self.blind(links.requests[index].path(), error, snapshot));
                 }
-                Ok(_) => draft.trouble = Some(Self::garbled(links[index].path(), snapshot)),
+                Ok(_) => {
+                    draft.trouble = Some(Self::garbled(links.requests[index].path(), snapshot))
+                }
             }
         }
         if !folders.is_empty() {
             self.identify_folders(hands, &folders, &mut drafts, snapshot);
         }
         drafts
+    }
+
+    fn links(&self, names: &[String], learnt: &mut Learnt) -> Arc<Batch<DeviceName>> {
+        let kept = &mut learnt.batches.links;
+        if kept.of.iter().map(DeviceName::as_str).eq(names) {
+            return Arc::clone(kept);
+        }
+        let anchor = &self.config.sys_class_infiniband;
+        let names = names.iter().map(|name| name.as_str().into()).collect();
+        let link = |name: &DeviceName| Request::ReadLink(format!("{anchor}/{name}"));
+        Batch::of(kept, names, |names| names.iter().map(link).collect())
     }
 
     fn identify_folders(

@@ -54,12 +54,20 @@ impl Discovery {
 
     /// The network interfaces of a device, in order of name.
     pub(crate) fn interfaces(&self, hands: &dyn Hands, device: &DeviceName) -> Vec<String> {
-        match fetch_one(hands, &Request::List(self.path(device, "device/net"))) {
-            Ok(Answer::Names(mut names)) => {
-                names.sort_unstable();
-                names
-            }
-            _ => Vec::new(),
+        interfaces(hands, &self.interfaces_request(device))
+    }
+
+    pub(super) fn interfaces_request(&self, device: &DeviceName) -> Request {
+        Request::List(self.path(device, "device/net"))
+    }
+}
+
+pub(super) fn interfaces(hands: &dyn Hands, request: &Request) -> Vec<String> {
+    match fetch_one(hands, request) {
+        Ok(Answer::Names(mut names)) => {
+            names.sort_unstable();
+            names
         }
+        _ => Vec::new(),
     }
 }

@@ -2,12 +2,13 @@
 //! [`Discovery::read_ports`].
 
 use std::slice;
+use std::sync::Arc;
 
-use super::Discovery;
 use super::identity::Draft;
+use super::{Batch, Discovery, Learnt};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
-use crate::name::{LinkLayer, PortNumber, Role};
+use crate::name::{DeviceName, LinkLayer, PortNumber, Role};
 use crate::reading::{PhysState, Reading};
 use crate::scope::Placement;
 use crate::snapshot::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Snapshot};
@@ -23,6 +24,7 @@ impl Discovery {
         drafts: Vec<Draft>,
         memory: &Memory,
         snapshot: &mut Snapshot,
+        learnt: &mut Learnt,
     ) {
         let mut watched = Vec::new();
         for draft in drafts {
@@ -62,8 +64,8 @@ impl Discovery {
                 scope,
             });
         }
-        let listed = self.list_ports(hands, &watched, snapshot);
-        self.read_states(hands, &watched, listed, memory, snapshot);
+        let listed = self.list_ports(hands, &watched, snapshot, learnt);
+        self.read_states(hands, &watched, listed, memory, snapshot, learnt);
     }
 
     /// The port numbers of each such device, in order.
@@ -72,14 +74,17 @@ impl Discovery {
         hands: &dyn Hands,
         watched: &[(usize, Placement)],
         snapshot: &mut Snapshot,
+        learnt: &mut Learnt,
     ) -> Vec<Result<Vec<PortNumber>, Blind>> {
-        let list = |(index, _): &(usize, Placement)| {
-            Request::List(self.path(&snapshot.devices[*index].name, "ports"))
-        };
-        let lists: Vec<Request> = watched.iter().map(list).collect();
-        let answers = hands.fetch(&lists);
+        let name = |(index, _): &(usize, Placement)| snapshot.devices[*index].name.clone();
+        let names = watched.iter().map(name).collect();
+        let list = |name: &DeviceName| Request::List(self.path(name, "ports"));
+        let lists = Batch::of(&mut learnt.batches.ports, names, |names| {
+            names.iter().map(list).collect()
+        });
+        let answers = hands.fetch(&lists.requests);
         let mut listed = Vec::with_capacity(watched.len());
-        for (request, answer) in lists.iter().zip(answers) {
+        for (request, answer) in lists.requests.iter().zip(answers) {
             listed.push(match answer {
                 Ok(Answer::Names(names)) => {
                     let mut numbers: Vec<PortNumber> = names
@@ -103,10 +108,11 @@ impl Discovery {
         listed: Vec<Result<Vec<PortNumber>, Blind>>,
         memory: &Memory,
         snapshot: &mut Snapshot,
+        learnt: &mut Learnt,
     ) {
-        let reads = self.state_requests(watched, &listed, snapshot);
-        let mut answers = hands.fetch(&reads).into_iter();
-        let mut requests = reads.iter();
+        let states = self.state_requests(watched, &listed, snapshot, learnt);
+        let mut answers = hands.fetch(&states.requests).into_iter();
+        let mut requests = states.requests.iter();
         for ((index, placement), numbers) in watched.iter().zip(listed) {
             let ports = match numbers {
                 Err(blind) => Err(blind),
@@ -117,11 +123,12 @@ impl Discovery {
             };
             let seen = &snapshot.devices[*index];
             let key = seen.facts.as_ref().map(|facts| &facts.key);
-            let slot = memory
-                .find(key, &seen.name)
-                .and_then(|key| memory.slots.get(&key));
-            let remembered = slot.map(|slot| slot.role);
-            snapshot.devices[*index].scope = scope_of(placement, ports, remembered);
+            let remembered = || {
+                let slot = memory.slots.get(&memory.find(key, &seen.name)?);
+                slot.map(|slot| slot.role)
+            };
+            let scope = scope_of(placement, ports, remembered);
+            snapshot.devices[*index].scope = scope;
         }
         self.read_operstates(hands, memory, snapshot);
     }
@@ -131,17 +138,21 @@ impl Discovery {
         watched: &[(usize, Placement)],
         listed: &[Result<Vec<PortNumber>, Blind>],
         snapshot: &Snapshot,
-    ) -> Vec<Request> {
-        let mut reads = Vec::new();
+        learnt: &mut Learnt,
+    ) -> Arc<Batch<(DeviceName, PortNumber)>> {
+        let mut ports = Vec::new();
         for ((index, _), numbers) in watched.iter().zip(listed) {
             let name = &snapshot.devices[*index].name;
-            for number in numbers.iter().flatten() {
-                reads.extend(PORT_FILES.map(|file| {
-                    Request::Read(self.path(name, format_args!("ports/{number}/{file}")))
-                }));
-            }
+            let numbers = numbers.iter().flatten();
+            ports.extend(numbers.map(|number| (name.clone(), *number)));
         }
-        reads
+        let reads = |(name, number): &(DeviceName, PortNumber)| {
+            PORT_FILES
+                .map(|file| Request::Read(self.path(name, format_args!("ports/{number}/{file}"))))
+        };
+        Batch::of(&mut learnt.batches.states, ports, |ports| {
+            ports.iter().flat_map(reads).collect()
+        })
     }
 
     fn one_port<'a>(
@@ -197,16 +208,20 @@ impl Discovery {
 fn scope_of(
     placement: &Placement,
     ports: Result<Vec<SeenPort>, Blind>,
-    remembered: Option<Role>,
+    remembered: impl Fn() -> Option<Role>,
 ) -> SeenScope {
     let fixed = match placement {
         Placement::Fixed(role) => Some(*role),
         Placement::Out(_) | Placement::ByLayer { .. } => None,
     };
-    let ports = match (ports, fixed.or(remembered)) {
-        (Ok(ports), _) => ports,
-        (Err(blind), Some(role)) => return SeenScope::In(role, SeenPorts::Blind(blind)),
-        (Err(blind), None) => return SeenScope::Unknown(blind),
+    let ports = match ports {
+        Ok(ports) => ports,
+        Err(blind) => {
+            return match fixed.or_else(remembered) {
+                Some(role) => SeenScope::In(role, SeenPorts::Blind(blind)),
+                None => SeenScope::Unknown(blind),
+            };
+        }
     };
     let mut role = None;
     let mut reason = None;
@@ -235,7 +250,7 @@ fn scope_of(
     match (role.or(fixed), reason, blind) {
         (Some(role), _, _) => SeenScope::In(role, SeenPorts::Listed(kept)),
         (None, Some(reason), None) => SeenScope::Out(reason),
-        (None, _, blind) => match (remembered, blind) {
+        (None, _, blind) => match (remembered(), blind) {
             (Some(role), _) => SeenScope::In(role, SeenPorts::Listed(kept)),
             (None, Some(blind)) => SeenScope::Unknown(blind),
             // Listed and without a port: too early to decide.
