@@ -95,6 +95,14 @@ pub(crate) fn own(memory: &CounterMemory) -> Option<CountersEntry<'_>> {
 /// is written.
 pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
     let mut keys = SharedKeys::default();
+    // Most counters were read in the same poll.
+    let mut last = (0, timestamp(0));
+    let mut read_at = |wall_ns| {
+        if last.0 != wall_ns {
+            last = (wall_ns, timestamp(wall_ns));
+        }
+        last.1.clone()
+    };
     for device in memory.devices.values() {
         for (number, port) in &device.ports {
             for (id, count) in &port.counts {
@@ -113,7 +121,7 @@ pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
                 if let Some(seed) = &count.seed {
                     let snapshot = SnapshotEntry {
                         value: seed.value,
-                        timestamp: timestamp(seed.since.wall_ns),
+                        timestamp: read_at(seed.since.wall_ns),
                     };
                     keys.snapshots.insert(key, snapshot);
                 }
