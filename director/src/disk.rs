@@ -91,7 +91,7 @@ pub(super) fn reappear(vanished: &[String], machine: &Machine, fs: &mut Fs) {
 }
 
 /// Resolves the class folder's symlink in a path.
-fn canonical(path: &str, fs: &Fs) -> String {
+fn canonical(path: &str, fs: &mut Fs) -> String {
     let Some(rest) = path
         .strip_prefix(CLASS_INFINIBAND)
         .and_then(|rest| rest.strip_prefix('/'))
@@ -141,8 +141,11 @@ mod tests {
                 value: simfs::Value::line(1),
             },
         ]);
-        assert_eq!(canonical(&link, &fs), link);
-        assert_eq!(canonical("sys/class/net/eth0", &fs), "sys/class/net/eth0");
+        assert_eq!(canonical(&link, &mut fs), link);
+        assert_eq!(
+            canonical("sys/class/net/eth0", &mut fs),
+            "sys/class/net/eth0"
+        );
         let file = format!("{link}/fw_ver");
         assert_eq!(vanish(&file, &mut fs), format!("{device}/fw_ver"));
         assert!(fs.peek(&format!("{device}/fw_ver")).is_err());

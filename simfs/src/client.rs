@@ -49,8 +49,14 @@ impl Fs {
     ///
     /// # Errors
     /// `ENOENT`; `EINVAL` if it is not a link; the error of a rule on links.
-    pub fn read_link(&self, path: &str) -> Result<String, Errno> {
-        let link = Walk::new(&self.tree, Some(&self.link_fails)).from(NodeId::ROOT, path, false)?;
+    pub fn read_link(&mut self, path: &str) -> Result<String, Errno> {
+        let (folder, name) = match path.rsplit_once('/') {
+            Some((folder, name)) if !matches!(name, "" | "." | "..") => {
+                (self.resolve(folder)?, name)
+            }
+            _ => (NodeId::ROOT, path),
+        };
+        let link = Walk::new(&self.tree, Some(&self.link_fails)).from(folder, name, false)?;
         self.target(link).map(str::to_owned)
     }
 
@@ -252,7 +258,7 @@ impl Fs {
         }
         let call = make(self)?;
         let act = self.begin(&call)?;
-        if !begun {
+        if !begun && !self.moments.is_empty() {
             let come = self.before(&act);
             self.notify(come, op, path, None)?;
         }
@@ -260,6 +266,9 @@ impl Fs {
             Answer::Done(result) => result.map_err(Refused::Errno),
             Answer::Hangs { rule, killable } => return Err(Refused::Hangs { rule, killable }),
         };
+        if self.moments.is_empty() {
+            return ended;
+        }
         self.finish(&act, path, ended)
     }
 

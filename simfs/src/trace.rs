@@ -103,6 +103,8 @@ impl Trace {
     }
 
     pub(crate) fn take(&mut self) -> Vec<TraceEntry> {
-        std::mem::take(&mut self.entries).into()
+        // Most polls do as many operations as the poll before.
+        let next = VecDeque::with_capacity(self.entries.len());
+        std::mem::replace(&mut self.entries, next).into()
     }
 }
