@@ -44,7 +44,7 @@ impl Fingerprint {
                 }
                 hash.add(&program.exits);
                 match &program.state_file {
-                    Some(bytes) => hash.bytes(bytes),
+                    Some(file) => hash.bytes(&file.bytes()),
                     None => hash.add(&"absent"),
                 }
             }

@@ -131,7 +131,7 @@ fn instances(one: &MonitorTick, other: &MonitorTick) -> Option<Unlike> {
     let state = |instance: &MonitorTick| {
         instance.state_file.as_ref().map_or_else(
             || "absent".to_owned(),
-            |bytes| plain(&String::from_utf8_lossy(bytes)),
+            |file| plain(&String::from_utf8_lossy(&file.bytes())),
         )
     };
     if one.state_file != other.state_file && state(one) != state(other) {

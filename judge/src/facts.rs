@@ -317,10 +317,12 @@ fn state_file(
 ) -> Outcome {
     let at = |tick: u64| {
         let tick = recording.ticks.get(usize::try_from(tick).ok()?)?;
-        tick.monitors.get(node.as_str())?.state_file.as_deref()
+        let file = tick.monitors.get(node.as_str())?.state_file.as_ref();
+        file.map(|file| file.bytes())
     };
     let last = (recording.ticks.len() as u64).saturating_sub(1);
     let end = at(to.min(last));
+    let end = end.as_deref();
     let rendered = || {
         vec![end.map_or_else(
             || "no state file".to_owned(),
@@ -330,6 +332,7 @@ fn state_file(
     match is {
         StateFileIs::Unchanged => {
             let start = from.checked_sub(1).and_then(at);
+            let start = start.as_deref();
             check(
                 start == end,
                 || "an unchanged state file".to_owned(),

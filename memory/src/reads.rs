@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use simfs::{Fs, TraceEntry};
 
-use observe::{MonitorTick, Reads};
+use observe::{MonitorTick, Reads, StateFile};
 
 /// What was last recorded of a node.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub struct TraceLog {
     /// How many operations the file system has dropped from its trace.
     dropped: u64,
     reads: Reads,
-    state_file: Option<Arc<[u8]>>,
+    state_file: Option<StateFile>,
     tick: Arc<MonitorTick>,
 }
 
@@ -53,11 +53,12 @@ impl TraceLog {
         self.reads.clone()
     }
 
-    /// The content of the state file, shared with the tick before if equal.
-    pub fn state_file(&mut self, bytes: Option<&[u8]>) -> Option<Arc<[u8]>> {
-        if bytes != self.state_file.as_deref() {
-            self.state_file = bytes.map(Into::into);
-        }
+    /// The content of the state file, shared with the tick before where equal.
+    pub fn state_file(&mut self, bytes: Option<&[u8]>) -> Option<StateFile> {
+        self.state_file = bytes.map(|bytes| match &self.state_file {
+            Some(before) => before.then(bytes),
+            None => bytes.into(),
+        });
         self.state_file.clone()
     }
 

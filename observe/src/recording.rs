@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
-use crate::{Answers, Call, Protocol, RunEnd, Scrape};
+use crate::{Answers, Call, Protocol, RunEnd, Scrape, StateFile};
 
 /// The recording of one drill in one arm.
 #[derive(Clone, Debug, Default)]
@@ -81,7 +81,7 @@ pub struct MonitorTick {
     /// How the runs ended that ended by themselves in this tick, of a program that is run again and again.
     pub run_ends: Vec<RunEnd>,
     /// The state file at the tick's end; `None` if it does not exist.
-    pub state_file: Option<Arc<[u8]>>,
+    pub state_file: Option<StateFile>,
 }
 
 /// The reads of one poll, shared by all polls with the same reads. Polls that differ in some lines

@@ -115,6 +115,6 @@ fn last_state(recording: &Recording) -> Option<Vec<u8>> {
     let instances = recording.ticks.last()?.monitors.values();
     instances
         .filter_map(|program| program.state_file.as_ref())
-        .map(|bytes| bytes.to_vec())
+        .map(|file| file.bytes().into_owned())
         .next()
 }

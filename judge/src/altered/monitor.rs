@@ -92,19 +92,19 @@ fn state_file(subject: &Subject<'_>, is: &StateFileIs) -> (&'static str, Change)
         StateFileIs::Unchanged => (
             "another file",
             in_window(subject, end, |monitor| {
-                monitor.state_file = Some(Arc::from(*b"\x01"))
+                monitor.state_file = Some((*b"\x01").into())
             }),
         ),
         StateFileIs::Absent => (
             "a file",
             in_window(subject, end, |monitor| {
-                monitor.state_file = Some(Arc::from(*b"{}"))
+                monitor.state_file = Some((*b"{}").into())
             }),
         ),
         StateFileIs::Valid => (
             "an invalid file",
             in_window(subject, end, |monitor| {
-                monitor.state_file = Some(Arc::from(*b"\x01"))
+                monitor.state_file = Some((*b"\x01").into())
             }),
         ),
         StateFileIs::Holds { member, .. } => (
