@@ -263,7 +263,7 @@ fn an_alert_that_is_pending_nine_minutes_longer_comes_nine_minutes_later_or_neve
     let soon = soon.expect("it stands for long");
     assert_eq!(later, Some((soon.0 + 540, soon.1 + 540)));
     let step = format!("  - {{ at: 2m, do: [ {{ {action} }} ] }}");
-    let short = ("5s", step.as_str(), "7m");
+    let short = ("15s", step.as_str(), "7m");
     assert_eq!(late(&checked(&minute, short), fault), Some(soon));
     assert_eq!(late(&checked(&ten, short), fault), None);
 }
