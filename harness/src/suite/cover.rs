@@ -2,10 +2,10 @@
 //!
 //! The selection has every scenario once, every platform at least ten times and each of its variants
 //! once, as far as that many apply. Evidence comes first: no pair is selected while one whose fault can
-//! matter more would do the same. Where it is equal, scenarios are assigned so that platforms have about
-//! equal work, not equally many drills: longest scenarios first, and a large machine gets fewer. A
-//! scenario's own cost on a platform weighs more than the work that the platform has already. The
-//! selection depends on the list alone: the same list gives the same selection.
+//! matter more would do the same. Where it is equal, a long scenario is assigned to the platform on which
+//! it reads least, and short ones so that platforms have about equal work: longest scenarios first, and
+//! what one costs on a platform weighs more than the work that the platform has already. The selection
+//! depends on the list alone: the same list gives the same selection.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,9 +14,10 @@ use std::collections::BTreeMap;
 /// before a release, while a run still takes seconds.
 pub(super) const PLATFORM_AT_LEAST: usize = 10;
 
-/// Weight of a scenario's own cost relative to its platform's assigned work. Chosen: at 1 the process arm
-/// of a run takes a tenth longer.
-const OWN_COST: u64 = 8;
+/// Weight of a scenario's own cost relative to its platform's assigned work. Chosen: at 16 the drills of
+/// the shipped suite read an eighth more, and at 128 two dozen more are needed so that each platform has
+/// its share.
+const OWN_COST: u64 = 64;
 
 /// An applicable pair that the process arm could play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub(super) struct Candidate<'p> {
     pub(super) scenario: &'p str,
     /// The platform's name, as `name` or `name:variant`.
     pub(super) platform: &'p str,
-    /// The cost of playing it: its number of polls times the number of ports.
+    /// The cost of playing it: about as many files as a right monitor reads.
     pub(super) work: u64,
     /// How many of the scenario's topics cannot matter there: the fewer, the better.
     pub(super) lacks: usize,
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn small_platforms_are_played_more_often_and_longer_and_read_about_as_much() {
+    fn the_longest_are_played_on_small_platforms_and_short_ones_on_all() {
         let pairs: Vec<_> = (0..120)
             .flat_map(|s| (0..4).map(move |p| (s, p, false)))
             .collect();
@@ -272,8 +273,13 @@ mod tests {
             polls(&small, 4) > polls(&large, 16),
             "the longest go to small ones"
         );
-        let work = |of: &[Candidate<'_>]| of.iter().map(|one| one.work).sum::<u64>();
-        let most = all.iter().map(|one| one.work).max().unwrap();
-        assert!(work(&small).abs_diff(work(&large)) <= OWN_COST * most);
+        assert!(large.len() >= PLATFORM_AT_LEAST, "{}", large.len());
+        let work: u64 = chosen.keys().map(|place| all[*place].work).sum();
+        let least: u64 = all
+            .iter()
+            .filter(|one| one.platform == "p0")
+            .map(|one| one.work)
+            .sum();
+        assert!(2 * work < 3 * least, "{work} beside {least} at least");
     }
 }
