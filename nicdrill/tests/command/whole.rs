@@ -11,19 +11,21 @@ fn suite() -> String {
     folder.display().to_string()
 }
 
+/// One run for all that is asked of the whole suite: in both arms where processes can be played, else in memory.
 #[test]
-fn the_suite_holds_in_memory_and_tells_what_its_golden_traces_tell() {
-    let ran = Scratch::new().run(&["run", &suite(), "--arm", "memory"]);
+fn the_suite_holds_in_both_arms_and_tells_what_its_golden_traces_tell() {
+    let suite = suite();
+    let is_played_in_both = can_play_processes();
+    let arms: &[&str] = if is_played_in_both {
+        &["--require", "process"]
+    } else {
+        &["--arm", "memory"]
+    };
+    let ran = Scratch::new().run(&[&["run", &suite][..], arms].concat());
     assert_eq!(ran.code, 0, "{ran}");
-}
-
-#[test]
-fn the_suite_holds_in_the_process_arm_and_both_arms_tell_the_same() {
-    if !can_play_processes() {
+    if !is_played_in_both {
         return;
     }
-    let ran = Scratch::new().run(&["run", "--require", "process"]);
-    assert_eq!(ran.code, 0, "{ran}");
     assert!(!ran.out.contains("process arm: 0 of"), "{ran}");
     let last = ran.out.trim_end().lines().last().unwrap_or_default();
     assert!(
