@@ -1,10 +1,10 @@
 //! `nicdrill zoo`: the suite against every deliberately wrong monitor; each must be caught.
 //!
-//! Each scenario is played in memory on one platform (on all with `--full`), first by the right
-//! monitor; a drill that it fails does not count. Wrong monitors that no drill catches are then
-//! tried in the very long drills and on every other platform too. The first drill that catches a
-//! monitor is played once more as a process, and must catch it there too. A scenario that catches
-//! no monitor and states no row of a table is a finding as well. [`page`] prints the results.
+//! A wrong monitor is played in memory, on one platform for each scenario, and is done when it is caught: first in the
+//! scenarios that cover a clause which names it, then in all others, then in the very long drills and on the other platforms.
+//! With `--full` it plays every scenario on every platform, and a scenario that catches nobody and states no row of a table
+//! is a finding as well. A drill that the right monitor fails does not count. The first drill that catches a monitor is played
+//! once more as a process, and must catch it there too. [`page`] prints the results.
 
 mod hunt;
 mod page;
@@ -55,26 +55,23 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
         return Ok(ExitCode::NothingJudged.into());
     }
     let mut terminal = Terminal::new(Color::Never);
-    let control = hunt.control();
+    let mut control = hunt.control();
     let mut caught = Vec::new();
     for mutant in &asked {
-        let one = hunt.one(&control, *mutant, in_process);
+        let one = hunt.one(&mut control, *mutant, in_process);
         // What was played of an interrupted hunt says nothing.
         if here.interruption.is_asked_for() {
             break;
         }
         caught.push(one);
     }
-    terminal.out(&page::table(&caught, control.right()));
+    terminal.out(&page::table(&caught));
     let lives = caught.iter().filter(|one| one.lives()).count();
-    // A scenario is idle only in the face of all of them.
-    let idle = if caught.len() == mutants().len() {
-        hunt.idle(&control, &caught)
-    } else {
-        Vec::new()
-    };
-    terminal.out(&page::idle(&idle));
-    terminal.out(&page::sum(&caught, &idle));
+    // A scenario is idle only in the face of all of them, and if each has played it.
+    let is_whole = arguments.select.full && caught.len() == mutants().len();
+    let idle = is_whole.then(|| hunt.idle(&control, &caught));
+    terminal.out(&page::idle(idle.as_deref().unwrap_or_default()));
+    terminal.out(&page::sum(&caught, idle.as_deref()));
     if let Some(code) = here.interruption.exit_code() {
         log(&format!(
             "interrupted: {} of {} wrong monitors were hunted",
@@ -84,14 +81,13 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
         log(&format!("exit code {code}: {}", code.meaning()));
         return Ok(code.into());
     }
-    if control.wrong() > 0 {
+    let (wrong, all) = control.wrong_of_all();
+    if wrong > 0 {
         log(&format!(
-            "the right monitor fails {} of {} drills; they catch nobody",
-            control.wrong(),
-            control.right() + control.wrong()
+            "the right monitor fails {wrong} of {all} drills; they catch nobody"
         ));
     }
-    if lives + idle.len() == 0 {
+    if lives == 0 && idle.is_none_or(|idle| idle.is_empty()) {
         return Ok(ExitCode::Success.into());
     }
     log("exit code 100: a wrong monitor was not caught, or a scenario catches none");

@@ -132,7 +132,7 @@ fn an_interrupted_run_reports_what_was_judged(
 #[test]
 fn an_interrupted_zoo_calls_nobody_live() {
     let scratch = Scratch::new();
-    let ran = Working::start(&scratch, &["zoo", "--arm", "memory"])
+    let ran = Working::start(&scratch, &["zoo", "--full", "--arm", "memory"])
         .playing(false)
         .interrupt("INT");
     assert_eq!(ran.code, 130, "{ran}");

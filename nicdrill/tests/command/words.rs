@@ -610,7 +610,7 @@ fn a_scenario_that_is_of_no_use_is_a_finding_of_the_zoo() {
         "scenario: nothing happens\nwhy: it is of no use\nplatforms: { names: [ dgx-h100 ] }\n\
          timeline: [ { at: 0s, expect: [ { this_poll: baseline } ] } ]\nuntil: 2s\n",
     );
-    let ran = scratch.run(&["zoo", "./mine", "--arm", "memory"]);
+    let ran = scratch.run(&["zoo", "./mine", "--arm", "memory", "--full"]);
     assert_eq!(ran.code, 100, "{ran}");
     let rendered = "idle catches nobody and states no row of a table";
     assert!(ran.out.contains(rendered), "{ran}");

@@ -3,11 +3,12 @@
 //!
 //! [`super::page`] prints the results.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ::zoo::Mutant;
 use harness::{
-    WrongMonitor,
+    SharedTrees, WrongMonitor,
+    read_files::SuiteScenario,
     run_folder::Artifact,
     suite::{self, Audience, How, ProcessArm, Selected, Starting},
 };
@@ -47,29 +48,31 @@ pub(super) struct Hunt<'c> {
     choice: &'c Choice,
     here: &'c Here,
     jobs: Option<usize>,
-    /// Played first.
+    /// Whether each monitor plays all of `near`, even if it is caught before.
+    is_full: bool,
+    /// One drill of each scenario, or with `is_full` all.
     near: Vec<PlannedDrill>,
-    /// Played by monitors that none of those catches.
+    /// Those of `near` with many polls.
+    long: BTreeSet<DrillName>,
+    /// Played by monitors that none of `near` catches.
     far: Vec<PlannedDrill>,
+    trees: SharedTrees,
 }
 
-/// The results of the right monitor.
-pub(super) struct Control {
-    right: BTreeSet<DrillName>,
-    wrong: usize,
-    /// Drills of many polls.
-    long: BTreeSet<DrillName>,
-}
+/// The drills that the right monitor played, and whether it passed.
+#[derive(Default)]
+pub(super) struct Control(BTreeMap<DrillName, bool>);
 
 impl Control {
     /// Drills that it passes.
-    pub(super) fn right(&self) -> usize {
-        self.right.len()
+    fn right(&self) -> impl Iterator<Item = &DrillName> {
+        let passed = self.0.iter().filter(|(_, passes)| **passes);
+        passed.map(|(drill, _)| drill)
     }
 
-    /// Drills that it fails.
-    pub(super) fn wrong(&self) -> usize {
-        self.wrong
+    /// Drills that it fails, and all.
+    pub(super) fn wrong_of_all(&self) -> (usize, usize) {
+        (self.0.len() - self.right().count(), self.0.len())
     }
 }
 
@@ -88,6 +91,8 @@ pub(super) enum AsProcess {
 #[derive(Clone, Debug)]
 pub(super) struct Caught {
     pub(super) mutant: Mutant,
+    /// The number of drills that it played in memory.
+    pub(super) played: usize,
     /// The drills that catch it, the soonest first, each with the poll in which something is wrong.
     pub(super) by: Vec<(DrillName, Option<u64>)>,
     pub(super) as_process: AsProcess,
@@ -101,12 +106,12 @@ impl Caught {
 }
 
 impl<'c> Hunt<'c> {
-    /// A hunt with the chosen drills: with one for each scenario, or with all.
+    /// A hunt with the chosen drills: with one for each scenario, until a monitor is caught, or with all.
     pub(super) fn new(
         choice: &'c Choice,
         here: &'c Here,
         jobs: Option<usize>,
-        full: bool,
+        is_full: bool,
     ) -> Hunt<'c> {
         let drills = choice.selected.drills.iter();
         let in_memory: Vec<PlannedDrill> = drills
@@ -116,17 +121,22 @@ impl<'c> Hunt<'c> {
                 ..planned.clone()
             })
             .collect();
-        let (near, far) = if full {
+        let (near, far) = if is_full {
             (in_memory, Vec::new())
         } else {
             one_platform_each(in_memory)
         };
+        let names = near.iter().map(|planned| &planned.drill);
+        let long = names.filter(|drill| is_long(choice, drill)).cloned();
         Hunt {
             choice,
             here,
             jobs,
+            is_full,
+            long: long.collect(),
             near,
             far,
+            trees: SharedTrees::default(),
         }
     }
 
@@ -135,39 +145,47 @@ impl<'c> Hunt<'c> {
         self.near.is_empty()
     }
 
-    /// The right monitor first.
+    /// What the right monitor is known to pass at first: nothing, or in a full hunt all.
     pub(super) fn control(&self) -> Control {
-        let report = self.play(&self.near, None, None);
-        let passed = report
-            .drills
+        let mut control = Control::default();
+        if self.is_full {
+            self.ask_right(&mut control, &self.near);
+        }
+        control
+    }
+
+    /// Lets the right monitor play those of the drills that it has not played.
+    fn ask_right(&self, control: &mut Control, drills: &[PlannedDrill]) {
+        let unknown = drills
             .iter()
-            .filter(|drill| drill.outcome == Outcome::Passed);
-        let right: BTreeSet<DrillName> = passed.map(|drill| drill.drill.clone()).collect();
-        let is_long = |drill: &&DrillReport| drill.arms.iter().any(|arm| arm.polls > LONG_POLLS);
-        let long = report.drills.iter().filter(is_long);
-        Control {
-            wrong: self.near.len() - right.len(),
-            long: long.map(|drill| drill.drill.clone()).collect(),
-            right,
+            .filter(|planned| !control.0.contains_key(&planned.drill));
+        let unknown: Vec<PlannedDrill> = unknown.cloned().collect();
+        for drill in self.play(&unknown, None, None).drills {
+            let passes = drill.outcome == Outcome::Passed;
+            control.0.insert(drill.drill, passes);
         }
     }
 
-    /// Hunts one.
-    pub(super) fn one(&self, control: &Control, mutant: Mutant, in_process: bool) -> Caught {
-        let is_long = |planned: &PlannedDrill| control.long.contains(&planned.drill);
-        let (long, short): (Vec<_>, Vec<_>) = self.near.iter().cloned().partition(is_long);
-        let mut by = self.caught(&short, mutant, |drill| control.right.contains(drill));
-        if by.is_empty() {
-            by = self.caught(&[long, self.far.clone()].concat(), mutant, |_| true);
-            let drills = by
-                .iter()
-                .map(|(drill, _)| self.plan(drill, ArmName::Memory));
-            let drills: Vec<PlannedDrill> = drills.flatten().collect();
-            let right = self.play(&drills, None, None);
-            by.retain(|(drill, _)| {
-                let mut drills = right.drills.iter();
-                drills.any(|one| one.drill == *drill && one.outcome == Outcome::Passed)
-            });
+    /// Hunts one: first in the scenarios that cover what it breaks, then in the others, then in the very long drills and on
+    /// the other platforms.
+    pub(super) fn one(&self, control: &mut Control, mutant: Mutant, in_process: bool) -> Caught {
+        let near = self.near.iter().cloned();
+        let (long, short): (Vec<_>, Vec<_>) =
+            near.partition(|planned| self.long.contains(&planned.drill));
+        let (first, others) = if self.is_full {
+            (short, Vec::new())
+        } else {
+            let covering = self.covering(mutant.name);
+            let covers = |planned: &PlannedDrill| covering.contains(&planned.drill.scenario);
+            short.into_iter().partition(covers)
+        };
+        let (mut by, mut played) = (Vec::new(), 0);
+        for drills in [first, others, [long, self.far.clone()].concat()] {
+            played += drills.len();
+            by = self.caught(control, &drills, mutant);
+            if !by.is_empty() {
+                break;
+            }
         }
         let as_process = if in_process {
             self.process_too(&by, mutant)
@@ -176,9 +194,27 @@ impl<'c> Hunt<'c> {
         };
         Caught {
             mutant,
+            played,
             by,
             as_process,
         }
+    }
+
+    /// The scenarios that cover a clause which the wrong monitor breaks; the one that is said to catch it, where one is.
+    fn covering(&self, wrong: &str) -> BTreeSet<&str> {
+        let library = &self.choice.library;
+        let mut names = BTreeSet::new();
+        for clause in library.clauses.iter() {
+            for breaker in clause.mutants.iter().filter(|it| it.wrong == wrong) {
+                let covers = |scenario: &&SuiteScenario| match &breaker.by {
+                    Some(by) => scenario.name == *by,
+                    None => scenario.scenario.covers().contains(&clause.id),
+                };
+                let scenarios = library.scenarios.iter().filter(covers);
+                names.extend(scenarios.map(|scenario| scenario.name.as_str()));
+            }
+        }
+        names
     }
 
     /// The scenarios that the right monitor passes, that catch no wrong monitor, and that state no
@@ -196,29 +232,35 @@ impl<'c> Hunt<'c> {
                 .flat_map(|scenario| scenario.scenario.covers());
             covers.any(|id| TABLES.iter().any(|table| id.starts_with(table)))
         };
-        let right = self.near.iter().map(|planned| &planned.drill);
-        let idle: BTreeSet<String> = right
-            .filter(|drill| control.right.contains(*drill) && !control.long.contains(*drill))
+        let idle: BTreeSet<String> = control
+            .right()
+            .filter(|drill| !self.long.contains(*drill))
             .map(|drill| drill.scenario.clone())
             .filter(|scenario| !busy.contains(scenario.as_str()) && !states_a_row(scenario))
             .collect();
         idle.into_iter().collect()
     }
 
+    /// Those of the drills that the wrong monitor fails and the right one passes, the soonest first.
     fn caught(
         &self,
+        control: &mut Control,
         drills: &[PlannedDrill],
         mutant: Mutant,
-        counts: impl Fn(&DrillName) -> bool,
     ) -> Vec<(DrillName, Option<u64>)> {
         let report = self.play(drills, Some(mutant), None);
         let failed = report
             .drills
             .iter()
-            .filter(|drill| drill.outcome == Outcome::Failed && counts(&drill.drill));
+            .filter(|drill| drill.outcome == Outcome::Failed);
         let mut by: Vec<(DrillName, Option<u64>)> = failed
             .map(|drill| (drill.drill.clone(), soonest(drill)))
             .collect();
+        let planned = by
+            .iter()
+            .filter_map(|(drill, _)| self.plan(drill, ArmName::Memory));
+        self.ask_right(control, &planned.collect::<Vec<_>>());
+        by.retain(|(drill, _)| control.0.get(drill) == Some(&true));
         by.sort_by_key(|(drill, soonest)| (soonest.is_none(), *soonest, drill.clone()));
         by
     }
@@ -247,6 +289,7 @@ impl<'c> Hunt<'c> {
         let starting = Starting {
             pin: true,
             wrong: Some(mutant.name.to_owned()),
+            trees: self.trees.clone(),
             ..Starting::default()
         };
         let probe = || ProbeOutcome::READY.into();
@@ -279,12 +322,19 @@ impl<'c> Hunt<'c> {
                 variant: mutant.variant,
             }),
             process: process.map(Ok),
+            trees: self.trees.clone(),
             interruption: self.here.interruption.clone(),
             ..How::default()
         };
         let (library, descriptor) = (&self.choice.library, &self.choice.descriptor);
         suite::run(library, descriptor, &selected, &how, &mut Nobody)
     }
+}
+
+/// Whether a drill has many polls. One whose story cannot be read has none.
+fn is_long(choice: &Choice, drill: &DrillName) -> bool {
+    let story = suite::story(&choice.library, drill).and_then(Result::ok);
+    story.is_some_and(|story| story.ticks.last_until(story.until) >= LONG_POLLS)
 }
 
 /// Of each scenario one drill, on a platform that hangs on the scenario's name alone, so that another

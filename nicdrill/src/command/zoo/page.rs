@@ -40,23 +40,19 @@ pub(super) fn list(mutants: &[Mutant], in_full: bool) -> String {
     page
 }
 
-/// Who was caught, by how many of the drills, how soon, and by which.
-pub(super) fn table(caught: &[Caught], drills: usize) -> String {
+/// Who was caught, by how many of the drills that it played, how soon, and by which.
+pub(super) fn table(caught: &[Caught]) -> String {
     let wide = caught.iter().map(|one| one.mutant.name.len()).max();
     let wide = wide.unwrap_or(0).max("wrong monitor".len());
     let mut page = format!(
-        "{:<wide$}  {:>3} of {drills:<4} {:<9} by\n",
-        "wrong monitor", "", "soonest"
+        "{:<wide$}  {:<11} {:<9} by\n",
+        "wrong monitor", "drills", "soonest"
     );
     for one in caught {
         let name = one.mutant.name;
+        let drills = format!("{:>3} of {:<4}", one.by.len(), one.played);
         let Some((_, soonest)) = one.by.first() else {
-            writeln!(
-                page,
-                "{name:<wide$}  {:>3}         {:<9} not caught",
-                0, "-"
-            )
-            .expect(WRITES);
+            writeln!(page, "{name:<wide$}  {drills} {:<9} not caught", "-").expect(WRITES);
             continue;
         };
         let poll = soonest.map_or_else(|| "-".to_owned(), |poll| format!("poll {poll}"));
@@ -76,8 +72,7 @@ pub(super) fn table(caught: &[Caught], drills: usize) -> String {
         };
         writeln!(
             page,
-            "{name:<wide$}  {:>3}         {poll:<9} {}{more}{rendered}",
-            one.by.len(),
+            "{name:<wide$}  {drills} {poll:<9} {}{more}{rendered}",
             named.join(", ")
         )
         .expect(WRITES);
@@ -98,8 +93,8 @@ pub(super) fn idle(idle: &[String]) -> String {
     page
 }
 
-/// What came of it, in one line.
-pub(super) fn sum(caught: &[Caught], idle: &[String]) -> String {
+/// What came of it, in one line; only a whole hunt tells how many scenarios are idle, and which monitors few catch.
+pub(super) fn sum(caught: &[Caught], idle: Option<&[String]>) -> String {
     let lives = caught.iter().filter(|one| one.lives()).count();
     let by_few = caught
         .iter()
@@ -108,13 +103,20 @@ pub(super) fn sum(caught: &[Caught], idle: &[String]) -> String {
         .iter()
         .filter(|one| one.as_process == AsProcess::Caught);
     let mut sum = format!(
-        "{}: {} caught, {lives} live; {} by one or two scenarios only; {} as a process too; {}",
+        "{}: {} caught, {lives} live; {} as a process too",
         counted(caught.len() as u64, "wrong monitor"),
         caught.len() - lives,
-        by_few.count(),
-        as_process.count(),
-        counted(idle.len() as u64, "idle scenario")
+        as_process.count()
     );
+    if let Some(idle) = idle {
+        write!(
+            sum,
+            "; {} by one or two scenarios only; {}",
+            by_few.count(),
+            counted(idle.len() as u64, "idle scenario")
+        )
+        .expect(WRITES);
+    }
     let unplayed = caught.iter().find_map(|one| match &one.as_process {
         AsProcess::NotPlayed(reason) if !one.by.is_empty() => Some(reason),
         _ => None,
