@@ -51,6 +51,7 @@ fn the_readme_fits_a_few_screens() {
 #[case("docs/output.md")]
 #[case("docs/omni-path.md")]
 #[case("docs/compare.md")]
+#[case("docs/performance.md")]
 #[case("contrib/kubernetes/README.md")]
 #[case("contrib/slurm/README.md")]
 fn what_a_page_links_to_is_there(#[case] page: &str) {
