@@ -1,6 +1,8 @@
 //! The committed types are what the generator writes for the contract. protox compiles it, so that no `protoc` is
 //! needed on the machine.
 
+#![expect(clippy::disallowed_methods, reason = "the generator writes a file")]
+
 use std::{fs, path::Path};
 
 const COMMITTED: &str = include_str!("../src/generated.rs");

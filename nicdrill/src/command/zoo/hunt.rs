@@ -176,7 +176,8 @@ impl<'c> Hunt<'c> {
             (short, Vec::new())
         } else {
             let covering = self.covering(mutant.name);
-            let covers = |planned: &PlannedDrill| covering.contains(&planned.drill.scenario);
+            let covers =
+                |planned: &PlannedDrill| covering.contains(planned.drill.scenario.as_str());
             short.into_iter().partition(covers)
         };
         let (mut by, mut played) = (Vec::new(), 0);
