@@ -370,7 +370,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| format!("{}/{name}", folder.path().display());
         let fifo = path("fifo");
-        rustix::fs::mkfifoat(rustix::fs::CWD, fifo.as_str(), rustix::fs::Mode::RWXU).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, fifo.as_str(), Mode::RWXU).unwrap();
         fs::write(path("file"), "x").unwrap();
         let reader = reader(Duration::from_millis(50));
         let requests = [
