@@ -106,7 +106,7 @@ pub(crate) enum Command {
     /// Do something in a sandbox that runs, such as `cut mlx5_3/1`
     #[command(after_help = sandbox())]
     Do(DoArguments),
-    /// Play the suite against every deliberately wrong monitor, until it is caught, or all of it with `--full`
+    /// Play the suite against every deliberately wrong monitor; each must be caught
     #[cfg(feature = "zoo")]
     Zoo(ZooArguments),
     /// Run the reference monitor (`nicdrill monitor --help` lists its flags)
