@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Package};
+use cargo_metadata::{CargoOpt, Dependency, DependencyKind, Metadata, MetadataCommand, Package};
 use serde::Deserialize;
 
 /// A row of `clippy/rooms.toml`.
@@ -27,11 +27,12 @@ fn table() -> BTreeMap<String, Member> {
     toml::from_str(&fs::read_to_string(root().join("clippy/rooms.toml")).unwrap()).unwrap()
 }
 
-/// Every crate of the dependency graph on this platform.
+/// Every crate of the dependency graph on this platform, with every feature.
 fn graph() -> Metadata {
     let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     MetadataCommand::new()
         .manifest_path(root().join("Cargo.toml"))
+        .features(CargoOpt::AllFeatures)
         .other_options(["--locked", "--filter-platform", &platform].map(str::to_owned))
         .exec()
         .unwrap()
