@@ -120,6 +120,51 @@ impl RuleFile {
         left
     }
 
+    /// How long an alert may stand after what it is about has ended, in nanoseconds: until the next evaluation, its own
+    /// `for` and `keep_firing_for`, and as far back as its expression and the recording rules that it reads do.
+    #[must_use]
+    pub fn lingering_ns(&self, every: Span) -> u64 {
+        let alerts = self.alerts();
+        let all = alerts.map(|rule| self.lingering_of(rule, every, self.rules().count()));
+        all.max().unwrap_or_default()
+    }
+
+    /// It with expressions that read nothing, so that only its times are left.
+    #[must_use]
+    pub fn without_reading_back(&self) -> Self {
+        let mut left = self.clone();
+        for rule in left.groups.iter_mut().flat_map(|group| &mut group.rules) {
+            rule.expr.clear();
+        }
+        left
+    }
+
+    /// The same of one rule. `depth` bounds the recording rules that are followed, which may read one another.
+    fn lingering_of(&self, (group, rule): (&Group, &Rule), every: Span, depth: usize) -> u64 {
+        let words = Words::of(&rule.expr);
+        let time = |text: &Option<String>| text.as_deref().and_then(milliseconds).unwrap_or(0);
+        let own_ms = [
+            time(&rule.lasting),
+            time(&rule.keep_firing_for),
+            words.back_ms,
+        ];
+        let own_ns = own_ms
+            .into_iter()
+            .fold(0_u64, u64::saturating_add)
+            .saturating_mul(1_000_000);
+        let read = self.rules().filter(|(_, other)| {
+            depth > 0 && !std::ptr::eq(*other, rule) && {
+                let name = other.record.as_deref();
+                name.is_some_and(|name| words.words.contains(name))
+            }
+        });
+        let read_ns = read.map(|other| self.lingering_of(other, every, depth - 1));
+        let evaluated_ns = group.interval_ns(Some(every)).unwrap_or_default();
+        evaluated_ns
+            .saturating_add(own_ns)
+            .saturating_add(read_ns.max().unwrap_or_default())
+    }
+
     /// The words of its expressions.
     #[must_use]
     pub(crate) fn words(&self) -> Vec<Words> {
@@ -148,6 +193,32 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_alert_lingers_for_its_evaluation_its_times_and_what_it_reads_back() {
+        let every = Span::parse("15s").unwrap();
+        let check = |rules: &str, seconds: u64| {
+            let file = file(&format!(
+                "{{\"groups\": [{{\"name\":\"g\",\"rules\":[{rules}]}}]}}"
+            ));
+            assert_eq!(file.lingering_ns(every) / 1_000_000_000, seconds, "{rules}");
+        };
+        check(r#"{"alert":"A","expr":"a == 0"}"#, 15);
+        check(
+            r#"{"alert":"A","expr":"a == 0","for":"1m","keep_firing_for":"2m"}"#,
+            195,
+        );
+        check(r#"{"alert":"A","expr":"increase(a[5m]) > 0"}"#, 315);
+        check(
+            r#"{"record":"r","expr":"increase(a[5m])"},{"alert":"A","expr":"r > 0","for":"1m"}"#,
+            390,
+        );
+        // A rule that is not read by an alert waits for nothing.
+        check(
+            r#"{"record":"r","expr":"increase(a[5m])"},{"alert":"A","expr":"b > 0"}"#,
+            15,
+        );
+    }
 
     fn file(text: &str) -> RuleFile {
         serde_json::from_str(text).unwrap()

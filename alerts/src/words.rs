@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::duration::milliseconds;
+
 /// The words of an expression.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
@@ -13,6 +15,8 @@ pub(crate) struct Words {
     pub words: BTreeSet<String>,
     /// Whether it may select series without naming them: `{job="node"}`, or by the label `__name__`.
     pub is_nameless: bool,
+    /// How far back it reads at most, in milliseconds: its longest range and longest offset, and all its subqueries.
+    pub back_ms: u64,
 }
 
 impl Words {
@@ -23,6 +27,8 @@ impl Words {
         let mut found = Self::default();
         let mut letters = expression.chars().peekable();
         let mut before = None;
+        let (mut range_ms, mut offset_ms, mut subqueries_ms) = (0, 0, 0_u64);
+        let mut is_offset = false;
         while let Some(letter) = letters.next() {
             let token = match letter {
                 '"' | '\'' | '`' => {
@@ -45,12 +51,30 @@ impl Words {
                     Token::Other
                 }
                 letter if letter.is_whitespace() => continue,
+                '[' => {
+                    let inner: String = letters.by_ref().take_while(|next| *next != ']').collect();
+                    // A range, or a subquery's range and resolution.
+                    let (range, resolution) = match inner.split_once(':') {
+                        Some((range, _)) => (range, true),
+                        None => (inner.as_str(), false),
+                    };
+                    let back_ms = milliseconds(range.trim()).unwrap_or_default();
+                    if resolution {
+                        subqueries_ms = subqueries_ms.saturating_add(back_ms);
+                    } else {
+                        range_ms = range_ms.max(back_ms);
+                    }
+                    Token::Other
+                }
                 letter if is_word(letter) => {
                     let mut word = String::from(letter);
                     while let Some(next) = letters.next_if(|next| is_word(*next)) {
                         word.push(next);
                     }
                     found.is_nameless |= word == "__name__";
+                    if std::mem::replace(&mut is_offset, word == "offset") {
+                        offset_ms = offset_ms.max(milliseconds(&word).unwrap_or_default());
+                    }
                     found.words.insert(word);
                     Token::Word
                 }
@@ -58,6 +82,9 @@ impl Words {
             };
             before = Some(token);
         }
+        found.back_ms = subqueries_ms
+            .saturating_add(range_ms)
+            .saturating_add(offset_ms);
         found
     }
 
@@ -100,9 +127,18 @@ mod tests {
         check("up == 0", &["0", "up"], false);
         check(
             "rate(a:b{x=\"c {d}\", y='e\\'f', z=`g\\`}[5m]) # h i\n > j",
-            &["5m", "a:b", "j", "rate", "x", "y", "z"],
+            &["a:b", "j", "rate", "x", "y", "z"],
             false,
         );
+    }
+
+    #[test]
+    fn an_expression_reads_back_as_far_as_its_ranges_subqueries_and_offsets() {
+        let back = |expression| Words::of(expression).back_ms / 1000;
+        assert_eq!(back("up == 0"), 0);
+        assert_eq!(back("increase(a[5m]) > rate(b{x=\"[1h]\"}[2m])"), 300);
+        assert_eq!(back("max_over_time(rate(a[5m])[1h:1m])"), 3900);
+        assert_eq!(back("a - a offset 10m"), 600);
     }
 
     #[test]

@@ -34,11 +34,13 @@ use super::{
 };
 
 use budget::Budget;
+use lingering::Lingering;
 
 mod asked;
 mod asking;
 mod budget;
 mod ending;
+mod lingering;
 mod looping;
 mod polling;
 mod react;
@@ -69,6 +71,8 @@ pub(super) struct Player<'a> {
     idle: Duration,
     /// What its monitors may use up.
     budget: Budget,
+    /// Until when alert rules are still given time after healing, once it is over.
+    lingering: Option<Lingering>,
 }
 
 /// The result of a step of a drill that may fail to go on.
@@ -100,6 +104,7 @@ impl<'a> Player<'a> {
             ticks: Vec::new(),
             idle: Duration::ZERO,
             budget: Budget::new(),
+            lingering: None,
         };
         let result = player.mount(files).and_then(|()| player.ticks());
         let connections = player.connections(result.is_err());
@@ -201,7 +206,7 @@ impl<'a> Player<'a> {
                 sighting.ends.push(Instant::now());
             }
             played?;
-            if self.director.is_over() {
+            if self.director.is_over() && !self.lingers()? {
                 return Ok(());
             }
         }
@@ -349,12 +354,28 @@ impl<'a> Player<'a> {
         log.extend(text.lines().map(printable));
     }
 
-    fn into_played(self, broken: Option<Broken>, connections: Vec<String>) -> Played {
+    fn into_played(mut self, broken: Option<Broken>, connections: Vec<String>) -> Played {
+        let ticks = std::mem::take(&mut self.ticks);
+        let recording = self.recording(ticks, broken, connections);
+        Played {
+            arm: Arm::Process,
+            recording,
+            truth: self.director.into_truth(),
+        }
+    }
+
+    /// What was recorded in these ticks.
+    fn recording(
+        &self,
+        ticks: Vec<Tick>,
+        broken: Option<Broken>,
+        connections: Vec<String>,
+    ) -> Recording {
         let missed = self.director.missed().iter();
-        let recording = Recording {
+        Recording {
             protocol: self.descriptor.speaks,
             start_wall_ns: WORLD_START_WALL_NS,
-            ticks: self.ticks,
+            ticks,
             healing_from: self.director.healing_from(),
             settled_at: self.director.settled_at(),
             broken,
@@ -362,11 +383,6 @@ impl<'a> Player<'a> {
                 .map(|(place, text)| format!("{place}: {text}"))
                 .collect(),
             connections,
-        };
-        Played {
-            arm: Arm::Process,
-            recording,
-            truth: self.director.into_truth(),
         }
     }
 

@@ -110,6 +110,21 @@ fn check_says_when_expressions_were_not_looked_at() {
     );
 }
 
+/// After healing every alert gets its next evaluation, its `for`, and the time that its expression reads back.
+#[rstest]
+#[case::the_evaluation_after_healing("port/link-error-recovery-persists@dgx-h100")]
+#[case::a_range_of_five_minutes("port/cable-pulled@dgx-h100")]
+fn an_alert_that_ends_some_time_after_healing_is_cleared(#[case] drill: &str) {
+    if !has_programs() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.file("alerts.yaml", RULES);
+    scratch.file("m.yaml", DESCRIPTOR);
+    let ran = scratch.run(&["run", "--monitor", "m.yaml", drill]);
+    assert_eq!(ran.code, 0, "{ran}");
+}
+
 /// The example's rules, one case each: without the rule, the fault is not noticed; with it, it is.
 #[rstest]
 #[case::state(

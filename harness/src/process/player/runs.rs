@@ -160,7 +160,7 @@ impl Player<'_> {
 
     /// Whether a run or a scrape is due in this tick. While the world heals, one is in each.
     pub(super) fn is_due(&self) -> bool {
-        let heals = self.director.healing_from().is_some();
+        let heals = self.director.healing_from().is_some() && self.lingering.is_none();
         let tick = self.story.ticks.interval().as_ns();
         heals || self.descriptor.schedule.is_due(self.now_ns(), tick)
     }
