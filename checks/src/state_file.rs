@@ -24,6 +24,7 @@ use crate::reading::{PhysState, PortState, Reading, Severity, severity};
 use crate::skip::is_false;
 
 mod entries;
+mod pretty;
 
 use entries::{
     CardEntry, DeviceEntry, GonePortEntry, MissEntry, OurCardEntry, PortEntry, Shared, SlotEntry,
@@ -31,6 +32,9 @@ use entries::{
 
 /// The version that is written.
 const VERSION: u64 = 2;
+
+/// The bytes that the file of a large node has: so many are allocated at once.
+const SIZE: usize = 64 << 10;
 
 /// The file.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -104,7 +108,7 @@ pub(crate) fn write(memory: &Memory) -> Vec<u8> {
         counters: counters::own(&memory.counters),
         optional: memory.optional.entries(),
     };
-    let mut bytes = serde_json::to_vec_pretty(&file).expect("every key is text");
+    let mut bytes = pretty::to_vec(&file, SIZE).expect("every key is text");
     bytes.push(b'\n');
     bytes
 }

@@ -95,18 +95,17 @@ pub(crate) fn own(memory: &CounterMemory) -> Option<CountersEntry<'_>> {
 /// is written.
 pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
     let mut keys = SharedKeys::default();
-    // Most counters were read in the same poll.
-    let mut last = (0, timestamp(0));
+    // Most counters were read in the same few polls.
+    let mut times = BTreeMap::new();
     let mut read_at = |wall_ns| {
-        if last.0 != wall_ns {
-            last = (wall_ns, timestamp(wall_ns));
-        }
-        last.1.clone()
+        let text: &mut String = times.entry(wall_ns).or_insert_with(|| timestamp(wall_ns));
+        text.clone()
     };
     for device in memory.devices.values() {
         for (number, port) in &device.ports {
+            let of_port = format!("{}:{number}:", device.name);
             for (id, count) in &port.counts {
-                let key = shared_key(&device.name, *number, port, *id);
+                let key = shared_key(&of_port, port, *id);
                 if let Some(since_ns) = count.said_since_ns {
                     let flag = FlagEntry {
                         breached: true,
@@ -135,11 +134,11 @@ fn timestamp(wall_ns: u64) -> String {
     proto::timestamp_from_ns(wall_ns).to_string()
 }
 
-/// NVSentinel's key of a counter.
-fn shared_key(name: &DeviceName, number: PortNumber, port: &PortCounts, id: CounterId) -> String {
+/// NVSentinel's key of a counter; `of_port` is what precedes the name of a counter of its port.
+fn shared_key(of_port: &str, port: &PortCounts, id: CounterId) -> String {
     match &port.interface {
-        Some(interface) if id.row().place.is_net() => format!("net:{interface}:{id}"),
-        _ => format!("{name}:{number}:{id}"),
+        Some(interface) if id.row().place.is_net() => ["net:", interface, ":", id.name()].concat(),
+        _ => [of_port, id.name()].concat(),
     }
 }
 
