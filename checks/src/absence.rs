@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use proto::Check;
 
 use crate::config::{Config, NameVerdict};
-use crate::memory::{Memory, Slot};
+use crate::memory::{Memory, Port, Slot};
 use crate::message;
 use crate::name::{LinkLayer, SlotKey};
 use crate::pending_clear::Subject;
@@ -76,10 +76,7 @@ pub(crate) fn remember_design(slot: &mut Slot) {
     if !slot.gone.is_empty() {
         return;
     }
-    for port in slot.ports.values_mut() {
-        let is_sick = port.reading.as_ref().is_some_and(|r| !r.is_healthy());
-        port.by_design = is_sick && port.standing().is_none();
-    }
+    slot.ports.values_mut().for_each(Port::lose_sight);
 }
 
 /// Forgets devices, layers and cards that are no longer monitored; their faults become pending

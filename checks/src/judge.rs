@@ -12,7 +12,7 @@ use crate::absence::{self, Measure};
 use crate::memory::{CardFault, CardMemory, Effect, Memory, Port, Slot};
 use crate::message;
 use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role, SlotKey};
-use crate::peers::{Peers, Standing};
+use crate::peers::{InRole, Peers, Standing};
 use crate::pending_clear::Subject;
 use crate::policy::Policy;
 use crate::prepared_event::PreparedEvent;
@@ -218,7 +218,7 @@ fn say_back(
         ports += 1;
         if here.is_healthy(number, port) {
             healthy += 1;
-        } else if here.is_read(number) && port.by_design && port.standing().is_none() {
+        } else if here.is_read(number) && port.by_design {
             quiet += 1;
         }
     }
@@ -230,6 +230,9 @@ fn say_back(
     for (number, port) in ports_of(slot, layer) {
         if here.is_healthy(number, port) {
             prepared_events.push(port::healthy(key, &slot.name, number, layer));
+        } else if let Some(reading) = port.reading.as_ref().filter(|_| port.is_as_before()) {
+            let taken_back = port::taken_back(key, &slot.name, number, port, reading);
+            prepared_events.push(taken_back);
         }
     }
 }
@@ -265,7 +268,7 @@ fn judge_cards(memory: &mut Memory, peers: &Peers, prepared_events: &mut Vec<Pre
     for (key, card) in &mut memory.cards {
         let in_roles = peers.of_card(key);
         let word = match &card.fault {
-            Some(fault) => word_of_fault(fault, card.stale, &in_roles),
+            Some(fault) => word_of_fault(fault, &in_roles),
             None => first_word(card, &in_roles),
         };
         prepared_events.extend(word.map(|(role, word)| say_card(key, word, role)));
@@ -274,22 +277,16 @@ fn judge_cards(memory: &mut Memory, peers: &Peers, prepared_events: &mut Vec<Pre
 
 /// The event of a card with a reported fault. The fault stands while any of the card's roles is
 /// below its peers; the role in which it was reported decides the rest.
-fn word_of_fault(
-    fault: &CardFault,
-    is_stale: bool,
-    in_roles: &[(Role, Standing, bool)],
-) -> Option<(Role, CardWord)> {
+fn word_of_fault(fault: &CardFault, in_roles: &[InRole]) -> Option<(Role, CardWord)> {
     let (role, expected) = (fault.role, fault.expected);
     let below = |active, mode| fault.again.then_some(CardWord::Below { active, mode });
-    let own = in_roles.iter().find(|(of, ..)| *of == role);
-    // After a change of its role, the card is judged in the role that it has now.
-    let Some((role, own, _)) = own.or(in_roles.first()).copied() else {
-        // No device of the card is present, and too few others are: the fault remains in the new
-        // boot too.
-        let word = below(0, expected).filter(|_| !is_stale)?;
-        return Some((role, word));
-    };
-    let met = match own {
+    let own = in_roles.iter().find(|it| it.role == role);
+    // After a change of its role, the card is judged in the role that it has now. If no device of it
+    // is present, there is nothing to compare: the events of its devices report the fault, which
+    // stands until one of them is back.
+    let own = own.or(in_roles.first())?;
+    let role = own.role;
+    let met = match own.standing {
         Standing::Exempt => return Some((role, CardWord::Exempt)),
         Standing::Unready => return None,
         Standing::Below { active, mode } => return Some((role, below(active, mode)?)),
@@ -307,48 +304,39 @@ fn word_of_fault(
 }
 
 /// The first role in which a card is below its peers.
-fn first_below<'r>(
-    in_roles: impl IntoIterator<Item = &'r (Role, Standing, bool)>,
-) -> Option<(Role, CardWord)> {
+fn first_below<'r>(in_roles: impl IntoIterator<Item = &'r InRole>) -> Option<(Role, CardWord)> {
     let mut in_roles = in_roles.into_iter();
-    in_roles.find_map(|(role, standing, _)| match *standing {
-        Standing::Below { active, mode } => Some((*role, CardWord::Below { active, mode })),
+    in_roles.find_map(|it| match it.standing {
+        Standing::Below { active, mode } => Some((it.role, CardWord::Below { active, mode })),
         _ => None,
     })
 }
 
 /// The first judgement of a card, and the baseline event that may still be pending after it. The
-/// card is healthy when no role of it is below its peers.
-fn first_word(
-    card: &mut CardMemory,
-    in_roles: &[(Role, Standing, bool)],
-) -> Option<(Role, CardWord)> {
-    let is_unready = |(_, standing, _): &(Role, Standing, bool)| *standing == Standing::Unready;
+/// card is healthy when no role of it is below its peers. What is read decides the first judgement,
+/// not what is delivered: a port that was healthy and failed before the judgement is made or
+/// delivered is reported itself, and its card is judged as if it were healthy.
+fn first_word(card: &mut CardMemory, in_roles: &[InRole]) -> Option<(Role, CardWord)> {
+    let is_unready = |it: &InRole| it.standing == Standing::Unready;
     if in_roles.is_empty() || in_roles.iter().any(is_unready) {
         return None;
     }
     if !card.judged {
-        let is_judgeable = |(.., is_waiting): &&(Role, Standing, bool)| !is_waiting;
+        let is_judgeable = |it: &&InRole| !it.is_waiting && !it.fell_later();
         if let Some(below) = first_below(in_roles.iter().filter(is_judgeable)) {
             return Some(below);
         }
-        if in_roles.iter().any(|(.., is_waiting)| *is_waiting) {
+        if in_roles.iter().any(|it| it.is_waiting) {
             return None;
         }
+        card.judged = true;
     }
-    let meets = in_roles
-        .iter()
-        .find_map(|(role, standing, _)| match standing {
-            Standing::Meets { active, mode } => Some((*role, *active, *mode)),
-            _ => None,
-        });
-    match meets.filter(|_| card.pending && first_below(in_roles).is_none()) {
-        Some((role, active, mode)) => Some((role, CardWord::Meets { active, mode })),
-        None => {
-            card.judged = true;
-            None
-        }
-    }
+    let meets = in_roles.iter().find_map(|it| match it.standing {
+        Standing::Meets { active, mode } => Some((it.role, active, mode)),
+        _ => None,
+    });
+    let meets = meets.filter(|_| card.pending && first_below(in_roles).is_none());
+    meets.map(|(role, active, mode)| (role, CardWord::Meets { active, mode }))
 }
 
 fn say_card(key: &(LinkLayer, Card), word: CardWord, role: Role) -> PreparedEvent {

@@ -71,7 +71,9 @@ pub(crate) struct Port {
     /// Its first healthy reading gives an event.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) pending: bool,
-    /// It was unhealthy without being reported when its device disappeared.
+    /// It was unhealthy without being reported, or had never been read, when it was lost from sight:
+    /// when its device disappeared, when it was missing, or when it could not be read. What is said
+    /// of it then is taken back once it is read again and there is nothing else to say.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) by_design: bool,
     /// Not seen since the host was rebooted.
@@ -98,6 +100,22 @@ impl Port {
             stale: false,
             is_missing: false,
         }
+    }
+
+    /// Remembers, when it is lost from sight, whether it was unhealthy without being reported.
+    pub(crate) fn lose_sight(&mut self) {
+        if self.is_missing || self.unreadable_since_ns.is_some() {
+            return;
+        }
+        let reading = self.reading.as_ref();
+        let is_sick = reading.is_none_or(|reading| !reading.is_healthy());
+        self.by_design = is_sick && (self.by_design || self.standing().is_none());
+    }
+
+    /// Whether it has a reported fault of which nothing is left, although it is unhealthy.
+    pub(crate) fn is_as_before(&self) -> bool {
+        let is_unsaid = self.by_design || self.judged.is_open_to_peers();
+        self.standing().is_some() && is_unsaid
     }
 
     /// The fault that the connector has, whether or not it must be reported again.
@@ -208,6 +226,8 @@ pub(crate) enum Effect {
     PortEntry(SlotKey, PortNumber, Severity),
     /// A port was reported as healthy.
     PortHealthy(SlotKey, PortNumber),
+    /// What was reported of a port was taken back; its first healthy reading is still an event.
+    PortTakenBack(SlotKey, PortNumber),
     /// A device was reported as disappeared.
     Gone(SlotKey, LinkLayer),
     /// A device was reported as healthy.
@@ -258,6 +278,11 @@ impl Memory {
                 Effect::PortHealthy(key, number) => {
                     if let Some(port) = self.port_mut(&key, number) {
                         (port.said, port.again, port.pending) = (None, None, false);
+                    }
+                }
+                Effect::PortTakenBack(key, number) => {
+                    if let Some(port) = self.port_mut(&key, number) {
+                        (port.said, port.again) = (None, None);
                     }
                 }
                 Effect::Gone(key, layer) => {
@@ -331,6 +356,7 @@ impl Memory {
                 }
                 Effect::Optional(change) => self.optional.doubt(change),
                 Effect::PortHealthy(..)
+                | Effect::PortTakenBack(..)
                 | Effect::CounterHealthy(..)
                 | Effect::DeviceHealthy(..)
                 | Effect::CardHealthy(_)

@@ -49,6 +49,17 @@ pub(crate) fn port_healthy(layer: LinkLayer, name: &DeviceName, number: PortNumb
     )
 }
 
+/// What takes back a fault of a port that is unhealthy as it was before the fault.
+pub(crate) fn port_as_before(
+    layer: LinkLayer,
+    name: &DeviceName,
+    number: PortNumber,
+    reading: &Reading,
+) -> String {
+    let rendered = port_unhealthy(layer, name, number, reading, None);
+    format!("{rendered}, as before the fault: clearing")
+}
+
 pub(crate) fn port_gone(layer: LinkLayer, name: &DeviceName, number: PortNumber) -> String {
     format!(
         "{} {name} port {number} disappeared from sysfs",

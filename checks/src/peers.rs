@@ -28,6 +28,8 @@ pub(crate) struct CardView {
     pub(crate) active: usize,
     /// At least one of its ports is still within the patience before its first judgement.
     pub(crate) is_waiting: bool,
+    /// Ports that were healthy in this boot and are not any more.
+    pub(crate) lost: usize,
     /// Every port of it could be read.
     pub(crate) is_ready: bool,
     pub(crate) is_exempt: bool,
@@ -41,6 +43,23 @@ pub(crate) enum Standing {
     NoEvidence { active: usize },
     Exempt,
     Unready,
+}
+
+/// A card in one of its roles.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InRole {
+    pub(crate) role: Role,
+    pub(crate) standing: Standing,
+    /// At least one of its ports is still within the patience before its first judgement.
+    pub(crate) is_waiting: bool,
+    lost: usize,
+}
+
+impl InRole {
+    /// Whether it is below its peers only because of ports that were healthy in this boot.
+    pub(crate) fn fell_later(&self) -> bool {
+        matches!(self.standing, Standing::Below { active, mode } if active + self.lost >= mode)
+    }
 }
 
 /// All cards of the present poll.
@@ -80,6 +99,7 @@ impl Peers {
                         group: policy.peer_group(role),
                         active: 0,
                         is_waiting: false,
+                        lost: 0,
                         is_ready: !around.unready.contains(&card),
                         is_exempt: policy.is_exempt(&around.exempt, &card),
                     });
@@ -129,16 +149,19 @@ impl Peers {
         Some(self.of_view(layer, view))
     }
 
-    /// The results for a card in each of its roles, each with whether a port of that role is still
-    /// within the patience before its first judgement.
-    pub(crate) fn of_card(&self, (layer, card): &(LinkLayer, Card)) -> Vec<(Role, Standing, bool)> {
+    /// The results for a card in each of its roles.
+    pub(crate) fn of_card(&self, (layer, card): &(LinkLayer, Card)) -> Vec<InRole> {
         let views = self
             .cards
             .iter()
             .filter(|((of, name, _), _)| of == layer && name == card);
-        views
-            .map(|((.., role), view)| (*role, self.of_view(*layer, view), view.is_waiting))
-            .collect()
+        let in_role = |((.., role), view): (&CardKey, &CardView)| InRole {
+            role: *role,
+            standing: self.of_view(*layer, view),
+            is_waiting: view.is_waiting,
+            lost: view.lost,
+        };
+        views.map(in_role).collect()
     }
 
     fn of_view(&self, layer: LinkLayer, view: &CardView) -> Standing {
@@ -197,7 +220,9 @@ fn add_ports(
     measure: &Measure<'_>,
 ) {
     for (number, port) in ports_of(slot, layer) {
-        view.active += usize::from(here.is_healthy(number, port));
+        let is_healthy = here.is_healthy(number, port);
+        view.active += usize::from(is_healthy);
+        view.lost += usize::from(!is_healthy && port.was_healthy);
         view.is_ready &= match here.port(number) {
             PortSample::Read { .. } | PortSample::Missing => true,
             PortSample::Held | PortSample::Unreadable(_) => false,

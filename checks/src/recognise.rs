@@ -248,7 +248,9 @@ fn rename(memory: &mut Memory, key: &SlotKey, name: &DeviceName) {
     }
     for (number, port) in &mut slot.ports {
         if let Some(severity) = port.standing() {
-            (port.said, port.again) = (None, Some(severity));
+            // Of a port that was unhealthy without being reported, only the loss from sight was.
+            port.again = Some(severity).filter(|_| !port.by_design);
+            port.said = None;
             let subject = Subject::Port(old.clone(), *number);
             pending_clears.push((port.layer.state_check(), subject));
         }
@@ -314,6 +316,7 @@ impl Reader<'_> {
         for (number, port) in &mut slot.ports {
             if listed.iter().all(|seen| seen.number != *number) {
                 here.ports.insert(*number, PortSample::Missing);
+                port.lose_sight();
                 port.is_missing = true;
             }
         }
@@ -389,11 +392,13 @@ impl Reader<'_> {
             .ports
             .entry(seen.number)
             .or_insert_with(|| Port::new(layer));
-        port.is_missing = false;
         match &seen.reading {
-            Err(blind) => look_away(port, here, seen.number, *blind, self.now_ns, self.policy),
+            Err(blind) => {
+                look_away(port, here, seen.number, *blind, self.now_ns, self.policy);
+                port.is_missing = false;
+            }
             Ok(reading) => {
-                port.stale = false;
+                (port.stale, port.is_missing) = (false, false);
                 port.unreadable_since_ns = None;
                 let operstate = seen.operstate.clone();
                 here.ports
@@ -428,6 +433,7 @@ pub(crate) fn look_away(
     let sample = match blind {
         Blind::Race => PortSample::Held,
         Blind::Unreadable(cause) => {
+            port.lose_sight();
             port.unreadable_since_ns.get_or_insert(now_ns);
             port.pending &= policy.owes_baseline_to_unreadable();
             PortSample::Unreadable(cause)

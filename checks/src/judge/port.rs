@@ -40,6 +40,8 @@ pub(super) fn judge_ports(
             judge_first(port, is_pinned, of_card, measure);
         }
         let sample = here.port(number);
+        let is_sick = here.is_unhealthy(number, port);
+        port.by_design &= !is_sick || worst_of(port, measure).is_none();
         prepared_events.extend(judge_one(key, &slot.name, number, port, sample, measure));
     }
     slot.ports = ports;
@@ -57,7 +59,7 @@ fn judge_first(port: &mut Port, is_pinned: bool, of_card: Option<Standing>, meas
         }
         port.judged = Judged::Pending;
     }
-    if is_pinned || port.again.is_some() {
+    if is_pinned || (port.again.is_some() && !port.by_design) {
         port.judged = Judged::Open;
         return;
     }
@@ -117,7 +119,11 @@ fn judge_one(
                 let is_event = port.standing().is_some() || port.pending;
                 return is_event.then(|| healthy(key, name, number, layer));
             }
-            let worst = worst_of(port, reading, measure).max(port.again);
+            let again = port.again.filter(|_| !port.by_design);
+            let worst = worst_of(port, measure).max(again);
+            if worst.is_none() && port.is_as_before() {
+                return Some(taken_back(key, name, number, port, reading));
+            }
             let operstate = operstate.as_deref();
             let rendered = message::port_unhealthy(layer, name, number, reading, operstate);
             (worst, rendered)
@@ -135,7 +141,8 @@ fn judge_one(
 }
 
 /// The severity of an unhealthy port now, by the table, its own history and the peers of its card.
-fn worst_of(port: &Port, reading: &Reading, measure: &Measure<'_>) -> Option<Severity> {
+fn worst_of(port: &Port, measure: &Measure<'_>) -> Option<Severity> {
+    let reading = port.reading.as_ref()?;
     match port.judged {
         Judged::Open => {}
         Judged::Condemned => return Some(Severity::Fatal),
@@ -146,6 +153,24 @@ fn worst_of(port: &Port, reading: &Reading, measure: &Measure<'_>) -> Option<Sev
         return Some(Severity::Fatal);
     }
     measure.policy.severity(port.layer, reading)
+}
+
+/// The event that takes back what was said of a port while it was lost from sight. It is unhealthy
+/// as before, when nothing was said of it.
+pub(crate) fn taken_back(
+    key: &SlotKey,
+    name: &DeviceName,
+    number: PortNumber,
+    port: &Port,
+    reading: &Reading,
+) -> PreparedEvent {
+    PreparedEvent {
+        check: port.layer.state_check(),
+        severity: None,
+        message: message::port_as_before(port.layer, name, number, reading),
+        subject: Subject::Port(name.clone(), number),
+        effect: Effect::PortTakenBack(key.clone(), number),
+    }
 }
 
 /// The healthy event of a port.

@@ -3,6 +3,8 @@
 //! Parameters can be set for a long run: `NICDRILL_STORM_POLLS` for the length of each storm,
 //! `NICDRILL_STORM_SEED` for a single seed. A violation prints the seed.
 
+mod dark;
+
 use std::{env, str::FromStr};
 
 use harness::{MemoryPlayer, Player as _, descriptors::shipped};

@@ -1,9 +1,10 @@
 //! Devices and ports that disappear, return, and change their names.
 
 use checks::ReadError;
+use rstest::rstest;
 
 use super::{half_cabled, nics};
-use crate::world::{ANCHOR, DISABLED, INIT, Nic, POLLING, Rig, UP, brief, nic};
+use crate::world::{ANCHOR, Connector, DISABLED, INIT, Nic, POLLING, Rig, UP, brief, nic};
 
 #[test]
 fn a_vanished_device_is_fatal_at_once_and_heals_with_its_ports() {
@@ -408,4 +409,114 @@ fn the_patience_with_a_missing_class_folder_survives_a_restart() {
     rig.restart();
     assert!(rig.polls(16).is_empty());
     assert_eq!(brief(&rig.poll()), ["F mlx5_0", "F mlx5_1"]);
+}
+
+/// The second port of each device is not cabled, and nothing was said of it: one of them is lost from
+/// sight by `lose`, for so many polls, and comes back as it was.
+#[rstest]
+#[case::missing(lose_port, 3, 'F')]
+#[case::unreadable(cannot_read, 40, 'n')]
+#[case::device_missing(lose_device, 3, 'F')]
+fn what_is_said_of_a_dark_port_is_taken_back_once_it_is_as_before(
+    #[case] lose: fn(&mut Rig),
+    #[case] polls: usize,
+    #[case] kind: char,
+    // At a poll within the patience of the first poll, and after it.
+    #[values(5, 45)] from: usize,
+) {
+    let mut rig = half_cabled();
+    rig.polls(from);
+    lose(&mut rig);
+    // Devices and cards have a baseline of their own.
+    let faults = |said: &[String]| said.iter().filter(|it| !it.starts_with('h')).count();
+    let said = rig.polls(polls);
+    // A port that was judged and suppressed is not reported because it cannot be read.
+    let is_quiet = from > 30 && kind == 'n';
+    assert_eq!(faults(&said), usize::from(!is_quiet), "{said:?}");
+    let is_fault = |line: &&String| line.starts_with(kind);
+    assert_eq!(
+        said.iter().filter(is_fault).count(),
+        faults(&said),
+        "{said:?}"
+    );
+    restore(&mut rig);
+    let said = rig.polls(40);
+    assert_eq!(faults(&said), 0, "{said:?}");
+    assert_eq!(rig.agent.as_ref().unwrap().standing(), vec![]);
+    rig.world.set("mlx5_1", 2, UP);
+    assert!(
+        brief(&rig.polls(3)).contains(&"h mlx5_1/2"),
+        "its first healthy reading is an event all the same"
+    );
+}
+
+fn lose_port(rig: &mut Rig) {
+    rig.world.drop_port("mlx5_1", 2);
+}
+
+fn cannot_read(rig: &mut Rig) {
+    let path = format!("{ANCHOR}/mlx5_1/ports/2/state");
+    rig.world.errors.insert(path, ReadError::EIO);
+}
+
+fn lose_device(rig: &mut Rig) {
+    rig.world.drop_device("mlx5_1");
+}
+
+fn restore(rig: &mut Rig) {
+    rig.world.errors.clear();
+    rig.world.put_device(&nic(1).ports(2));
+    rig.world.set("mlx5_1", 2, POLLING);
+}
+
+#[test]
+fn what_is_said_of_a_dark_port_is_taken_back_in_these_words() {
+    let mut rig = half_cabled();
+    rig.polls(40);
+    lose_port(&mut rig);
+    assert_eq!(
+        rig.poll(),
+        ["F mlx5_1/2: Port mlx5_1 port 2 disappeared from sysfs"]
+    );
+    restore(&mut rig);
+    assert_eq!(
+        rig.poll(),
+        [
+            "h mlx5_1/2: Port mlx5_1 port 2: state DOWN, phys_state Polling, as before the fault: clearing"
+        ]
+    );
+}
+
+/// Lost from sight in more than one way, in any order, through restarts, reboots and outages of the
+/// connector: once the port is there as it was, nothing stands.
+#[rstest]
+fn a_dark_port_that_is_lost_in_two_ways_is_taken_back(
+    #[values(lose_port, cannot_read, lose_device)] first: fn(&mut Rig),
+    #[values(lose_port, cannot_read, lose_device)] second: fn(&mut Rig),
+    #[values("nothing", "restart", "reboot", "outage", "rename")] between: &str,
+    #[values(5, 45)] from: usize,
+) {
+    let mut rig = half_cabled();
+    rig.polls(from);
+    first(&mut rig);
+    rig.polls(40);
+    second(&mut rig);
+    match between {
+        "restart" => rig.restart(),
+        "reboot" => rig.reboot(),
+        "outage" => rig.connector = Connector::Missing,
+        _ => {}
+    }
+    rig.polls(40);
+    restore(&mut rig);
+    if between == "rename" {
+        rig.world.drop_device("mlx5_1");
+        rig.world.put_device(&nic(1).ports(2).named("mlx5_9"));
+        rig.world.set("mlx5_9", 2, POLLING);
+    }
+    rig.polls(2);
+    rig.connector = Connector::Accepts;
+    rig.polls(3);
+    assert_eq!(rig.agent.as_ref().unwrap().standing(), vec![]);
+    assert!(rig.polls(40).is_empty());
 }

@@ -526,3 +526,75 @@ fn exempt_cards_are_no_peers() {
     let said = rig.poll();
     assert_eq!(brief(&said)[4..], ["h 0000:10:00", "h 0000:11:00"]);
 }
+
+#[test]
+fn a_cable_that_is_pulled_before_the_baseline_is_delivered_is_no_fault_of_its_card() {
+    let mut rig = Rig::new(&nics(3));
+    rig.connector = Connector::Missing;
+    rig.polls(3);
+    rig.world.set("mlx5_0", 1, POLLING);
+    rig.polls(3);
+    rig.connector = Connector::Accepts;
+    let said = rig.polls(40);
+    assert_eq!(
+        brief(&said),
+        [
+            "F mlx5_0/1",
+            "h mlx5_1",
+            "h mlx5_1/1",
+            "h mlx5_2",
+            "h mlx5_2/1",
+            "h 0000:11:00",
+            "h 0000:12:00",
+        ],
+        "{said:?}"
+    );
+    rig.world.set("mlx5_0", 1, UP);
+    let said = rig.polls(5);
+    assert_eq!(
+        brief(&said),
+        ["h mlx5_0", "h mlx5_0/1", "h 0000:10:00"],
+        "the baseline of the card is still pending"
+    );
+}
+
+#[test]
+fn a_card_that_was_dark_before_the_baseline_is_delivered_is_a_fault_of_its_card() {
+    let mut rig = Rig::new(&nics(3));
+    rig.world.set("mlx5_0", 1, DISABLED);
+    rig.connector = Connector::Missing;
+    rig.polls(3);
+    rig.restart();
+    rig.connector = Connector::Accepts;
+    let said = rig.polls(3);
+    let bad: Vec<&str> = brief(&said)
+        .into_iter()
+        .filter(|it| it.starts_with('F'))
+        .collect();
+    assert_eq!(bad, ["F mlx5_0/1", "F 0000:10:00"]);
+}
+
+#[test]
+fn a_device_that_enters_while_nobody_listens_and_then_loses_its_cable_is_no_fault_of_its_card() {
+    let mut rig = Rig::started(&nics(3));
+    rig.connector = Connector::Missing;
+    rig.world.put_device(&nic(5));
+    rig.polls(2);
+    rig.world.set("mlx5_5", 1, POLLING);
+    rig.polls(2);
+    rig.connector = Connector::Accepts;
+    assert_eq!(brief(&rig.polls(40)), ["F mlx5_5/1"]);
+}
+
+#[test]
+fn a_port_that_fails_while_its_sibling_trains_is_no_fault_of_its_card() {
+    let nics: Vec<Nic> = (0..3).map(|index| nic(index).ports(2)).collect();
+    let mut rig = Rig::new(&nics);
+    rig.world.set("mlx5_0", 1, POLLING);
+    rig.poll();
+    rig.world.set("mlx5_0", 2, DISABLED);
+    assert_eq!(brief(&rig.polls(5)), ["F mlx5_0/2"]);
+    rig.world.set("mlx5_0", 1, UP);
+    let said = rig.polls(40);
+    assert_eq!(brief(&said), ["h mlx5_0/1"], "{said:?}");
+}
