@@ -3,15 +3,16 @@
 
 use std::collections::BTreeMap;
 
+use fabric::{Action, PortsAction};
 use observe::{
     Recording,
     promises::{Clears, Compared, Granularity, Kind, Lasting, Named, Row, Says, Verdict},
 };
 use platforms::{NodeName, PciAddress};
-use scenarios::Tone;
+use scenarios::{StepAction, Story, Tone};
 
 use crate::{
-    clock::Clock,
+    clock::{Clock, is_paced},
     episodes::Episodes,
     fits::JudgeContext,
     intervals::{Interval, intervals},
@@ -160,6 +161,19 @@ pub(super) fn groups(
         }
         owing.pieces.extend(piece(&rows, interval, &clock));
     }
+    // A flap between two polls shows no state, but a counter that has grown.
+    let counts = is_paced(context) && rows.unpromised(&Named::Flap.into()).is_some();
+    for (from, pci) in flaps(context.story, node).into_iter().filter(|_| counts) {
+        let to = clock.next_poll(from);
+        let is_its = |whom: &Option<Whom>| whom.is_none() || function_of(whom) == Some(pci);
+        for (_, owing) in groups.iter_mut().filter(|(whom, _)| is_its(whom)) {
+            owing.unpromised.push(Unpromised {
+                from,
+                to,
+                until: clock.by(to, GRACE),
+            });
+        }
+    }
     let named = |(whom, owing): (Option<Whom>, Owing)| Group {
         name: name_of(&readings, node, &whom),
         names: names_of(&readings, node, &whom),
@@ -169,6 +183,20 @@ pub(super) fn groups(
         unpromised: owing.unpromised,
     };
     groups.into_iter().map(named).collect()
+}
+
+/// The flaps of a node's ports: the first tick that can show each, and the function.
+fn flaps(story: &Story, node: &NodeName) -> Vec<(u64, PciAddress)> {
+    let mut found = Vec::new();
+    for step in &story.steps {
+        for action in &step.actions {
+            if let StepAction::World(Action::Ports(slots, PortsAction::Flap { .. })) = action {
+                let of_node = slots.iter().filter(|slot| slot.node == *node);
+                found.extend(of_node.map(|slot| (story.ticks.first_from(step.at), slot.pci)));
+            }
+        }
+    }
+    found
 }
 
 /// The fault that an interval makes a monitor report; `None` if its row leaves it out.

@@ -114,6 +114,7 @@ fn check_says_when_expressions_were_not_looked_at() {
 #[rstest]
 #[case::the_evaluation_after_healing("port/link-error-recovery-persists@dgx-h100")]
 #[case::a_range_of_five_minutes("port/cable-pulled@dgx-h100")]
+#[case::a_flap_that_only_a_counter_shows("port/down-and-up-between-polls@dgx-h100")]
 fn an_alert_that_ends_some_time_after_healing_is_cleared(#[case] drill: &str) {
     if !has_programs() {
         return;
@@ -122,7 +123,7 @@ fn an_alert_that_ends_some_time_after_healing_is_cleared(#[case] drill: &str) {
     scratch.file("alerts.yaml", RULES);
     scratch.file("m.yaml", DESCRIPTOR);
     let ran = scratch.run(&["run", "--monitor", "m.yaml", drill]);
-    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("passed, 0 failed; process arm"), "{ran}");
 }
 
 /// The example's rules, one case each: without the rule, the fault is not noticed; with it, it is.
