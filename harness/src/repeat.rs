@@ -10,46 +10,84 @@ use std::{
     hash::{DefaultHasher, Hasher as _},
 };
 
-use observe::{Call, ClockKind, Recording};
+use observe::{Call, ClockKind, Recording, Tick};
 use scenarios::Arm;
 
 /// A hash of a recording: 64 bits by the standard library's hasher, which has to be stable within one
 /// run only.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fingerprint(u64);
-
-impl fmt::Debug for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fingerprint {
+    /// Of what belongs to no tick.
+    course: u64,
+    /// Of each tick the parts of [`PARTS`].
+    ticks: Vec<[u64; PARTS.len()]>,
 }
+
+/// What is compared of a tick.
+const PARTS: [&str; 4] = [
+    "what it read",
+    "its calls and events",
+    "how it ended",
+    "its state file",
+];
 
 impl Fingerprint {
     /// The fingerprint of a recording of a monitor with this clock, without its logs.
     pub(crate) fn of(arm: Arm, clock: ClockKind, recording: &Recording) -> Self {
-        let mut hash = Hash::default();
-        hash.add(&arm);
-        hash.add(&(recording.healing_from, recording.settled_at));
-        hash.add(&(&recording.broken, &recording.missed_moments));
-        for tick in &recording.ticks {
-            hash.add(&tick.at_ns);
+        let mut course = Hash::default();
+        course.add(&arm);
+        course.add(&(recording.healing_from, recording.settled_at));
+        course.add(&(&recording.broken, &recording.missed_moments));
+        let of_tick = |tick: &Tick| {
+            let [mut reads, mut calls, mut exits, mut state] =
+                std::array::from_fn::<Hash, { PARTS.len() }, _>(|_| Hash::default());
+            reads.add(&tick.at_ns);
             for (node, program) in tick.monitors.iter() {
-                hash.add(&(node, program.polls, program.reads.len()));
+                reads.add(&(node, program.polls, program.reads.len()));
                 for read in program.reads.iter() {
-                    hash.bytes(read.as_bytes());
+                    reads.bytes(read.as_bytes());
                 }
                 match clock {
-                    ClockKind::File => hash.add(&program.calls),
-                    ClockKind::Own => hash.add(&timeless(&program.calls)),
+                    ClockKind::File => calls.add(&program.calls),
+                    ClockKind::Own => calls.add(&timeless(&program.calls)),
                 }
-                hash.add(&program.exits);
+                exits.add(&program.exits);
                 match &program.state_file {
-                    Some(file) => hash.bytes(&file.bytes()),
-                    None => hash.add(&"absent"),
+                    Some(file) => state.bytes(&file.bytes()),
+                    None => state.add(&"absent"),
                 }
             }
+            [reads, calls, exits, state].map(|hash| hash.0.finish())
+        };
+        Self {
+            course: course.0.finish(),
+            ticks: recording.ticks.iter().map(of_tick).collect(),
         }
-        Self(hash.0.finish())
+    }
+
+    /// The first poll in which another play differs, and in what; `None` if both are equal.
+    pub(crate) fn difference(&self, other: &Self) -> Option<String> {
+        if self == other {
+            return None;
+        }
+        let ticks = self.ticks.iter().zip(&other.ticks);
+        let Some((poll, (one, two))) = ticks.enumerate().find(|(_, (one, two))| one != two) else {
+            let (one, two) = (self.ticks.len(), other.ticks.len());
+            return Some(if one == two {
+                "its end differs".to_owned()
+            } else {
+                format!("it had {one} polls and has {two}")
+            });
+        };
+        let parts = PARTS.iter().zip(one.iter().zip(two));
+        let parts: Vec<&str> = parts
+            .filter(|(_, (one, two))| one != two)
+            .map(|(part, _)| *part)
+            .collect();
+        Some(format!(
+            "from poll {poll} on it differs, in {}",
+            parts.join(", ")
+        ))
     }
 }
 
@@ -90,7 +128,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use observe::{Exit, MonitorTick, Observation, Tick};
+    use observe::{Exit, MonitorTick, Observation};
 
     fn recording(change: impl FnOnce(&mut MonitorTick)) -> Recording {
         let mut program = MonitorTick {
@@ -135,6 +173,24 @@ mod tests {
             ))
         );
     }
+
+    #[test]
+    fn a_difference_names_its_first_poll_and_what_differs() {
+        let of = |recording: Recording| Fingerprint::of(Arm::Memory, ClockKind::Own, &recording);
+        let plain = of(recording(|_| ()));
+        let ended = of(recording(|program| program.exits.push(Exit::Code(1))));
+        assert_eq!(plain.difference(&plain.clone()), None);
+        assert_eq!(
+            plain.difference(&ended).as_deref(),
+            Some("from poll 0 on it differs, in how it ended")
+        );
+        let never = of(Recording::default());
+        assert_eq!(
+            plain.difference(&never).as_deref(),
+            Some("it had 1 polls and has 0")
+        );
+    }
+
     #[test]
     fn a_timestamp_is_compared_unless_the_clock_is_the_monitors_own() {
         let stamped = |ns| {

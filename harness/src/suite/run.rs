@@ -12,8 +12,8 @@ use std::{
 };
 
 use reports::{
-    ArmName, Coverage, DrillName, DrillReport, Excuses, ExcusesReport, ExitCode, Lanes, Outcome,
-    ProbeOutcome, RunEvent, RunPlan, RunReport, Wall,
+    ArmName, Coverage, DrillName, DrillReport, Excuses, ExcusesReport, ExitCode, Finding,
+    FindingKind, Lanes, Outcome, ProbeOutcome, RunEvent, RunPlan, RunReport, Wall,
 };
 
 use super::{
@@ -117,6 +117,9 @@ pub trait Audience {
 
     /// Announces that what follows belongs to the run as a whole.
     fn whole(&mut self);
+
+    /// Receives the result of a drill over all repeats, which was heard in one of them. The default ignores it.
+    fn result(&mut self, _event: &RunEvent) {}
 }
 
 /// Plays the selected drills.
@@ -164,6 +167,9 @@ pub fn run(
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         whole.wall = Wall::default().with("ms", ms).with("repeats", repeats);
         audience.hear(&RunEvent::RunStarted(whole.plan.clone()));
+        for drill in &whole.drills {
+            audience.result(&telling::told(drill.clone()));
+        }
         if let Some(excuses) = &whole.excuses {
             audience.hear(&RunEvent::Excuses(excuses.clone()));
         }
@@ -182,7 +188,16 @@ pub fn run(
 /// Merges the report of a later repeat into the run's.
 fn join(whole: &mut RunReport, report: RunReport) {
     for (drill, again) in whole.drills.iter_mut().zip(report.drills) {
-        if drill.outcome != Outcome::Failed && again.outcome == Outcome::Failed {
+        if again.outcome != Outcome::Failed {
+            continue;
+        }
+        if drill.outcome == Outcome::Failed {
+            // That repeats differ is told by later ones alone.
+            let differ = |finding: &Finding| finding.kind == FindingKind::RepeatsDiffer;
+            drill
+                .findings
+                .extend(again.findings.into_iter().filter(differ));
+        } else {
             *drill = again;
         }
     }

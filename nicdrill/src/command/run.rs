@@ -531,4 +531,8 @@ impl Audience for RunOutput {
     fn whole(&mut self) {
         self.repeat = None;
     }
+
+    fn result(&mut self, event: &RunEvent) {
+        self.write(|folder| folder.take(event));
+    }
 }

@@ -141,3 +141,20 @@ fn a_run_names_its_monitor_and_says_if_the_settings_name_none(
     let note = "NOTE  nicdrill.toml names no `monitor`, so `reference` is drilled\n";
     assert_eq!(ran.err.contains(note), noted, "{ran}");
 }
+
+/// The folder of a repeated run lists the results of the whole, so that `--failed` finds them.
+#[test]
+fn a_repeated_run_lists_what_failed() {
+    let scratch = Scratch::new();
+    scratch.file(
+        "own/own/red.yaml",
+        "scenario: a line that nobody logs\nwhy: to be red\nplatforms: [ dgx-h100 ]\ntimeline:\n  \
+         - { at: 5s, expect: [ { log: no such line is written } ] }\n",
+    );
+    let ran = scratch.run(&["run", "./own", "--arm", "memory", "--repeat", "2"]);
+    assert_eq!(ran.code, 100, "{ran}");
+    let failed = scratch.text("nicdrill.out/failed.txt");
+    assert_eq!(failed, "own/red@dgx-h100 log\n");
+    let ran = scratch.run(&["run", "./own", "--arm", "memory", "--failed"]);
+    assert!(ran.out.contains("0 passed, 1 failed"), "{ran}");
+}

@@ -298,9 +298,9 @@ pub(super) fn compare(
         return;
     };
     for (arm, (one, other)) in before.iter().zip(&drilled.fingerprints).enumerate() {
-        if one != other {
+        if let Some(what) = one.difference(other) {
             let came = format!(
-                "repeat {number} is not the first one again: {one:?} became {other:?}\n\
+                "repeat {number} is not the first one again: {what}\n\
                  (events, reads, calls, exits and state files are compared, logs are not)"
             );
             let arm = drilled.report.arms.get(arm).map(|arm| arm.arm);

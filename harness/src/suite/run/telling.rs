@@ -106,12 +106,7 @@ impl<'r> Telling<'r> {
             self.keeping.weigh(&artifacts);
             self.audience.receive(&drill.drill, &artifacts);
         }
-        self.emit(match drill.outcome {
-            Outcome::Passed => RunEvent::DrillPassed(drill),
-            Outcome::Known => RunEvent::DrillKnown(drill),
-            Outcome::Failed => RunEvent::DrillFailed(drill),
-            Outcome::Skipped => RunEvent::DrillSkipped(drill),
-        });
+        self.emit(told(drill));
         failed
     }
 
@@ -162,5 +157,15 @@ impl<'r> Telling<'r> {
             wall,
         });
         self.report
+    }
+}
+
+/// The event that tells the result of a drill.
+pub(super) fn told(drill: DrillReport) -> RunEvent {
+    match drill.outcome {
+        Outcome::Passed => RunEvent::DrillPassed(drill),
+        Outcome::Known => RunEvent::DrillKnown(drill),
+        Outcome::Failed => RunEvent::DrillFailed(drill),
+        Outcome::Skipped => RunEvent::DrillSkipped(drill),
     }
 }
