@@ -55,6 +55,14 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
         // A clause whose drill was not reached is not uncovered.
         choice.covering = Covering::SuiteScenario;
     }
+    if choice.is_unnamed && env::var_os("CI").is_some_and(|value| !value.is_empty()) {
+        return Err(Stop::usage(
+            "no monitor is named, and `CI` is set: this would drill nicdrill's own monitor, not yours",
+        )
+        .hint(format!(
+            "write `monitor = \"FILE\"` into {FILE}, or pass `--monitor FILE`; `--monitor reference` drills nicdrill's own"
+        )));
+    }
     if choice.is_assumed {
         log(&format!(
             "NOTE  {FILE} names no `monitor`, so `{}` is drilled",

@@ -45,6 +45,8 @@ pub(crate) struct Choice {
     pub(crate) needs: Option<String>,
     /// Whether `nicdrill.toml` names no monitor, and the command line neither.
     pub(crate) is_assumed: bool,
+    /// Whether nothing names a monitor, so that the reference monitor is drilled.
+    pub(crate) is_unnamed: bool,
 }
 
 /// Reads the named files, selects the drills, and prints what may be a mistake in the files.
@@ -87,6 +89,7 @@ pub(super) fn choice(
     let library = Library::read(&scenarios, &all_platforms).map_err(Stop::input)?;
     let (monitor, descriptor) = monitor(arguments.monitor.as_deref(), &settings.monitor, &library)?;
     let is_assumed = monitor.is_none() && settings.monitor == MonitorSetting::Missing;
+    let is_unnamed = monitor.is_none();
     let again = again(monitor.as_deref(), &own_scenarios, &own_platforms);
     let library = library.watched_by(&descriptor);
 
@@ -132,6 +135,7 @@ pub(super) fn choice(
         shard,
         needs,
         is_assumed,
+        is_unnamed,
     })
 }
 

@@ -142,6 +142,22 @@ fn a_run_names_its_monitor_and_says_if_the_settings_name_none(
     assert_eq!(ran.err.contains(note), noted, "{ran}");
 }
 
+/// A pipeline that names no monitor tests nothing of its own.
+#[test]
+fn in_ci_a_run_that_names_no_monitor_is_refused() {
+    let scratch = Scratch::new();
+    let drill = ["run", "start/baseline@h100-oci", "--arm", "memory"];
+    let ran = scratch.run_with(&drill, &[("CI", "true")]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.err.contains("no monitor is named") && ran.err.contains("--monitor FILE"),
+        "{ran}"
+    );
+    let named = [&drill[..], &["--monitor", "reference"]].concat();
+    let ran = scratch.run_with(&named, &[("CI", "true")]);
+    assert_eq!(ran.code, 0, "{ran}");
+}
+
 /// The folder of a repeated run lists the results of the whole, so that `--failed` finds them.
 #[test]
 fn a_repeated_run_lists_what_failed() {
