@@ -72,9 +72,10 @@ impl Consequences {
     pub fn of(story: &Story, recording: &Recording) -> Self {
         let mut cluster = cluster(story);
         let mut standing = Arc::new(Standing::default());
+        let mut clock = stamp(SimTime::ZERO);
         let ticks = recording.ticks.iter().map(|tick| {
             let (events, consequence) =
-                hear(&mut cluster, story, recording.protocol.adapter(), tick);
+                hear(&mut cluster, recording.protocol.adapter(), tick, &mut clock);
             if events > 0 || !consequence.is_empty() {
                 standing = Arc::new(stands(&cluster));
             }
@@ -136,14 +137,21 @@ impl TickMade {
     }
 }
 
-/// Processes one tick: its calls in the order of nodes, then what is due before the next tick.
+/// Events of one batch are nanoseconds apart, so that their order can be told, although they have one time. A rule that
+/// is due so soon after a tick is due at that tick. Chosen: the resolution of a story.
+const WITHIN_A_BATCH_NS: u64 = 1_000_000;
+
+/// Processes one tick: what became due since the last one, then its calls in the order of nodes, then what is due
+/// at its own time. A rule belongs to the first tick at or after its time (`WITHIN_A_BATCH_NS`).
 fn hear(
     cluster: &mut Cluster,
-    story: &Story,
     adapter: &dyn Adapter,
     tick: &Tick,
+    clock: &mut Stamp,
 ) -> (u64, Vec<Consequence>) {
     let (mut events, mut consequence) = (0, Vec::new());
+    let now = stamp(SimTime::from_ns(tick.at_ns));
+    pass(cluster, clock, now, &mut consequence);
     let calls = tick.monitors.values().flat_map(|instance| &instance.calls);
     for call in calls.filter(|call| call.accepted) {
         events += call.observations.len() as u64;
@@ -153,14 +161,18 @@ fn hear(
             consequence.extend(cluster.receive(&events).unwrap_or_default());
         }
     }
-    let at = SimTime::from_ns(tick.at_ns);
-    let next = stamp(story.ticks.at(story.ticks.last_until(at) + 1));
-    let mut now = stamp(at);
-    while let Some(due) = cluster.analyzer().next_due().filter(|due| *due < next) {
-        now = now.max(due);
-        consequence.extend(cluster.tick(now));
-    }
+    *clock = now.max(*clock);
+    let end = SimTime::from_ns(tick.at_ns.saturating_add(WITHIN_A_BATCH_NS));
+    pass(cluster, clock, stamp(end), &mut consequence);
     (events, consequence)
+}
+
+/// Lets the cluster's clock pass, up to but not including a time, through everything that is due.
+fn pass(cluster: &mut Cluster, clock: &mut Stamp, until: Stamp, made: &mut Vec<Consequence>) {
+    while let Some(due) = cluster.analyzer().next_due().filter(|due| *due < until) {
+        *clock = due.max(*clock);
+        made.extend(cluster.tick(*clock));
+    }
 }
 
 fn stands(cluster: &Cluster) -> Standing {

@@ -70,7 +70,7 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "rule",
         Placed(Text("a rule's name")),
-        "A correlation rule fires in the window, once by default. What the passing of time alone makes it emit between two polls counts for the earlier poll.",
+        "A correlation rule fires in the window, once by default. What the passing of time alone makes it emit between two polls counts for the later poll.",
         "{ rule: NICPortDrop, port: victim, exactly_at: 4m30s, events_this_tick: 0 }",
         (
             maybe(
