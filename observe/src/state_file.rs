@@ -76,9 +76,10 @@ impl Changes {
         };
         let blocks = whole.chunks(BLOCK).zip(bytes.chunks(BLOCK));
         for (nth, (was, is)) in blocks.enumerate().filter(|(_, (was, is))| was != is) {
-            let differs = |at: &usize| was[*at] != is[*at];
-            let first = (0..is.len()).find(differs)?;
-            let last = (0..is.len()).rfind(differs)?;
+            let mut pairs = was.iter().zip(is);
+            let differs = |(was, is): (&u8, &u8)| was != is;
+            let first = pairs.position(differs)?;
+            let last = pairs.rposition(differs).map_or(first, |at| first + 1 + at);
             let at = u32::try_from(nth * BLOCK + first).ok()?;
             let part = &is[first..=last];
             changes.parts.push((at, u32::try_from(part.len()).ok()?));
