@@ -4,23 +4,22 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, Stdio},
     thread,
 };
 
 use rstest::rstest;
 
-use crate::scratch::{NICDRILL, Ran, Scratch, can_play_processes};
+use crate::scratch::{NICDRILL, Ran, Scratch, can_play_processes, command};
 
 /// The command in a folder, while it works.
 struct Working(Child);
 
 impl Working {
     fn start(scratch: &Scratch, words: &[&str]) -> Self {
-        let mut command = Command::new(NICDRILL);
+        let mut command = command(Path::new(NICDRILL), &scratch.path(""));
         command
             .args(words)
-            .current_dir(scratch.path(""))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -105,7 +105,8 @@ pub(crate) fn example(name: &str) -> PathBuf {
     path
 }
 
-fn command(program: &Path, folder: &Path) -> Command {
+/// A program in a folder, without what the environment says of the pipeline that the tests run in.
+pub(crate) fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command
         .current_dir(folder)

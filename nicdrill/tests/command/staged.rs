@@ -3,11 +3,12 @@
 use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
-    process::{Command, Stdio},
+    path::Path,
+    process::Stdio,
     thread,
 };
 
-use crate::scratch::{NICDRILL, Ran, Scratch, can_play_processes, is_root};
+use crate::scratch::{NICDRILL, Ran, Scratch, can_play_processes, command, is_root};
 
 const DRILL: &str = "start/baseline@h100-oci";
 
@@ -19,12 +20,10 @@ fn without_capabilities_the_process_arm_is_skipped_and_the_other_one_plays() {
         "--inh-caps=-all",
         "--ambient-caps=-all",
     ];
-    let mut command = Command::new("setpriv");
+    let mut command = command(Path::new("setpriv"), &scratch.path(""));
     // Only root has a bounding set that it can empty.
     command.args(is_root().then_some(none).into_iter().flatten());
-    command
-        .args([NICDRILL, "run", DRILL])
-        .current_dir(scratch.path(""));
+    command.args([NICDRILL, "run", DRILL]);
     let ran = Ran::of(&command.output().expect("util-linux is there"));
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.out.contains("memory arm: 1 of 1 run"), "{ran}");
@@ -55,11 +54,9 @@ fn what_a_killed_run_leaves_is_only_its_users_and_the_next_run_removes_it() {
     let scratch = Scratch::new();
     let temporary = scratch.path("temporary");
     fs::create_dir(&temporary).expect("a folder");
-    let mut command = Command::new(NICDRILL);
+    let mut command = command(Path::new(NICDRILL), &scratch.path(""));
     command
         .args(["run", "--full", "--arm", "process"])
-        .current_dir(scratch.path(""));
-    command
         .env("TMPDIR", &temporary)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
