@@ -4,7 +4,7 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::Path,
-    process::Stdio,
+    process::{Command, Stdio},
     thread,
 };
 
