@@ -121,12 +121,42 @@ impl RuleFile {
     }
 
     /// How long an alert may stand after what it is about has ended, in nanoseconds: until the next evaluation, its own
-    /// `for` and `keep_firing_for`, and as far back as its expression and the recording rules that it reads do.
+    /// `for` and `keep_firing_for`, and as far back as its expression and the recording rules that it reads do. Of rules
+    /// that read one another, as many as there are rules are followed.
     #[must_use]
     pub fn lingering_ns(&self, every: Span) -> u64 {
-        let alerts = self.alerts();
-        let all = alerts.map(|rule| self.lingering_of(rule, every, self.rules().count()));
-        all.max().unwrap_or_default()
+        let (rules, words) = (self.rules().collect::<Vec<_>>(), self.words());
+        let own = rules.iter().zip(&words);
+        let own: Vec<u64> = own
+            .map(|((group, rule), words)| {
+                let evaluated_ns = group.interval_ns(Some(every)).unwrap_or_default();
+                evaluated_ns.saturating_add(rule.own_ns(words))
+            })
+            .collect();
+        let read_by = |reader: usize| {
+            let words = &words[reader].words;
+            let others = rules.iter().enumerate().filter(move |(at, (_, other))| {
+                let name = other.record.as_deref();
+                *at != reader && name.is_some_and(|name| words.contains(name))
+            });
+            others.map(|(at, _)| at).collect()
+        };
+        let read_by: Vec<Vec<usize>> = (0..rules.len()).map(read_by).collect();
+        let mut all = own.clone();
+        for _ in &rules {
+            let with_read = own.iter().zip(&read_by).map(|(own, read)| {
+                let longest = read.iter().map(|at| all[*at]).max();
+                own.saturating_add(longest.unwrap_or_default())
+            });
+            let next: Vec<u64> = with_read.collect();
+            if next == all {
+                break;
+            }
+            all = next;
+        }
+        let alerts = rules.iter().zip(all);
+        let alerts = alerts.filter(|((_, rule), _)| rule.alert.is_some());
+        alerts.map(|(_, ns)| ns).max().unwrap_or_default()
     }
 
     /// It with expressions that read nothing, so that only its times are left.
@@ -137,32 +167,6 @@ impl RuleFile {
             rule.expr.clear();
         }
         left
-    }
-
-    /// The same of one rule. `depth` bounds the recording rules that are followed, which may read one another.
-    fn lingering_of(&self, (group, rule): (&Group, &Rule), every: Span, depth: usize) -> u64 {
-        let words = Words::of(&rule.expr);
-        let time = |text: &Option<String>| text.as_deref().and_then(milliseconds).unwrap_or(0);
-        let own_ms = [
-            time(&rule.lasting),
-            time(&rule.keep_firing_for),
-            words.back_ms,
-        ];
-        let own_ns = own_ms
-            .into_iter()
-            .fold(0_u64, u64::saturating_add)
-            .saturating_mul(1_000_000);
-        let read = self.rules().filter(|(_, other)| {
-            depth > 0 && !std::ptr::eq(*other, rule) && {
-                let name = other.record.as_deref();
-                name.is_some_and(|name| words.words.contains(name))
-            }
-        });
-        let read_ns = read.map(|other| self.lingering_of(other, every, depth - 1));
-        let evaluated_ns = group.interval_ns(Some(every)).unwrap_or_default();
-        evaluated_ns
-            .saturating_add(own_ns)
-            .saturating_add(read_ns.max().unwrap_or_default())
     }
 
     /// The words of its expressions.
@@ -177,6 +181,16 @@ impl RuleFile {
 /// Whether Prometheus reads a value as a text.
 pub(crate) fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Object(_))
+}
+
+impl Rule {
+    /// How long it goes on by itself, in nanoseconds: its `for` and `keep_firing_for`, and how far its expression reads back.
+    fn own_ns(&self, words: &Words) -> u64 {
+        let times = [&self.lasting, &self.keep_firing_for].into_iter().flatten();
+        let own_ms = times.filter_map(|text| milliseconds(text));
+        let own_ms = own_ms.fold(words.back_ms, u64::saturating_add);
+        own_ms.saturating_mul(1_000_000)
+    }
 }
 
 impl Group {
@@ -212,6 +226,11 @@ mod tests {
         check(
             r#"{"record":"r","expr":"increase(a[5m])"},{"alert":"A","expr":"r > 0","for":"1m"}"#,
             390,
+        );
+        // Rules that read one another are followed as far as there are rules.
+        check(
+            r#"{"record":"r","expr":"s"},{"record":"s","expr":"r"},{"alert":"A","expr":"r > 0"}"#,
+            60,
         );
         // A rule that is not read by an alert waits for nothing.
         check(

@@ -54,15 +54,12 @@ impl Words {
                 '[' => {
                     let inner: String = letters.by_ref().take_while(|next| *next != ']').collect();
                     // A range, or a subquery's range and resolution.
-                    let (range, resolution) = match inner.split_once(':') {
-                        Some((range, _)) => (range, true),
-                        None => (inner.as_str(), false),
-                    };
-                    let back_ms = milliseconds(range.trim()).unwrap_or_default();
-                    if resolution {
-                        subqueries_ms = subqueries_ms.saturating_add(back_ms);
-                    } else {
-                        range_ms = range_ms.max(back_ms);
+                    let back = |range: &str| milliseconds(range.trim()).unwrap_or_default();
+                    match inner.split_once(':') {
+                        Some((range, _)) => {
+                            subqueries_ms = subqueries_ms.saturating_add(back(range));
+                        }
+                        None => range_ms = range_ms.max(back(&inner)),
                     }
                     Token::Other
                 }

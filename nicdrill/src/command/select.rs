@@ -88,8 +88,8 @@ pub(super) fn choice(
         .collect();
     let library = Library::read(&scenarios, &all_platforms).map_err(Stop::input)?;
     let (monitor, descriptor) = monitor(arguments.monitor.as_deref(), &settings.monitor, &library)?;
-    let is_assumed = monitor.is_none() && settings.monitor == MonitorSetting::Missing;
     let is_unnamed = monitor.is_none();
+    let is_assumed = is_unnamed && settings.monitor == MonitorSetting::Missing;
     let again = again(monitor.as_deref(), &own_scenarios, &own_platforms);
     let library = library.watched_by(&descriptor);
 

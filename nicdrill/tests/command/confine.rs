@@ -9,12 +9,11 @@ use std::{
         net::UnixListener,
     },
     path::Path,
-    process::Command,
 };
 
 use rstest::rstest;
 
-use crate::scratch::{NICDRILL, Ran, Scratch, can_play_processes};
+use crate::scratch::{NICDRILL, Ran, Scratch, can_play_processes, command};
 
 /// Who runs the command.
 #[derive(Clone, Copy, Debug)]
@@ -49,11 +48,10 @@ pub(crate) fn run_as(user: User, scratch: &Scratch, words: &[&str]) -> Option<Ra
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).expect("its owner");
     fs::create_dir_all(scratch.path("dev")).expect("a folder");
     let in_its_place = |words: &[&str]| {
-        let mut command = Command::new("unshare");
+        let mut command = command(Path::new("unshare"), &folder);
         command
             .args(["-m", "sh", "-c", AS_NOBODY, fuse])
             .args(words);
-        command.current_dir(&folder).env_remove("CI");
         Ran::of(&command.output().expect("util-linux is there"))
     };
     let can = in_its_place(&["test", "-x", NICDRILL]);

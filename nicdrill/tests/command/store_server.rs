@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, Stdio},
     time::Duration,
 };
 
@@ -18,7 +18,7 @@ use store::{Ending, Limits, Run, Store};
 
 use crate::{
     postgres::{Server, signal},
-    scratch::{NICDRILL, Ran, Scratch},
+    scratch::{NICDRILL, Ran, Scratch, command},
 };
 
 /// Drills that take some time.
@@ -87,11 +87,9 @@ fn rendered((drill, place, document): &Row) -> String {
 fn killed_in_the_middle(server: &mut Server, scratch: &Scratch) -> Child {
     let mut listener = server.client();
     listener.batch_execute("LISTEN nvsentinel_changes").unwrap();
-    let running = Command::new(NICDRILL)
+    let running = command(Path::new(NICDRILL), &scratch.path(""))
         .args(MANY)
         .args(["--store", &server.url()])
-        .current_dir(scratch.path(""))
-        .env_remove("CI")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
