@@ -24,7 +24,7 @@ use crate::reading::{PhysState, PortState, Reading, Severity, severity};
 use crate::skip::is_false;
 
 mod entries;
-mod pretty;
+mod lines;
 
 use entries::{
     CardEntry, DeviceEntry, GonePortEntry, MissEntry, OurCardEntry, PortEntry, Shared, SlotEntry,
@@ -34,7 +34,7 @@ use entries::{
 const VERSION: u64 = 2;
 
 /// The bytes that the file of a large node has: so many are allocated at once.
-const SIZE: usize = 64 << 10;
+const SIZE: usize = 32 << 10;
 
 /// The file.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -108,7 +108,7 @@ pub(crate) fn write(memory: &Memory) -> Vec<u8> {
         counters: counters::own(&memory.counters),
         optional: memory.optional.entries(),
     };
-    let mut bytes = pretty::to_vec(&file, SIZE).expect("every key is text");
+    let mut bytes = lines::to_vec(&file, SIZE).expect("every key is text");
     bytes.push(b'\n');
     bytes
 }

@@ -80,14 +80,9 @@ impl Director<'_> {
             .get_mut(node)
             .ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
         scene.mirror.refresh(&self.fabric, node);
-        let edits = platforms::diff(&scene.shown, machine);
+        let edits = platforms::follow(&mut scene.shown, machine);
         if !edits.is_empty() {
             fs.apply(&edits);
-        }
-        if scene.shown.is_same_but_for_clock(machine) {
-            scene.shown.clock = machine.clock;
-        } else {
-            scene.shown = machine.clone();
         }
         let records = scene.kmsg.edits(&self.fabric, node);
         if !records.is_empty() {

@@ -61,11 +61,7 @@ impl SingleNode {
     /// The edits that render what has changed since the previous call.
     pub fn unshown(&mut self) -> Vec<Edit> {
         let machine = machine(&self.fabric, &self.name);
-        let edits = platforms::diff(&self.shown, machine);
-        if !edits.is_empty() {
-            self.shown = machine.clone();
-        }
-        edits
+        platforms::follow(&mut self.shown, machine)
     }
 }
 

@@ -65,7 +65,7 @@ pub use name::{
 pub use pci::{Card, PciAddress, PciAddressError};
 pub use platform::{Platform, PortFacts, Refusal};
 pub use problem::ProblemKind;
-pub use render::{CLASS_INFINIBAND, MODES, diff, render};
+pub use render::{CLASS_INFINIBAND, MODES, diff, follow, render};
 pub use schema::{DIALECT as SCHEMA_DIALECT, driver_schema, profile_schema, schema_of};
 pub use source::PlatformError;
 pub use state::{LaneSpeed, LinkLayer, PhysState, PortState, Rate};

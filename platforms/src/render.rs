@@ -58,11 +58,13 @@ fn edits_of(part: &Part<'_>) -> impl Iterator<Item = Edit> {
 #[must_use]
 pub fn diff(old: &Machine, new: &Machine) -> Vec<Edit> {
     if old.is_same_but_for_clock(new) {
-        return match old.clock == new.clock {
-            true => Vec::new(),
-            false => edits_of(&host::clock(new)).collect(),
-        };
+        return clock_diff(old, new);
     }
+    changes(old, new)
+}
+
+/// [`diff`] of machines that differ in more than their clocks.
+fn changes(old: &Machine, new: &Machine) -> Vec<Edit> {
     let touched = touched(old, new);
     let before = parts(old, Some((new, &touched)));
     let after = parts(new, Some((old, &touched)));
@@ -85,6 +87,27 @@ pub fn diff(old: &Machine, new: &Machine) -> Vec<Edit> {
     }
     let mut edits = gone.edits();
     edits.extend(fresh.into_iter().map(|(path, node)| node.edit(path)));
+    edits
+}
+
+/// [`diff`] of machines that differ in their clocks at most.
+fn clock_diff(old: &Machine, new: &Machine) -> Vec<Edit> {
+    match old.clock == new.clock {
+        true => Vec::new(),
+        false => edits_of(&host::clock(new)).collect(),
+    }
+}
+
+/// The [`diff`] from `shown` to `new`, after which `shown` is `new`.
+#[must_use]
+pub fn follow(shown: &mut Machine, new: &Machine) -> Vec<Edit> {
+    if shown.is_same_but_for_clock(new) {
+        let edits = clock_diff(shown, new);
+        shown.clock = new.clock;
+        return edits;
+    }
+    let edits = changes(shown, new);
+    new.clone_into(shown);
     edits
 }
 

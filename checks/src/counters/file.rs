@@ -94,7 +94,8 @@ pub(crate) fn own(memory: &CounterMemory) -> Option<CountersEntry<'_>> {
 /// The memory as the keys that both monitors use. If two counters have the same key, the later one
 /// is written.
 pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
-    let mut keys = SharedKeys::default();
+    let mut snapshots = Vec::new();
+    let mut flags = BTreeMap::new();
     // Most counters were read in the same few polls.
     let mut times = BTreeMap::new();
     let mut read_at = |wall_ns| {
@@ -115,19 +116,22 @@ pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
                         device: device.name.to_string(),
                         port: number.to_string(),
                     };
-                    keys.flags.insert(key.clone(), flag);
+                    flags.insert(key.clone(), flag);
                 }
                 if let Some(seed) = &count.seed {
                     let snapshot = SnapshotEntry {
                         value: seed.value,
                         timestamp: read_at(seed.since.wall_ns),
                     };
-                    keys.snapshots.insert(key, snapshot);
+                    snapshots.push((key, snapshot));
                 }
             }
         }
     }
-    keys
+    SharedKeys {
+        snapshots: snapshots.into_iter().collect(),
+        flags,
+    }
 }
 
 fn timestamp(wall_ns: u64) -> String {
