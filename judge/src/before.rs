@@ -1,4 +1,5 @@
-//! What led to a finding: what was done last before it, and a call that was not accepted. Start at [`lines`].
+//! What led to a finding: what was done last before it, a call that was not accepted, and a connector that nobody has
+//! connected to. Start at [`lines`].
 
 use observe::Recording;
 use platforms::NodeName;
@@ -33,9 +34,25 @@ pub(crate) fn lines(
         ));
     }
     lines.extend(refused(recording, node, tick));
+    lines.extend(unreached(recording, node, tick));
     // The sort is stable: a call is told after what was done before its poll.
     lines.sort_by_key(|(at, _)| *at);
     lines.into_iter().map(|(_, line)| line).collect()
+}
+
+/// That the connector listens again by the end of a tick and nobody has connected to it, from the poll on since which it is
+/// so; of any node if none is given.
+fn unreached(recording: &Recording, node: Option<&NodeName>, tick: u64) -> Option<(u64, String)> {
+    let is_so = |tick: u64| {
+        let mut all = recording.unreached.iter();
+        all.any(|(of, at)| *at == tick && node.is_none_or(|node| of == node.as_str()))
+    };
+    let from = (0..=tick).rev().take_while(|tick| is_so(*tick)).last()?;
+    let line = format!(
+        "poll {from}: the connector listens again, and the monitor has not connected to it; how long its client waits after \
+         a refused connection is stated by `real_time.backoff`"
+    );
+    Some((from, line))
 }
 
 /// The last call until a tick that was not accepted, with its poll and answer; of all nodes if none is given.

@@ -11,9 +11,10 @@ use std::collections::BTreeSet;
 
 use observe::{
     Severity,
-    promises::{LostPublish, Named, Style},
+    promises::{Kind, LostPublish, Named, Style},
     slurm::LIFTED,
 };
+use platforms::NodeName;
 use reports::{CauseKind, FindingKind};
 
 use crate::{
@@ -25,6 +26,9 @@ pub(crate) const NO_CAUSE: &str = "nothing without a cause in what was read";
 
 /// Why a report that was lost is no finding.
 pub(crate) const LOST: &str = "a report that is not delivered is lost, by promise";
+
+/// Why a report that was lost with the monitor's memory is no finding.
+const FORGOTTEN: &str = "no promise about `monitor_restart`";
 
 /// In how many polls after the connector accepts calls again a monitor must deliver what it could not deliver.
 /// Chosen: as scenarios allow.
@@ -155,6 +159,10 @@ impl Judging<'_> {
                 self.judged.leave_out_part(LOST);
                 continue;
             }
+            if self.may_forget(node, refused.tick, due) {
+                self.judged.leave_out_part(FORGOTTEN);
+                continue;
+            }
             let cause =
                 self.context
                     .cause_of_event(CauseKind::NotDelivered, node, refused.tick, event);
@@ -167,5 +175,18 @@ impl Judging<'_> {
             finding.came.push(refused.line());
             self.findings.push(finding);
         }
+    }
+
+    /// Whether the monitor ended in these ticks, and does not promise what it remembers then.
+    fn may_forget(&self, node: &NodeName, from: u64, to: u64) -> bool {
+        let restart = Kind::from(Named::MonitorRestart);
+        let promises = &self.context.descriptor.promises;
+        let monitors = self.recording.ticks.iter().zip(0..);
+        let mut between = monitors.filter(|(_, tick)| (from..=to).contains(tick));
+        promises.row(&restart, None).is_none()
+            && between.any(|(tick, _)| {
+                let monitor = tick.monitors.get(node.as_str());
+                monitor.is_some_and(|monitor| !monitor.exits.is_empty())
+            })
     }
 }

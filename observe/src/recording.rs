@@ -3,7 +3,11 @@
 //! Both arms create recordings of the same form, so that one judge reads both and the two can be
 //! compared line by line. A recording contains no wall-clock time, pid or path of the host.
 
-use std::{collections::BTreeMap, ops::Deref, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Deref,
+    sync::Arc,
+};
 
 use crate::{Answers, Call, Protocol, RunEnd, Scrape, StateFile};
 
@@ -26,6 +30,9 @@ pub struct Recording {
     pub missed_moments: Vec<String>,
     /// What was spoken on the monitors' connections, as far as the transport knows; equal ones are counted.
     pub connections: Vec<String>,
+    /// Nodes and ticks: the connector listened again after a time in which it did not, and at the tick's end nobody had
+    /// connected to it since. Process arm only.
+    pub unreached: BTreeSet<(String, u64)>,
 }
 
 /// The recording of one tick.

@@ -146,6 +146,13 @@ impl Transport for Connector {
         spoken
     }
 
+    fn is_connected(&self, node: &NodeName) -> bool {
+        self.outlets.get(node).is_some_and(|outlet| {
+            let tags = outlet.tags.lock().unwrap_or_else(PoisonError::into_inner);
+            tags.iter().any(|tag| tag.conversation().is_ready())
+        })
+    }
+
     fn received(&self) -> u64 {
         let outlets = self.outlets.values();
         outlets

@@ -25,6 +25,9 @@ pub(super) const REFUSED: &str = "refused: ";
 
 const DATA: u8 = 0x0;
 const RST_STREAM: u8 = 0x3;
+const SETTINGS: u8 = 0x4;
+/// The flag of settings that are acknowledged (RFC 9113, section 6.5).
+const ACK: u8 = 0x1;
 const GOAWAY: u8 = 0x7;
 
 /// The names of error codes (RFC 9113, section 7), from 0.
@@ -58,6 +61,8 @@ pub(super) struct Conversation {
     /// The streams of requests that are neither answered nor reset.
     open: BTreeSet<u32>,
     refusals: Vec<String>,
+    /// Whether the client has acknowledged the server's settings.
+    settled: bool,
     closed: bool,
 }
 
@@ -81,9 +86,11 @@ impl Conversation {
             requests,
             newest,
             open,
+            settled,
             ..
         } = self;
         client.read(rest, |frame, _| match frame.kind {
+            SETTINGS => *settled |= frame.flags & ACK != 0,
             // Trailers have the stream of their request, and a new request a higher one (RFC 9113, section 5.1.1).
             HEADERS if stream(frame) > *newest => {
                 *newest = stream(frame);
@@ -109,6 +116,11 @@ impl Conversation {
             refusals.extend(refusal(frame.kind, payload));
         });
         refusals.into_iter().for_each(|what| self.refuse(what));
+    }
+
+    /// Whether the client can send requests: it has the server's settings, and the connection is open.
+    pub(super) fn is_ready(&self) -> bool {
+        self.settled && !self.closed
     }
 
     /// The client has closed its side.

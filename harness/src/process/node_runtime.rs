@@ -14,7 +14,10 @@ use simfs::{Fs, RuleId};
 use simfs_fuse::{HoldId, Server};
 use tokio::task::JoinHandle;
 
-use super::{loops::Loops, monitor_process::MonitorProcess, mount_space::MountSpace, slurm::Slurm};
+use super::{
+    loops::Loops, monitor_process::MonitorProcess, mount_space::MountSpace,
+    player::reconnecting::Outage, slurm::Slurm,
+};
 
 /// One node. Fields are dropped in order: the mount goes before the monitors, so that no request
 /// holds them.
@@ -40,6 +43,8 @@ pub(super) struct NodeRuntime {
     pub(super) trace: TraceLog,
     /// Whether a poll ended in the present tick, by itself or by a kill.
     pub(super) polled: bool,
+    /// The outage of its socket that goes on, or after which nobody has connected yet.
+    pub(super) outage: Option<Outage>,
     /// How many bytes of output are in its log so far.
     pub(super) logged: usize,
 }

@@ -11,7 +11,7 @@
 //! to messages that arrive meanwhile.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
@@ -44,6 +44,7 @@ mod lingering;
 mod looping;
 mod polling;
 mod react;
+pub(super) mod reconnecting;
 mod runs;
 mod starting;
 mod waiting;
@@ -67,6 +68,8 @@ pub(super) struct Player<'a> {
     director: Director<'a>,
     node_runtimes: BTreeMap<NodeName, NodeRuntime>,
     ticks: Vec<Tick>,
+    /// Nodes and ticks at whose end nobody had connected to the connector that listened again.
+    unreached: BTreeSet<(String, u64)>,
     /// The real time so far in which nothing came from a monitor that was waited for.
     idle: Duration,
     /// What its monitors may use up.
@@ -102,6 +105,7 @@ impl<'a> Player<'a> {
             director,
             node_runtimes: BTreeMap::new(),
             ticks: Vec::new(),
+            unreached: BTreeSet::new(),
             idle: Duration::ZERO,
             budget: Budget::new(),
             lingering: None,
@@ -143,6 +147,7 @@ impl<'a> Player<'a> {
                 tick: MonitorTick::default(),
                 trace: TraceLog::default(),
                 polled: false,
+                outage: None,
                 logged: 0,
             };
             let sender = EventSender::new(node.clone(), self.arm.report.clone());
@@ -237,6 +242,7 @@ impl<'a> Player<'a> {
                 transport
                     .stand(runtime, node, socket)
                     .map_err(|error| stage(&error))?;
+                node_runtime.stands(socket);
             }
             let for_ticks: Vec<_> = node_runtime
                 .instances
@@ -313,6 +319,7 @@ impl<'a> Player<'a> {
             for monitor in monitors {
                 self.hear(&node, monitor, false);
             }
+            self.note_unreached(&node);
             let ended = self.node_runtime(&node).end_tick();
             if let Some(tick) = self.ticks.last_mut() {
                 tick.insert((&node).into(), ended);
@@ -383,6 +390,7 @@ impl<'a> Player<'a> {
                 .map(|(place, text)| format!("{place}: {text}"))
                 .collect(),
             connections,
+            unreached: self.unreached.clone(),
         }
     }
 

@@ -30,6 +30,12 @@ pub(super) trait Transport {
         BTreeMap::new()
     }
 
+    /// Whether a monitor is connected to a node's socket, so that its next call is sent at once; `true` for protocols
+    /// without connections.
+    fn is_connected(&self, _node: &NodeName) -> bool {
+        true
+    }
+
     /// How many bytes have come from the monitors on all connections; 0 for protocols without connections.
     fn received(&self) -> u64 {
         0

@@ -7,6 +7,23 @@ use simfs::SimTime;
 use super::*;
 
 #[test]
+fn a_failure_tells_since_when_nobody_has_connected_to_a_connector_that_listens_again() {
+    let mut case = expecting([(What::Polls(7), 4, 4)]);
+    case.story.heal = Heal::Never {
+        because: "an example".to_owned(),
+    };
+    let mut recording = polls(6);
+    let node = recording.ticks[0].monitors.keys().next().expect("a node");
+    recording.unreached = [1, 3, 4, 5].map(|tick| (node.to_string(), tick)).into();
+    let found = found(&case, &recording);
+    let of_polls = found.iter().find(|one| one.cause.kind == CauseKind::Polls);
+    let before = &of_polls.expect("it failed").before;
+    assert_eq!(before.len(), 1);
+    let begins = "poll 3: the connector listens again, and the monitor has not connected to it";
+    assert!(before[0].starts_with(begins), "{before:?}");
+}
+
+#[test]
 fn a_failure_tells_the_last_two_steps_and_the_last_call_until_then_that_was_not_accepted() {
     let mut case = expecting([(What::Polls(7), 4, 4)]);
     case.story.heal = Heal::Never {

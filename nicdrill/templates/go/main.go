@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 const (
@@ -29,8 +31,9 @@ var (
 	node     = flag.String("node", os.Getenv("NODE_NAME"), "name of the node")
 	checks   = flag.String("checks", "InfiniBandStateCheck,EthernetStateCheck", "checks to run")
 	interval = flag.Float64("interval", 1, "seconds between two polls")
-	watched  = map[string]bool{}   // whether a device is monitored
-	said     = map[[2]string]int{} // the worst of a port that was accepted since its last healthy event
+	watched  = map[string]bool{}    // whether a device is monitored
+	said     = map[[2]string]int{}  // the worst of a port that was accepted since its last healthy event
+	known    = map[[2]string]bool{} // the ports that have been healthy
 )
 
 type change struct {
@@ -103,8 +106,9 @@ func changesOf(class, device string) (changes []change) {
 		}
 		which := [2]string{device, port}
 		now, before := severity(layer, state, phys), said[which]
+		known[which] = known[which] || now == healthy
 		// The first event of a port is a healthy one; after it, a worse state and the return to healthy are reported.
-		if now == unknown || now == before || now != healthy && (before == unknown || now < before) {
+		if now == unknown || now == before || !known[which] || now != healthy && now < before {
 			continue
 		}
 		action := int32(actionNone)
@@ -120,6 +124,20 @@ func changesOf(class, device string) (changes []change) {
 		}})
 	}
 	return changes
+}
+
+// send delivers a batch. A connector that is not available is tried again at once, three times.
+func send(connector *grpc.ClientConn, batch *HealthEvents) (err error) {
+	for attempt := 0; attempt < 4; attempt++ {
+		limit, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		err = connector.Invoke(limit, publish, batch, &Empty{})
+		cancel()
+		if status.Code(err) != codes.Unavailable {
+			break
+		}
+		time.Sleep(time.Duration(*interval * float64(time.Second) / 10 * float64(int(1)<<attempt)))
+	}
+	return err
 }
 
 // poll lists the class folder once: nicdrill counts this as a poll.
@@ -147,10 +165,7 @@ func poll(connector *grpc.ClientConn) error {
 		if len(batch.Events) == 0 {
 			continue
 		}
-		limit, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		err := connector.Invoke(limit, publish, batch, &Empty{})
-		cancel()
-		if err != nil {
+		if err := send(connector, batch); err != nil {
 			return err
 		}
 		for _, change := range changes { // delivered, then remembered

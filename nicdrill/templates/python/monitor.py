@@ -14,6 +14,7 @@ flags = flags.parse_args()
 CLASS = pathlib.Path(flags.root, "sys/class/infiniband")
 HEALTHY, NONFATAL, FATAL = range(3)
 said = {}  # (device, port): the severity that was accepted last
+known = set()  # (device, port) of the ports that have been healthy
 
 
 def read(path):
@@ -47,12 +48,25 @@ def severity(layer, state, phys):
     return NONFATAL if layer == "InfiniBand" else None  # an Ethernet port in between is not reported
 
 
-def poll(publish):
+def publish(batch):
+    """Sends a batch. A connector that is not available is tried again at once, three times."""
+    for attempt in range(4):
+        try:
+            return call(batch, timeout=10)
+        except grpc.RpcError as error:
+            if error.code() != grpc.StatusCode.UNAVAILABLE or attempt == 3:
+                raise
+        time.sleep(float(flags.interval) / 10 * 2**attempt)
+
+
+def poll():
     found = []  # the changes, as (severity, port, event)
     for device, port, layer, state, phys in ports():
         now, before = severity(layer, state, phys), said.get((device, port))
+        if now == HEALTHY:
+            known.add((device, port))
         # The first event of a port is a healthy one; after it, a worse state and the return to healthy are reported.
-        if now in (before, None) or (now != HEALTHY and (before is None or now < before)):
+        if now in (before, None) or (device, port) not in known or (now != HEALTHY and now < (before or HEALTHY)):
             continue
         found.append((now, (device, port), pb.HealthEvent(
             version=1, agent="nic-health-monitor", componentClass="NIC", checkName=layer + "StateCheck",
@@ -66,17 +80,17 @@ def poll(publish):
         for _, _, event in changes:
             event.generatedTimestamp.FromNanoseconds(time.time_ns())
         if changes:
-            publish(pb.HealthEvents(version=1, events=[event for _, _, event in changes]), timeout=10)
+            publish(pb.HealthEvents(version=1, events=[event for _, _, event in changes]))
             said.update((port, now) for now, port, _ in changes)  # delivered, then remembered
 
 
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-publish = grpc.insecure_channel("unix:" + flags.socket).unary_unary(
+call = grpc.insecure_channel("unix:" + flags.socket).unary_unary(
     "/datamodels.PlatformConnector/HealthEventOccurredV1",
     request_serializer=pb.HealthEvents.SerializeToString, response_deserializer=Empty.FromString)
 while True:
     try:
-        poll(publish)
+        poll()
     except (OSError, grpc.RpcError) as error:
         print(repr(error), file=sys.stderr)  # the next poll finds the same changes again
     time.sleep(float(flags.interval))

@@ -142,3 +142,17 @@ proptest! {
         prop_assert_eq!(told(&client, &server, piece), whole);
     }
 }
+
+#[rstest]
+#[case::before_it_has_the_settings(&[frame(SETTINGS, &[])], false)]
+#[case::with_the_settings(&[frame(SETTINGS, &[]), flagged(SETTINGS, ACK, 0, &[])], true)]
+fn a_client_is_ready_once_it_acknowledges_the_settings(
+    #[case] frames: &[Vec<u8>],
+    #[case] expected: bool,
+) {
+    let mut conversation = Conversation::default();
+    conversation.client_sent(&opened(frames));
+    assert_eq!(conversation.is_ready(), expected);
+    conversation.close();
+    assert!(!conversation.is_ready());
+}

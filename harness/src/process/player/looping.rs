@@ -43,6 +43,7 @@ impl Player<'_> {
         if self.come(node, monitor)? != Waited::Done {
             return Ok(false);
         }
+        self.await_connection(node, monitor)?;
         let (tick, heals) = (self.tick(), self.director.healing_from().is_some());
         let node_runtime = self.node_runtime(node);
         let NodeRuntime {

@@ -30,6 +30,10 @@ impl Player<'_> {
             if self.come(node, monitor)? != Waited::Done {
                 return Ok(());
             }
+            self.await_connection(node, monitor)?;
+            if !self.node_runtime(node).instances.contains_key(&monitor) {
+                return Ok(());
+            }
             let instance = self.instance(node, monitor);
             let granted: Vec<_> = instance.gate.drain(..loops).collect();
             instance.granted = Some(u32::try_from(granted.len()).expect("a monitor has few loops"));

@@ -1,7 +1,7 @@
 //! A NIC health monitor: reports the link state of NVIDIA's RDMA ports to the platform connector.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     env,
     error::Error,
     fs, io,
@@ -13,7 +13,10 @@ use connector::{
     Entity, HealthEvent, HealthEvents, ProcessingStrategy, RecommendedAction,
     platform_connector_client::PlatformConnectorClient,
 };
-use tonic::transport::{Channel, Endpoint};
+use tonic::{
+    Code, Status,
+    transport::{Channel, Endpoint},
+};
 
 #[expect(dead_code, reason = "the contract has more than a monitor sends")]
 mod connector {
@@ -39,6 +42,10 @@ struct Monitor {
     watched: BTreeMap<String, bool>,
     /// The worst of a port that was accepted since its last healthy event.
     said: BTreeMap<Port, Severity>,
+    /// The ports that have been healthy.
+    known: BTreeSet<Port>,
+    /// The first of the waits between attempts to send.
+    backoff: Duration,
 }
 
 fn read(path: impl AsRef<Path>) -> io::Result<String> {
@@ -95,14 +102,18 @@ impl Monitor {
                 continue;
             };
             let which = (device.to_owned(), port.clone());
-            let before = self.said.get(&which);
+            let Some(now) = severity(&layer, state, phys) else { continue };
+            if now == Severity::Healthy {
+                self.known.insert(which.clone());
+            }
             // The first event of a port is a healthy one; after it, a worse state and the return to healthy are reported.
-            let Some(now) = severity(&layer, state, phys).filter(|now| match now {
-                Severity::Healthy => before != Some(now),
-                _ => before.is_some_and(|before| now > before),
-            }) else {
-                continue;
+            let is_news = match (now, self.said.get(&which)) {
+                (Severity::Healthy, before) => before != Some(&now),
+                (_, before) => self.known.contains(&which) && before.is_none_or(|before| now > *before),
             };
+            if !is_news {
+                continue;
+            }
             let entity = |kind: &str, value: &str| Entity { entity_type: kind.into(), entity_value: value.into() };
             let action = if now == Severity::Fatal { RecommendedAction::ReplaceVm } else { RecommendedAction::None };
             let event = HealthEvent {
@@ -124,6 +135,19 @@ impl Monitor {
         Ok(changes)
     }
 
+    /// Sends a batch. A connector that is not available is tried again at once, three times.
+    async fn publish(&mut self, batch: HealthEvents) -> Result<(), Status> {
+        for attempt in 0..3 {
+            match self.connector.health_event_occurred_v1(batch.clone()).await {
+                Err(status) if status.code() == Code::Unavailable => {
+                    tokio::time::sleep(self.backoff * 2u32.pow(attempt)).await;
+                }
+                answer => return answer.map(|_| ()),
+            }
+        }
+        self.connector.health_event_occurred_v1(batch).await.map(|_| ())
+    }
+
     async fn poll(&mut self) -> Result<(), Box<dyn Error>> {
         let mut changes = Vec::new();
         for device in names(&self.class())? {
@@ -135,7 +159,7 @@ impl Monitor {
             let mut events: Vec<HealthEvent> = of_check.clone().map(|(_, _, event)| event.clone()).collect();
             events.iter_mut().for_each(|event| event.generated_timestamp = Some(SystemTime::now().into()));
             if !events.is_empty() {
-                self.connector.health_event_occurred_v1(HealthEvents { version: 1, events }).await?;
+                self.publish(HealthEvents { version: 1, events }).await?;
                 // Delivered, then remembered.
                 self.said.extend(of_check.map(|(which, now, _)| (which.clone(), *now)));
             }
@@ -159,6 +183,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         connector: PlatformConnectorClient::new(endpoint.connect_lazy()),
         watched: BTreeMap::new(),
         said: BTreeMap::new(),
+        known: BTreeSet::new(),
+        backoff: interval / 10,
     };
     loop {
         if let Err(error) = monitor.poll().await {
