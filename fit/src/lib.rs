@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use observe::{Descriptor, Recording, promises::LostPublish};
+use observe::{Descriptor, Promises, Recording, promises::LostPublish};
 
 mod answers;
 mod conditions;
@@ -59,10 +59,27 @@ pub fn fit(descriptor: &Descriptor, drills: &[Drill<'_>]) -> Fitted {
     wire::fit(&ended, &mut fitted);
     nature::fit(descriptor, &ended, &mut fitted);
     scope::fit(&ended, &mut fitted);
+    stated(&descriptor.promises, &mut fitted.promises);
     fitted.promises.lost_publish = Some(LostPublish::Kept);
     conditions::fit(descriptor, &ended, &mut fitted);
     counters::fit(descriptor, &ended, &mut fitted);
     episodes::fit(descriptor, &ended, &mut fitted);
     suspects::fit(descriptor, &drills, &mut fitted);
     fitted
+}
+
+/// Keeps what is stated of the reports' nature and of whose ports they are about: an interview asks a few machines.
+fn stated(stated: &Promises, found: &mut Promises) {
+    found.style = stated.style.or(found.style);
+    found.granularity = stated.granularity.or(found.granularity);
+    found.names = stated.names.or(found.names);
+    let Some(of) = &stated.scope else { return };
+    let scope = found.scope.get_or_insert_default();
+    scope.roles = of.roles.clone().or_else(|| scope.roles.take());
+    scope.cabled = of.cabled.or(scope.cabled);
+    scope.default_route = of.default_route.or(scope.default_route);
+    scope.numa_node = of.numa_node.or(scope.numa_node);
+    scope.vendors = of.vendors.clone().or_else(|| scope.vendors.take());
+    scope.devices = of.devices.clone().or_else(|| scope.devices.take());
+    scope.pinned = of.pinned.or(scope.pinned);
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use observe::promises::{
     Baselines, Calls, ClearedBy, ErrorCodes, FirstPollEvents, Granularity, Kind, LostPublish,
-    Names, PortNaming, Scope, Stamps, Style, Wire,
+    Names, Pinned, PortNaming, Scope, Stamps, Style, Wire,
 };
 
 use crate::{
@@ -262,11 +262,29 @@ fn scope_line(scope: &Scope) -> String {
         keys.push(format!("roles: [{}]", roles.join(", ")));
     }
     let own = [
+        ("cabled", scope.cabled),
         ("default_route", scope.default_route),
         ("numa_node", scope.numa_node),
     ];
     let own = own.into_iter();
     keys.extend(own.filter_map(|(key, value)| Some(format!("{key}: {}", value?))));
+    if let Some(vendors) = &scope.vendors {
+        let vendors: Vec<String> = vendors.iter().map(|id| format!("{id:#06x}")).collect();
+        keys.push(format!("vendors: [{}]", vendors.join(", ")));
+    }
+    if let Some(devices) = &scope.devices {
+        let devices: Vec<String> = devices.iter().map(|name| quoted(name)).collect();
+        keys.push(format!("devices: [{}]", devices.join(", ")));
+    }
+    if let Some(pinned) = scope.pinned {
+        keys.push(format!(
+            "pinned: {}",
+            match pinned {
+                Pinned::Functions => "functions",
+                Pinned::All => "all",
+            }
+        ));
+    }
     format!("scope: {{ {} }}", keys.join(", "))
 }
 

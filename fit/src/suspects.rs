@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use judge::judge;
 use observe::{Broken, Descriptor, promises::Kind};
-use reports::{CauseKind, Finding, finding_id};
+use reports::{Cause, CauseKind, Finding, finding_id};
 
 use crate::{
     drill::Drill,
@@ -16,17 +16,28 @@ use crate::{
 pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fitted) {
     let promised = promising(descriptor, fitted.promises.clone());
     let mut found: BTreeMap<String, Suspect> = BTreeMap::new();
-    for drill in drills {
-        let judged = judge(drill.story, drill.truth, drill.recording, &promised);
+    let all: Vec<(&Drill<'_>, Vec<Finding>)> = drills
+        .iter()
+        .map(|drill| {
+            let judged = judge(drill.story, drill.truth, drill.recording, &promised);
+            (drill, judged.findings)
+        })
+        .collect();
+    let idle = all.iter().filter(|(drill, _)| is_idle(drill));
+    let at_rest: Vec<Cause> = idle
+        .flat_map(|(_, findings)| findings.iter().map(whatever_was_done))
+        .collect();
+    for (drill, findings) in &all {
         let name = drill.name();
-        for finding in &judged.findings {
-            let id = id(drill, finding);
+        for finding in findings {
+            let is_at_rest = at_rest.contains(&whatever_was_done(finding));
+            let id = id(drill, finding, is_at_rest);
             let evidence = Evidence {
                 drill: name.clone(),
                 poll: finding.tick,
                 came: came(finding),
             };
-            if !is_of_the_wire(finding) && is_after_its_step(drill, finding) {
+            if !is_at_rest && !is_of_the_wire(finding) && is_after_its_step(drill, finding) {
                 mark(drill, &evidence, fitted);
             }
             found.entry(id.clone()).or_insert_with(|| Suspect {
@@ -37,6 +48,20 @@ pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fi
         }
     }
     fitted.suspects = found.into_values().collect();
+}
+
+/// Whether a drill changes nothing: what is found in it belongs to the machine on which it is played, in every drill.
+fn is_idle(drill: &Drill<'_>) -> bool {
+    let mut steps = drill.story.given.iter().chain(drill.story.steps.iter());
+    steps.all(|step| step.actions.is_empty())
+}
+
+/// The cause of a finding without the action before it.
+fn whatever_was_done(finding: &Finding) -> Cause {
+    Cause {
+        action: None,
+        ..finding.cause
+    }
 }
 
 /// Whether it came after the drill began to ask: what a first poll says of a healthy machine belongs to no row.
@@ -59,14 +84,19 @@ fn mark(drill: &Drill<'_>, evidence: &Evidence, fitted: &mut Fitted) {
     }
 }
 
-/// The pattern of a finding's ids in the scenarios of its drill's family. A breach of the wire occurs in all.
-fn id(drill: &Drill<'_>, finding: &Finding) -> String {
+/// The pattern of a finding's ids in the scenarios of its drill's family. A breach of the wire occurs in all, and so does what
+/// is found of a machine at rest, whatever is done to it.
+fn id(drill: &Drill<'_>, finding: &Finding, is_at_rest: bool) -> String {
     let family = drill.story.name.split('/').next().unwrap_or_default();
-    let scenarios = match is_of_the_wire(finding) {
+    let cause = match is_at_rest {
+        true => format!("{}*", whatever_was_done(finding)),
+        false => finding.cause.to_string(),
+    };
+    let scenarios = match is_at_rest || is_of_the_wire(finding) {
         true => "*".to_owned(),
         false => format!("{family}/*"),
     };
-    finding_id(&scenarios, &finding.cause.to_string())
+    finding_id(&scenarios, &cause)
 }
 
 /// Whether a finding is about the form of an event or call.

@@ -5,7 +5,7 @@ use fit::{Drill, Fitted, Mark, Wiring, fit, page};
 use memory::{Played, Variant, play_in_memory};
 use observe::{
     Descriptor,
-    promises::{Clears, Kind, LostPublish, Named, Row, Verdict},
+    promises::{Clears, Kind, LostPublish, Named, Row, Scope, ScopeRole, Style, Verdict},
 };
 use platforms::{NodeName, Platforms};
 use scenarios::{Arm, AtRest, Story};
@@ -45,14 +45,18 @@ fn stories() -> Vec<Story> {
 }
 
 fn interviewed(wrong: Option<Variant>) -> Fitted {
-    let descriptor = reference();
+    interviewed_as(&reference(), wrong)
+}
+
+/// What is found where the descriptor that the interview begins with states something already.
+fn interviewed_as(descriptor: &Descriptor, wrong: Option<Variant>) -> Fitted {
     let mut trees = Trees::default();
     let stories = stories();
     let stories = stories
         .iter()
         .filter(|story| story.arms.contains(&Arm::Memory));
     let played: Vec<(&Story, Played)> = stories
-        .map(|story| (story, play_in_memory(story, &descriptor, wrong, &mut trees)))
+        .map(|story| (story, play_in_memory(story, descriptor, wrong, &mut trees)))
         .collect();
     let drills: Vec<Drill<'_>> = played
         .iter()
@@ -62,7 +66,7 @@ fn interviewed(wrong: Option<Variant>) -> Fitted {
             recording: &played.recording,
         })
         .collect();
-    fit(&descriptor, &drills)
+    fit(descriptor, &drills)
 }
 
 fn shown(fitted: &Fitted) -> String {
@@ -157,6 +161,35 @@ fn a_row_has_the_verdict_of_each_layer() {
     let layers = [proto::Layer::InfiniBand, proto::Layer::Ethernet];
     let verdicts = [Some(Verdict::NonFatal), Some(Verdict::Fatal)];
     assert_eq!(layers.map(promised), verdicts, "{}", shown(&fitted));
+}
+
+#[test]
+fn what_is_stated_is_kept_and_what_is_wrong_at_rest_is_told_once() {
+    let mut descriptor = reference();
+    let scope = Scope {
+        roles: Some([ScopeRole::Management].into()),
+        vendors: Some([0x15b3].into()),
+        ..Scope::default()
+    };
+    (descriptor.promises.style, descriptor.promises.scope) = (Some(Style::Level), Some(scope));
+    let fitted = interviewed_as(&descriptor, None);
+    assert_eq!(fitted.promises.style, Some(Style::Level));
+    let found = fitted.promises.scope.clone().expect("it is stated");
+    let stated = descriptor.promises.scope.as_ref().expect("it is stated");
+    assert_eq!(
+        (&found.roles, &found.vendors),
+        (&stated.roles, &stated.vendors)
+    );
+    // Its first poll is about ports that are out of this scope, in every drill.
+    let baseline = |id: &&String| id.contains("#unexpected.healthy.port");
+    let ids: Vec<&String> = fitted
+        .suspects
+        .iter()
+        .map(|it| &it.id)
+        .filter(baseline)
+        .collect();
+    assert!(!ids.is_empty(), "{}", shown(&fitted));
+    assert!(ids.iter().all(|id| id.starts_with("*#")), "{ids:?}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use harness::{
     suite::{self, Interviewing, Selected, Starting, interview},
 };
 use memory::Played;
-use observe::{Descriptor, Drains, shipped_descriptors};
+use observe::{Broken, Descriptor, Drains, shipped_descriptors};
 use reports::{DrillName, ExitCode, ProbeOutcome};
 use scenarios::{Story, Unfit};
 
@@ -173,7 +173,8 @@ fn asked(
             story.world
         ));
     };
-    let played = interview(&stories, &wiring.descriptor, &how, told).map_err(stopped)?;
+    let mut played = interview(&stories, &wiring.descriptor, &how, told).map_err(stopped)?;
+    again_alone(&stories, &mut played, &wiring.descriptor, &how).map_err(stopped)?;
     let drills: Vec<Drill<'_>> = stories.iter().zip(&played).map(drill).collect();
     let mut fitted = fit::fit(&wiring.descriptor, &drills);
     fitted.unasked.extend(asking.unasked.iter().cloned());
@@ -201,6 +202,37 @@ fn asked(
         count(fit::Mark::Suspect),
     ));
     Ok(ExitCode::Success)
+}
+
+/// Plays again, one at a time, what could not be played beside others. What cannot be played then either would leave rows and
+/// scope to the drills that could, so that nothing is learnt.
+fn again_alone(
+    stories: &[&Story],
+    played: &mut [Played],
+    descriptor: &Descriptor,
+    how: &Interviewing<'_>,
+) -> Result<(), String> {
+    let alone = Interviewing {
+        jobs: Some(1),
+        starting: how.starting,
+        stage: how.stage,
+        interruption: how.interruption,
+    };
+    for (story, played) in stories.iter().zip(played) {
+        let Some(Broken::Stage { .. }) = &played.recording.broken else {
+            continue;
+        };
+        let mut again = interview(&[story], descriptor, &alone, |_| ())?;
+        *played = again.pop().expect("one drill was played");
+        if let Some(Broken::Stage { cause }) = &played.recording.broken {
+            return Err(format!(
+                "{}@{}: {cause}; nothing is learnt from a part of the drills: play them when the machine has less to do, \
+                 with `--jobs 1` if that is never",
+                story.name, story.world
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The drills as a selection, for the probe.
@@ -244,8 +276,10 @@ fn wired(
         ..descriptor.clone()
     };
     let last = &stories[stories.len() - 1..];
-    let gate = interview(&stories, descriptor, how, |_| ())?;
-    let drained = interview(last, &quiet, how, |_| ())?;
+    let mut gate = interview(&stories, descriptor, how, |_| ())?;
+    again_alone(&stories, &mut gate, descriptor, how)?;
+    let mut drained = interview(last, &quiet, how, |_| ())?;
+    again_alone(last, &mut drained, &quiet, how)?;
     let drills: Vec<Drill<'_>> = stories.iter().zip(&gate).map(drill).collect();
     let drained: Vec<Drill<'_>> = last.iter().zip(&drained).map(drill).collect();
     let ([rest, every_check, other_checks, fault], [fault_quiet]) = (&drills[..], &drained[..])
