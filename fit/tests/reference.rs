@@ -4,7 +4,7 @@ use director::Trees;
 use fit::{Drill, Fitted, Mark, Wiring, fit, page};
 use memory::{Played, Variant, play_in_memory};
 use observe::{
-    Descriptor,
+    Descriptor, Promises,
     promises::{Clears, Kind, LostPublish, Named, Row, Scope, ScopeRole, Style, Verdict},
 };
 use platforms::{NodeName, Platforms};
@@ -163,30 +163,40 @@ fn a_row_has_the_verdict_of_each_layer() {
     assert_eq!(layers.map(promised), verdicts, "{}", shown(&fitted));
 }
 
-#[test]
-fn what_is_stated_is_kept_and_what_is_wrong_at_rest_is_told_once() {
+/// The reference monitor's descriptor with a scope that its monitor does not have.
+fn of_management() -> Descriptor {
     let mut descriptor = reference();
-    let scope = Scope {
+    descriptor.promises.scope = Some(Scope {
         roles: Some([ScopeRole::Management].into()),
         vendors: Some([0x15b3].into()),
         ..Scope::default()
+    });
+    descriptor
+}
+
+#[test]
+fn a_style_and_a_scope_that_are_stated_are_kept() {
+    let mut descriptor = of_management();
+    descriptor.promises.style = Some(Style::Level);
+    let found = interviewed_as(&descriptor, None).promises;
+    assert_eq!(found.style, Some(Style::Level));
+    let of = |promises: &Promises| {
+        let scope = promises.scope.clone().expect("it is stated");
+        (scope.roles, scope.vendors)
     };
-    (descriptor.promises.style, descriptor.promises.scope) = (Some(Style::Level), Some(scope));
-    let fitted = interviewed_as(&descriptor, None);
-    assert_eq!(fitted.promises.style, Some(Style::Level));
-    let found = fitted.promises.scope.clone().expect("it is stated");
-    let stated = descriptor.promises.scope.as_ref().expect("it is stated");
-    assert_eq!(
-        (&found.roles, &found.vendors),
-        (&stated.roles, &stated.vendors)
-    );
-    // Its first poll is about ports that are out of this scope, in every drill.
-    let baseline = |id: &&String| id.contains("#unexpected.healthy.port");
+    assert_eq!(of(&found), of(&descriptor.promises));
+}
+
+#[test]
+fn what_is_wrong_at_rest_is_told_once() {
+    // The first poll of every drill is about ports that are out of this scope.
+    let fitted = interviewed_as(&of_management(), None);
+    let is_of_it = |id: &&String| id.contains("#unexpected.healthy.port");
     let ids: Vec<&String> = fitted
         .suspects
         .iter()
         .map(|it| &it.id)
-        .filter(baseline)
+        .filter(is_of_it)
         .collect();
     assert!(!ids.is_empty(), "{}", shown(&fitted));
     assert!(ids.iter().all(|id| id.starts_with("*#")), "{ids:?}");

@@ -5,6 +5,7 @@
 //! `judge` translates them by these rows to what the monitor owes. What a row leaves out is as the
 //! documents ask, which is what [`documents::row`] states. Start at [`Promises`].
 
+mod conceded;
 mod documents;
 mod kind;
 mod lasting;
@@ -15,6 +16,7 @@ mod wire;
 
 use std::collections::BTreeMap;
 
+pub use conceded::Concession;
 pub use documents::row as documents_row;
 pub use kind::{ANY_COUNTER, Kind, KindOf, Named};
 pub use lasting::Lasting;

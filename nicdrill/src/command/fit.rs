@@ -201,6 +201,9 @@ fn asked(
         count(fit::Mark::Weaker),
         count(fit::Mark::Suspect),
     ));
+    for conceded in fitted.promises.conceded() {
+        log(&format!("weaker: {conceded}"));
+    }
     Ok(ExitCode::Success)
 }
 

@@ -309,6 +309,9 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     }
     if told.not_judged {
         terminal.out(&not_judged_page(report, terminal.style()));
+        for conceded in outputs.choice.descriptor.promises.conceded() {
+            terminal.out(&format!("weaker than the documents ask: {conceded}\n"));
+        }
     }
     if let Some(count) = told.slowest {
         terminal.out(&slowest_page(report, count));

@@ -103,23 +103,37 @@ struct Entry {
     word: &'static str,
     of: KindOf,
     title: &'static str,
+    /// A scenario that shows what a monitor says about it.
+    scenario: &'static str,
 }
 
-const fn condition(kind: Named, word: &'static str, title: &'static str) -> Entry {
+const fn condition(
+    kind: Named,
+    word: &'static str,
+    title: &'static str,
+    scenario: &'static str,
+) -> Entry {
     Entry {
         kind,
         word,
         of: KindOf::Condition,
         title,
+        scenario,
     }
 }
 
-const fn episode(kind: Named, word: &'static str, title: &'static str) -> Entry {
+const fn episode(
+    kind: Named,
+    word: &'static str,
+    title: &'static str,
+    scenario: &'static str,
+) -> Entry {
     Entry {
         kind,
         word,
         of: KindOf::Episode,
         title,
+        scenario,
     }
 }
 
@@ -129,128 +143,187 @@ const TABLE: &[Entry] = &[
         Named::Down,
         "down",
         "a port is `DOWN` in a physical state without a row of its own",
+        "port/sleeping-and-phy-test",
     ),
     condition(
         Named::Disabled,
         "disabled",
         "a port's physical state is `Disabled`",
+        "port/disabled-by-operator",
     ),
     condition(
         Named::Polling,
         "polling",
         "a port is `DOWN` and `Polling`: a pulled cable",
+        "port/cable-pulled",
     ),
-    condition(Named::Training, "training", "a port is `DOWN` and trains"),
-    condition(Named::Init, "init", "a port is `INIT`"),
-    condition(Named::Armed, "armed", "a port is `ARMED`"),
+    condition(
+        Named::Training,
+        "training",
+        "a port is `DOWN` and trains",
+        "port/mended-through-slow-training",
+    ),
+    condition(
+        Named::Init,
+        "init",
+        "a port is `INIT`",
+        "port/stuck-in-init",
+    ),
+    condition(
+        Named::Armed,
+        "armed",
+        "a port is `ARMED`",
+        "port/stuck-in-armed-recovers",
+    ),
     condition(
         Named::LinkErrorRecovery,
         "link_error_recovery",
         "a port's physical state is `LinkErrorRecovery`",
+        "port/link-error-recovery-passes",
     ),
     condition(
         Named::OddState,
         "odd_state",
         "a port is in any other state that is not healthy",
+        "port/states-outside-the-table",
     ),
     condition(
         Named::Persists,
         "persists",
         "a port that was healthy stays unhealthy and not fatal",
+        "port/link-error-recovery-persists",
     ),
     condition(
         Named::Slow,
         "slow",
         "a port is up at a lower speed or width",
+        "port/speed-drop-is-silent",
     ),
     condition(
         Named::GonePort,
         "gone_port",
         "a port is missing in the folder of its device",
+        "device/port-missing-from-listing",
     ),
     condition(
         Named::GoneDevice,
         "gone_device",
         "the class folder does not list a device",
+        "device/vanishes-and-returns",
     ),
     condition(
         Named::MovedLayer,
         "moved_layer",
         "a port shows another link layer than before",
+        "device/moved-to-the-other-link-layer",
     ),
     condition(
         Named::Unreadable,
         "unreadable",
         "a file or folder of a device cannot be read",
+        "read/state-fails-for-ever",
     ),
-    condition(Named::Hang, "hang", "a read gets no answer"),
+    condition(
+        Named::Hang,
+        "hang",
+        "a read gets no answer",
+        "read/hung-read-blinds-nobody-else",
+    ),
     condition(
         Named::CharDevice,
         "char_device",
         "a character device is missing",
+        "chardev/issm-missing",
     ),
     condition(
         Named::Card,
         "card",
         "a card has fewer healthy ports than its peers",
+        "card/one-card-down-at-start",
     ),
     episode(
         Named::Flap,
         "flap",
         "a port goes down and comes up again, several times",
+        "port/storm-of-flaps",
     ),
-    episode(Named::SmGone, "sm_gone", "no subnet manager runs"),
+    episode(
+        Named::SmGone,
+        "sm_gone",
+        "no subnet manager runs",
+        "fabric/subnet-manager-stops",
+    ),
     episode(
         Named::DriverReload,
         "driver_reload",
         "a device's driver is unloaded and loaded again, or recovers from a PCI error",
+        "device/driver-reload-with-names-swapped",
     ),
     episode(
         Named::FirmwareReset,
         "firmware_reset",
         "a card is reset with its firmware",
+        "device/firmware-reset",
     ),
-    episode(Named::Rename, "rename", "a device bears another name"),
+    episode(
+        Named::Rename,
+        "rename",
+        "a device bears another name",
+        "device/renamed-while-a-fault-stands",
+    ),
     episode(
         Named::Replaced,
         "replaced",
         "a card is replaced by another one",
+        "device/replaced-in-its-slot",
     ),
     episode(
         Named::HotAdded,
         "hot_added",
         "a device is there that the monitor did not know",
+        "device/hot-added-healthy",
     ),
     episode(
         Named::FirstPoll,
         "first_poll",
         "a first poll without old state",
+        "start/baseline",
     ),
-    episode(Named::Reboot, "reboot", "the host reboots"),
+    episode(
+        Named::Reboot,
+        "reboot",
+        "the host reboots",
+        "reboot/still-broken-after-reboot",
+    ),
     episode(
         Named::MonitorRestart,
         "monitor_restart",
         "the monitor is restarted in the same boot",
+        "restart/says-nothing-twice",
     ),
     episode(
         Named::ScopeChange,
         "scope_change",
         "what is to be monitored changes: filters, roles, checks",
+        "restart/scope-narrowed-and-widened",
     ),
     episode(
         Named::Metadata,
         "metadata",
         "metadata or the route table are missing, wrong or changed",
+        "role/route-file-missing",
     ),
     episode(
         Named::StateFile,
         "state_file",
         "the state file is missing, damaged or read-only",
+        "statefile/corrupt",
     ),
     episode(
         Named::Connector,
         "connector",
         "calls are refused, lost or not answered",
+        "connector/refused-then-accepted",
     ),
 ];
 
@@ -280,6 +353,15 @@ impl Kind {
         }
         let entry = TABLE.iter().find(|entry| entry.word == word)?;
         Some(Self::Named(entry.kind))
+    }
+
+    /// A scenario that shows what a monitor says about it.
+    #[must_use]
+    pub fn scenario(&self) -> &'static str {
+        match self {
+            Self::Named(named) => named.entry().scenario,
+            Self::Counter(_) => "counter/any-growth-of-a-fatal-counter",
+        }
     }
 
     /// Whether it is a condition or an episode.
