@@ -43,7 +43,9 @@ struct Row {
     sometimes: usize,
     /// Not noticed, while another alarm stood on the node.
     node: usize,
-    /// Not noticed, while no page had a word about ports.
+    /// Not noticed, and no scrape fell into the time in which it stood: no rule could tell of it.
+    unscraped: usize,
+    /// Not noticed, while pages came and none had a word about ports.
     blind: usize,
     /// How late, over faults and phases, in milliseconds.
     late_ms: Vec<u64>,
@@ -70,7 +72,9 @@ impl Table {
                 .filter_map(|phase| after(&phase.port))
                 .collect();
             let of_node = phases.iter().filter_map(|phase| after(&phase.node)).min();
-            let is_blind = is_blind(recording, &fault.node, fault.from, fault.to);
+            // What is scraped while everything is mended is no page about the fault.
+            let to = fault.to.min(recording.healing_from.unwrap_or(u64::MAX));
+            let pages = Pages::of(recording, &fault.node, fault.from, to);
             let told = match (late.iter().min(), late.iter().max()) {
                 (Some(least), Some(most)) if late.len() == phases.len() => {
                     row.always += 1;
@@ -84,7 +88,12 @@ impl Table {
                         seconds(*least)
                     )
                 }
+                _ if pages == Pages::None => {
+                    row.unscraped += 1;
+                    "not scraped while it stood".to_owned()
+                }
                 _ => {
+                    let is_blind = pages == Pages::WithoutPorts;
                     row.node += usize::from(of_node.is_some());
                     row.blind += usize::from(is_blind);
                     let node = of_node.map_or_else(
@@ -143,11 +152,12 @@ impl Table {
         }
         let _ = writeln!(
             page,
-            "{:<28} {:>6} {:>7} {:>9} {:>6} {:>6} {:>6}   {:>8} {:>8} {:>8}",
+            "{:<28} {:>6} {:>7} {:>9} {:>11} {:>6} {:>6} {:>6}   {:>8} {:>8} {:>8}",
             "kind of fault",
             "faults",
             "noticed",
             "sometimes",
+            "not scraped",
             "node",
             "never",
             "blind",
@@ -162,14 +172,16 @@ impl Table {
                 late.get(at)
                     .map_or_else(|| "-".to_owned(), |ms| seconds(*ms))
             };
-            let never = row.faults - row.always - row.sometimes - row.node;
+            let told = row.always + row.sometimes + row.node;
+            let never = row.faults - told - row.unscraped;
             let last = late.len().saturating_sub(1);
             let _ = writeln!(
                 page,
-                "{kind:<28} {:>6} {:>7} {:>9} {:>6} {never:>6} {:>6}   {:>8} {:>8} {:>8}",
+                "{kind:<28} {:>6} {:>7} {:>9} {:>11} {:>6} {never:>6} {:>6}   {:>8} {:>8} {:>8}",
                 row.faults,
                 row.always,
                 row.sometimes,
+                row.unscraped,
                 row.node,
                 row.blind,
                 of(0),
@@ -204,20 +216,37 @@ impl Table {
     }
 }
 
-/// Whether no page that was scraped while a fault stood had a word about ports.
-fn is_blind(recording: &Recording, node: &str, from: u64, to: u64) -> bool {
-    let ticks = (0..).zip(&recording.ticks);
-    let stood = ticks.filter(|(tick, _)| (from..to).contains(tick));
-    let mut scrapes = stood.flat_map(|(_, tick)| {
-        tick.monitors
-            .get(node)
-            .map(|monitor| &monitor.scrapes[..])
-            .unwrap_or_default()
-    });
-    !scrapes.any(|scrape| {
-        let page = scrape.series().unwrap_or_default();
-        page.iter().any(|series| series.name == PORTS)
-    })
+/// What was scraped while a fault stood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pages {
+    /// Nothing.
+    None,
+    /// Pages that say nothing about the ports of devices, and failed scrapes.
+    WithoutPorts,
+    /// At least one page with ports.
+    WithPorts,
+}
+
+impl Pages {
+    /// Of a node, from a tick until before another one.
+    fn of(recording: &Recording, node: &str, from: u64, to: u64) -> Self {
+        let ticks = (0..).zip(&recording.ticks);
+        let stood = ticks.filter(|(tick, _)| (from..to).contains(tick));
+        let scrapes = stood.flat_map(|(_, tick)| {
+            tick.monitors
+                .get(node)
+                .map(|monitor| &monitor.scrapes[..])
+                .unwrap_or_default()
+        });
+        scrapes.fold(Self::None, |before, scrape| {
+            let page = scrape.series().unwrap_or_default();
+            let has_ports = page.iter().any(|series| series.name == PORTS);
+            match has_ports || before == Self::WithPorts {
+                true => Self::WithPorts,
+                false => Self::WithoutPorts,
+            }
+        })
+    }
 }
 
 /// An alarm's line without the polls in which it stood.
