@@ -22,7 +22,7 @@ use super::{Judging, place};
 use crate::{
     causes::{Alike, Likeness, OtherEntities},
     consequences::Consequences,
-    laws,
+    forgotten, laws,
 };
 
 /// How many events a failure shows as the nearest to a missing one. Chosen.
@@ -84,6 +84,7 @@ impl<'a> Judging<'a> {
             |at| assignment.of_event[at].is_some(),
             recording.healing_from,
             context.truth,
+            &forgotten::forgotten(&context, recording),
         );
         let strays = Strays::of(&context, recording.healing_from);
         let mut excused = BTreeSet::new();
