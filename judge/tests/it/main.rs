@@ -11,5 +11,6 @@ mod noticed;
 mod paced;
 mod promises;
 mod renamed;
+mod shown;
 mod undelivered;
 mod wire;
