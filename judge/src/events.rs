@@ -9,7 +9,7 @@ use observe::{
 };
 use platforms::NodeName;
 use reports::{Cause, CauseField, CauseKind, FindingKind};
-use scenarios::{Heal, What};
+use scenarios::{Expectation, Heal};
 
 use super::assign::{self, Assignment, Bounds};
 use super::demands::{self, Demand};
@@ -22,6 +22,8 @@ use super::{Judging, place};
 use crate::{
     causes::{Alike, Likeness, OtherEntities},
     consequences::Consequences,
+    facts,
+    fits::JudgeContext,
     forgotten, laws,
 };
 
@@ -65,6 +67,7 @@ impl<'a> Judging<'a> {
                     reported.tick,
                     reported.event,
                 )
+                && !(demand.may_come_later(reported.tick) && silence(&context, reported).is_some())
         };
         let fits: Vec<Vec<usize>> = accepted
             .iter()
@@ -360,21 +363,7 @@ impl<'a> Judging<'a> {
         before: &[ReportedEvent<'_>],
         no_cause: bool,
     ) {
-        let silence = self.story.expectations.iter().find(|expectation| {
-            let What::Nothing { about, .. } = &expectation.what else {
-                return false;
-            };
-            (expectation.window.from..=expectation.window.to).contains(&reported.tick)
-                && (about.is_empty()
-                    || about.iter().any(|about| {
-                        self.context.names_subject(
-                            about,
-                            reported.node,
-                            reported.tick,
-                            reported.event,
-                        )
-                    }))
-        });
+        let silence = silence(&self.context, reported);
         let (node, tick, event) = (reported.node, reported.tick, reported.event);
         let mut same = before.iter().rev().filter(|earlier| {
             earlier.node == node
@@ -446,6 +435,18 @@ impl<'a> Judging<'a> {
         finding.reads = self.reads(Some(reported.node), last, &subject_names(&subject));
         self.findings.push(finding);
     }
+}
+
+/// The line that wants silence about an event in its time.
+fn silence<'s>(
+    context: &JudgeContext<'s>,
+    reported: &ReportedEvent<'_>,
+) -> Option<&'s Expectation> {
+    let mut all = context.story.expectations.iter();
+    all.find(|expectation| {
+        (expectation.window.from..=expectation.window.to).contains(&reported.tick)
+            && facts::is_silenced(&expectation.what, context, reported)
+    })
 }
 
 /// The device names in a text with `NIC=…`, as they appear in paths.

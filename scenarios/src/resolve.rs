@@ -174,6 +174,7 @@ fn usual_baseline(scenario: &Scenario, expectations: &[Expectation]) -> Option<E
         what: What::Baseline {
             fresh: true,
             except: Vec::new(),
+            counter: None,
             in_order: None,
         },
     })

@@ -6,6 +6,7 @@ mod events;
 mod keys;
 mod laws;
 mod links;
+mod meant;
 mod needs;
 mod noticed;
 mod paced;
