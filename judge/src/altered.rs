@@ -175,7 +175,9 @@ fn changes(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
         What::Say { .. } => event::say(subject),
         What::FollowEdges { .. } => event::edges(subject),
         What::Baseline { .. } => event::baseline(subject),
-        What::Nothing { about, reported } => silence::nothing(subject, about, *reported),
+        What::Nothing {
+            about, reported, ..
+        } => silence::nothing(subject, about, *reported),
         What::Link { slot, here, there } => world::link(subject, slot, here, there),
         What::Lnet(is) => world::lnet(subject, is),
         What::Count(is) => world::count(subject, is),

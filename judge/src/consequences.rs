@@ -290,6 +290,12 @@ mod tests {
             let rules = shipped(profile.name()).unwrap_or_default();
             let names: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();
             assert_eq!(names, profile.rules(), "{}", profile.name());
+            let fires =
+                |rule: &&cluster::rules::Rule| !matches!(rule.body, cluster::rules::Body::Hold(_));
+            let firing = rules.iter().filter(fires);
+            let firing: Vec<&str> = firing.map(|rule| rule.name.as_str()).collect();
+            let fire: Vec<&str> = profile.firing().collect();
+            assert_eq!(firing, fire, "{}", profile.name());
         }
     }
 

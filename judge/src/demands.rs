@@ -8,18 +8,21 @@ use std::time::Duration;
 
 use platforms::{NodeName, SlotRef};
 use proto::{Check, CheckKind};
+use regex::Regex;
 use scenarios::{
-    About, ChecksRun, EventPattern, Expectation, Story, Times, Tone, What, Window, parse_time,
+    About, ChecksRun, EventPattern, Expectation, MonitorAction, StepAction, Story, Times, Tone,
+    What, Window, parse_time,
 };
 use simfs::SimTime;
 
-use director::NodeView;
+use director::{FunctionView, NodeView};
 use observe::{Pace, Recording};
 
 use crate::{
     assign::Bounds,
     counters,
     fits::{JudgeContext, state_check},
+    scope::{self, EXCLUSIONS},
 };
 
 /// A demand for an event.
@@ -44,6 +47,15 @@ pub(crate) struct Demand<'a> {
 }
 
 impl Demand<'_> {
+    /// Whether it is about something that was not healthy in its first poll, and need not come in a later tick: silence
+    /// that is asked for then is silence about this too.
+    pub(crate) fn may_come_later(&self, tick: u64) -> bool {
+        self.bounds.at_least == 0
+            && self.expectation.is_some_and(|expectation| {
+                matches!(expectation.what, What::Baseline { .. }) && expectation.window.to < tick
+            })
+    }
+
     /// A demand that follows from the monitor's promises alone, in no order with others.
     pub(crate) fn by_promise(
         node: &NodeName,
@@ -133,6 +145,7 @@ pub(crate) fn demands<'a>(
                 What::Baseline {
                     fresh,
                     except,
+                    counter,
                     in_order,
                 } => {
                     let first = demands.len();
@@ -141,7 +154,7 @@ pub(crate) fn demands<'a>(
                         expectation,
                         node,
                         *fresh,
-                        except,
+                        (except, counter.as_deref()),
                         context,
                         recording,
                         &mut demands,
@@ -286,7 +299,7 @@ fn baseline<'a>(
     expectation: &'a Expectation,
     node: &NodeName,
     fresh: bool,
-    except: &[SlotRef],
+    (except, except_counter): (&[About], Option<&str>),
     context: &JudgeContext<'_>,
     recording: &Recording,
     demands: &mut Vec<Demand<'a>>,
@@ -295,7 +308,9 @@ fn baseline<'a>(
     let tick = first
         .unwrap_or(expectation.window.from)
         .min(expectation.window.to);
-    let Some(views) = views(context, node, tick) else {
+    let excluded = scope::names(config_at(story, node, tick), EXCLUSIONS).unwrap_or_default();
+    let views = |tick: u64| Some(without(views(context, node, tick)?, &excluded));
+    let Some(views_now) = views(tick) else {
         return;
     };
     let window = expectation.window;
@@ -303,7 +318,7 @@ fn baseline<'a>(
     // it as faulty.
     let first_time = |holds: &dyn Fn(&NodeView) -> bool| {
         let mut later = polled(recording, node).filter(|later| *later >= tick);
-        later.find(|later| self::views(context, node, *later).is_some_and(holds))
+        later.find(|later| views(*later).is_some_and(|views| holds(&views)))
     };
     let mut healthy = |pattern: EventPattern, at_least: usize, window: Window| {
         demands.push(Demand {
@@ -320,8 +335,13 @@ fn baseline<'a>(
             stays: false,
         });
     };
+    let views = &*views_now;
     for (pci, function) in views.watched() {
         for (slot, counter) in counters::baseline(story, node, pci, function) {
+            let of_it = except.is_empty() || except.contains(&About::Port(slot.clone()));
+            if of_it && except_counter == Some(counter) {
+                continue;
+            }
             let mut pattern = is_healthy(About::Port(slot), None);
             pattern.counter = Some(counter.to_owned());
             healthy(pattern, usize::from(!counters::are_chosen(story)), window);
@@ -333,7 +353,12 @@ fn baseline<'a>(
     if !matches!(story.checks, ChecksRun::State | ChecksRun::All) {
         return;
     }
-    let excepted = |slot: &SlotRef| except.contains(slot);
+    let except = if except_counter.is_some() {
+        &[]
+    } else {
+        except
+    };
+    let excepted = |slot: &SlotRef| except.contains(&About::Port(slot.clone()));
     let mut excepted_cards = Vec::new();
     for (pci, function) in views.watched() {
         let slots = function.ports.keys().map(|port| SlotRef {
@@ -353,6 +378,9 @@ fn baseline<'a>(
         }
         if fresh {
             let about = About::Device(node.clone(), pci);
+            if except.contains(&about) {
+                continue;
+            }
             if whole {
                 demand(about, None, 1, window);
             } else if let Some(from) = first_time(&|views: &NodeView| views.is_whole(pci)) {
@@ -371,6 +399,10 @@ fn baseline<'a>(
         }
         let check = Some(state_check(card.layer));
         let about = About::Card(node.clone(), card.pci);
+        let is_card = |of: &About| matches!(of, About::Card(on, pci) if on == node && pci.card() == card.pci.card());
+        if except.iter().any(is_card) {
+            continue;
+        }
         let excepted = excepted_cards.contains(&card.pci.card());
         let at_once = !excepted && !views.is_card_waiting(card.pci.card());
         if at_once && views.is_card_healthy(&card) {
@@ -388,6 +420,38 @@ fn baseline<'a>(
             demand(about, check, usize::from(due), Window { from, to });
         }
     }
+}
+
+/// The monitor's configuration in a tick.
+fn config_at<'s>(story: &'s Story, node: &NodeName, tick: u64) -> &'s str {
+    let steps = story.steps.iter().rev();
+    let mut until = steps.filter(|step| story.ticks.first_from(step.at) <= tick);
+    let restarted = until.find_map(|step| {
+        step.actions.iter().rev().find_map(|action| match action {
+            StepAction::Monitor(of, MonitorAction::Restart { config, .. }) if of == node => {
+                config.as_deref()
+            }
+            _ => None,
+        })
+    });
+    restarted.unwrap_or(&story.config)
+}
+
+/// The views of a node whose functions with these names are left out by configuration.
+fn without<'v>(views: &'v NodeView, excluded: &[Regex]) -> Cow<'v, NodeView> {
+    let is_left_out = |view: &FunctionView| {
+        excluded
+            .iter()
+            .any(|name| name.is_match(view.name.as_str()))
+    };
+    if !views.0.values().any(is_left_out) {
+        return Cow::Borrowed(views);
+    }
+    let mut views = views.clone();
+    for view in views.0.values_mut() {
+        view.monitored &= !is_left_out(view);
+    }
+    Cow::Owned(views)
 }
 
 /// The pattern of a healthy event.

@@ -9,7 +9,7 @@ use observe::{
 };
 use platforms::NodeName;
 use reports::{Cause, CauseField, CauseKind, FindingKind};
-use scenarios::{Heal, What};
+use scenarios::{Expectation, Heal};
 
 use super::assign::{self, Assignment, Bounds};
 use super::demands::{self, Demand};
@@ -22,7 +22,9 @@ use super::{Judging, place};
 use crate::{
     causes::{Alike, Likeness, OtherEntities},
     consequences::Consequences,
-    laws,
+    facts,
+    fits::JudgeContext,
+    forgotten, laws,
 };
 
 /// How many events a failure shows as the nearest to a missing one. Chosen.
@@ -65,6 +67,7 @@ impl<'a> Judging<'a> {
                     reported.tick,
                     reported.event,
                 )
+                && !(demand.may_come_later(reported.tick) && silence(&context, reported).is_some())
         };
         let fits: Vec<Vec<usize>> = accepted
             .iter()
@@ -84,6 +87,7 @@ impl<'a> Judging<'a> {
             |at| assignment.of_event[at].is_some(),
             recording.healing_from,
             context.truth,
+            &forgotten::forgotten(&context, recording),
         );
         let strays = Strays::of(&context, recording.healing_from);
         let mut excused = BTreeSet::new();
@@ -359,21 +363,7 @@ impl<'a> Judging<'a> {
         before: &[ReportedEvent<'_>],
         no_cause: bool,
     ) {
-        let silence = self.story.expectations.iter().find(|expectation| {
-            let What::Nothing { about, .. } = &expectation.what else {
-                return false;
-            };
-            (expectation.window.from..=expectation.window.to).contains(&reported.tick)
-                && (about.is_empty()
-                    || about.iter().any(|about| {
-                        self.context.names_subject(
-                            about,
-                            reported.node,
-                            reported.tick,
-                            reported.event,
-                        )
-                    }))
-        });
+        let silence = silence(&self.context, reported);
         let (node, tick, event) = (reported.node, reported.tick, reported.event);
         let mut same = before.iter().rev().filter(|earlier| {
             earlier.node == node
@@ -445,6 +435,18 @@ impl<'a> Judging<'a> {
         finding.reads = self.reads(Some(reported.node), last, &subject_names(&subject));
         self.findings.push(finding);
     }
+}
+
+/// The line that wants silence about an event in its time.
+fn silence<'s>(
+    context: &JudgeContext<'s>,
+    reported: &ReportedEvent<'_>,
+) -> Option<&'s Expectation> {
+    let mut all = context.story.expectations.iter();
+    all.find(|expectation| {
+        (expectation.window.from..=expectation.window.to).contains(&reported.tick)
+            && facts::is_silenced(&expectation.what, context, reported)
+    })
 }
 
 /// The device names in a text with `NIC=…`, as they appear in paths.

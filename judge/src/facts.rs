@@ -90,9 +90,15 @@ pub(crate) fn standing(
     Some(match &expectation.what {
         What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. } => return None,
         What::Nothing {
-            about,
-            reported: attempts,
-        } => nothing(about, *attempts, context, node, window, reported),
+            reported: attempts, ..
+        } => nothing(
+            &expectation.what,
+            *attempts,
+            context,
+            node,
+            window,
+            reported,
+        ),
         What::Exit { .. } if context.descriptor.pace() == Pace::Runs => {
             Outcome::not_judged(reasons::BETWEEN_RUNS)
         }
@@ -242,7 +248,7 @@ pub(super) fn check(
 /// expectations. Accepted events are checked elsewhere, because each must be claimed; this checks
 /// refused calls.
 fn nothing(
-    about: &[About],
+    what: &What,
     attempts: bool,
     context: &JudgeContext<'_>,
     node: &NodeName,
@@ -252,15 +258,11 @@ fn nothing(
     let heard: Vec<String> = reported
         .iter()
         .filter(|(reported, claimed)| {
-            let subject = about.is_empty()
-                || about
-                    .iter()
-                    .any(|about| context.names_subject(about, node, reported.tick, reported.event));
             !claimed
                 && reported.node == node
                 && (window.from..=window.to).contains(&reported.tick)
                 && (attempts && !reported.accepted)
-                && subject
+                && is_silenced(what, context, reported)
         })
         .map(|(reported, _)| reported.line())
         .collect();
@@ -269,6 +271,21 @@ fn nothing(
         || "nothing, not even an attempt".to_owned(),
         || heard,
     )
+}
+
+/// Whether an event is one of those that a line wants silence about, whenever it comes.
+pub(crate) fn is_silenced(
+    what: &What,
+    context: &JudgeContext<'_>,
+    reported: &ReportedEvent<'_>,
+) -> bool {
+    let What::Nothing { about, counter, .. } = what else {
+        return false;
+    };
+    let (node, tick, event) = (reported.node, reported.tick, reported.event);
+    let is_meant = |about: &About| context.names_subject(about, node, tick, event);
+    let of_counter = |counter: &String| event.codes == [counter.as_str()];
+    (about.is_empty() || about.iter().any(is_meant)) && counter.as_ref().is_none_or(of_counter)
 }
 
 fn exit<'a>(code: i32, instances: impl Iterator<Item = (u64, &'a MonitorTick)>) -> Outcome {

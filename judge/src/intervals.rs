@@ -8,7 +8,7 @@ use observe::{
     Recording,
     promises::{Kind, Named},
 };
-use platforms::{LinkLayer, NodeName, PciAddress, PortNumber};
+use platforms::{LinkLayer, NodeName, PciAddress, PortNumber, SlotRef};
 use scenarios::{StepAction, Tone};
 
 use director::{FunctionView, NodeView};
@@ -167,7 +167,7 @@ fn by_steps(context: &JudgeContext<'_>, node: &NodeName, settled_at: Option<u64>
             let StepAction::World(Action::Port(slot, of)) = action else {
                 continue;
             };
-            if slot.node != *node {
+            if slot.node != *node || !is_watched(context, slot, from) {
                 continue;
             }
             let whom = Whom::Port(slot.pci, slot.port);
@@ -202,6 +202,14 @@ fn by_steps(context: &JudgeContext<'_>, node: &NodeName, settled_at: Option<u64>
         }
     }
     found
+}
+
+/// Whether a port was one of a monitored function until a tick: what a scope leaves out is not (`scope.rs`).
+pub(crate) fn is_watched(context: &JudgeContext<'_>, slot: &SlotRef, until: u64) -> bool {
+    context.past(&slot.node, until).any(|views| {
+        let function = views.0.get(&slot.pci);
+        function.is_some_and(|view| view.monitored && view.ports.contains_key(&slot.port))
+    })
 }
 
 fn layer_of(

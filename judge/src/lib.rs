@@ -33,6 +33,7 @@ mod episodes;
 mod events;
 mod facts;
 mod fits;
+mod forgotten;
 mod intervals;
 mod kinds;
 mod lanes;

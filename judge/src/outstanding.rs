@@ -8,7 +8,7 @@ use platforms::NodeName;
 use director::Truth;
 use observe::{Severity, Subject};
 
-use crate::reported_event::ReportedEvent;
+use crate::{forgotten::Forgotten, reported_event::ReportedEvent};
 
 /// The result of going through the accepted events.
 #[derive(Debug, Default)]
@@ -28,18 +28,26 @@ type Pending<'a> = (Of, Option<&'a str>, &'a [String]);
 
 /// Goes through the accepted events in order. From `healing_from` on, a healthy event that no
 /// expectation claimed is allowed if it clears an outstanding fault, is the first event about its
-/// subject, or is about a port or device that healing brought back; each once.
+/// subject that the monitor knows of, or is about a port or device that healing brought back; each once.
 pub(crate) fn reckon(
     accepted: &[ReportedEvent<'_>],
     claimed: impl Fn(usize) -> bool,
     healing_from: Option<u64>,
     truth: &Truth,
+    forgotten: &[Forgotten],
 ) -> Reckoning {
+    let mut forgotten = forgotten.iter().peekable();
     let mut reckoning = Reckoning::default();
     let mut pending: BTreeMap<Pending<'_>, usize> = BTreeMap::new();
     let mut mentioned: BTreeSet<(Of, &[String])> = BTreeSet::new();
     let mut returning = healing_from.map_or_else(BTreeSet::new, |from| returning(truth, from));
     for (at, reported) in accepted.iter().enumerate() {
+        while let Some(lost) = forgotten.next_if(|lost| lost.from <= reported.tick) {
+            mentioned.retain(|((node, subject), _)| {
+                let subjects = lost.subjects.as_ref();
+                *node != lost.node || subjects.is_some_and(|lost| !lost.contains(subject))
+            });
+        }
         let subject = (reported.node.clone(), reported.event.subject.to_string());
         let check = reported.event.check.as_deref();
         let codes = reported.event.codes.as_slice();

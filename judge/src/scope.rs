@@ -15,6 +15,9 @@ use scenarios::Story;
 /// The key of a monitor's configuration that pins devices by name (docs/decisions.md, 12).
 pub(crate) const PINS: &str = "nicInclusionRegexOverride";
 
+/// The key of a monitor's configuration that leaves devices out by name.
+pub(crate) const EXCLUSIONS: &str = "nicExclusionRegex";
+
 /// The ports of a node that a scope decides about, by function: all, and those that it leaves out.
 #[derive(Debug, Default)]
 struct Selected {
@@ -72,10 +75,17 @@ pub(crate) fn pinned(story: &Story, scope: &Scope) -> Option<Vec<Regex>> {
     if scope.pinned != Some(Pinned::All) {
         return None;
     }
-    let lines = story.config.lines();
-    let mut values =
-        lines.filter_map(|line| line.trim_start().strip_prefix(PINS)?.split('"').nth(1));
-    let patterns = values.next()?.replace("\\\\", "\\");
+    names(&story.config, PINS)
+}
+
+/// The names that a key of a configuration lists, as patterns; `None` if it has no such key.
+pub(crate) fn names(config: &str, key: &str) -> Option<Vec<Regex>> {
+    let of_key = |line: &'_ str| {
+        let rest = line.trim_start().strip_prefix(key)?.trim_start();
+        let value = rest.strip_prefix('=')?;
+        Some(value.split('"').nth(1)?.replace("\\\\", "\\"))
+    };
+    let patterns = config.lines().find_map(of_key)?;
     let parts = patterns
         .split(',')
         .map(str::trim)

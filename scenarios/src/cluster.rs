@@ -59,6 +59,9 @@ pub enum RulesetsProfile {
     WithAnalyzer,
 }
 
+/// The rule that holds others back.
+pub(crate) const HOLDS_OTHERS: &str = "NICStabilizationWindow";
+
 /// The set of correlation rules that runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RuleProfile {
@@ -102,6 +105,12 @@ impl RuleProfile {
             Self::Nvsentinel => &["RepeatedNICDegradation", "RepeatedNICDriverError"],
             Self::Gpud => &["ib_port_flap", "ib_port_drop"],
         }
+    }
+
+    /// The names of those that fire. One that holds others back does not: what it lets through bears their names.
+    pub fn firing(self) -> impl Iterator<Item = &'static str> + Clone {
+        let rules = self.rules().iter().copied();
+        rules.filter(|rule| *rule != HOLDS_OTHERS)
     }
 }
 

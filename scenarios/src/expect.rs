@@ -58,9 +58,10 @@ pub(crate) enum ExpectationSpec {
     Baseline {
         fresh: bool,
         except: Option<Subjects>,
+        counter: Option<(String, Place)>,
     },
-    /// No event that no other line expects.
-    Nothing(Option<Subjects>),
+    /// No event that no other line expects; with a counter, of this counter.
+    Nothing(Option<Subjects>, Option<(String, Place)>),
     /// Events at the up and down edges of each port.
     Edges {
         of: Subjects,

@@ -5,6 +5,7 @@
 
 pub(crate) mod action_resolver;
 pub(crate) mod expectation_resolver;
+mod shown;
 
 use std::collections::BTreeMap;
 
@@ -112,7 +113,7 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
             .hint("end earlier, write a longer `tick`, or take a smaller world")
             .into());
     }
-    Ok(Story {
+    let story = Story {
         name: scenario.name(),
         title: frame.title.clone(),
         why: frame.why.clone(),
@@ -145,7 +146,11 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
         steps,
         expectations,
         fold_quiet: frame.fold_quiet,
-    })
+    };
+    match shown::hidden(&story, resolved) {
+        Some(reason) => Err(Unfit::lacks(reason)),
+        None => Ok(story),
+    }
 }
 
 /// The baseline of the first poll. It is expected in every story without `given`, without an action
@@ -169,6 +174,7 @@ fn usual_baseline(scenario: &Scenario, expectations: &[Expectation]) -> Option<E
         what: What::Baseline {
             fresh: true,
             except: Vec::new(),
+            counter: None,
             in_order: None,
         },
     })

@@ -313,6 +313,7 @@ fn a_wrong_world_is_refused_at_its_place(#[case] marked: &str, #[case] says: &[&
 #[case::a_condition_of_no_check("{ cut: victim }", "{ condition: InfinibandStateCheck, of: victim, stands: false }", &["unknown condition `InfinibandStateCheck`", "did you mean `InfiniBandStateCheck`"])]
 #[case::a_condition_of_a_rule_that_does_not_listen("{ cut: victim }", "{ condition: RepeatedNICDegradation, stands: false }", &["unknown condition `RepeatedNICDegradation`", "`NICPortDrop`"])]
 #[case::a_rule_that_does_not_listen("{ cut: victim }", "{ rule: ib_port_drop, fires: false }", &["unknown rule of `lsd` `ib_port_drop`", "`NICPortDrop`"])]
+#[case::a_rule_that_holds_others_back("{ cut: victim }", "{ rule: NICStabilizationWindow, fires: false }", &["`NICStabilizationWindow` holds other rules back, and never fires"])]
 #[case::a_rule_about_no_switch("{ cut: victim }", "{ rule: FabricWideFault, switch: islnd-a }", &["unknown switch `islnd-a`", "did you mean `island-a`"])]
 #[case::a_condition_of_nobodys_node("{ cut: victim }", "{ condition: state, of: far }", &["no monitor runs on `vm2`", "`monitors`"])]
 #[case::nobody_sits_there("{ cut: victim }", "{ fatal: far }", &["no monitor runs on `vm2`", "`monitors`"])]

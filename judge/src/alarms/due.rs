@@ -9,13 +9,13 @@ use observe::{
     promises::{Clears, Compared, Granularity, Kind, Lasting, Named, Row, Says, Verdict},
 };
 use platforms::{NodeName, PciAddress};
-use scenarios::{StepAction, Story, Tone};
+use scenarios::{StepAction, Tone};
 
 use crate::{
     clock::{Clock, is_paced},
     episodes::Episodes,
     fits::JudgeContext,
-    intervals::{Interval, intervals},
+    intervals::{Interval, intervals, is_watched},
     kinds::Whom,
     owed::Rows,
     readings::Readings,
@@ -163,7 +163,7 @@ pub(super) fn groups(
     }
     // A flap between two polls shows no state, but a counter that has grown.
     let counts = is_paced(context) && rows.unpromised(&Named::Flap.into()).is_some();
-    for (from, pci) in flaps(context.story, node).into_iter().filter(|_| counts) {
+    for (from, pci) in flaps(context, node).into_iter().filter(|_| counts) {
         let to = clock.next_poll(from);
         let is_its = |whom: &Option<Whom>| whom.is_none() || function_of(whom) == Some(pci);
         for (_, owing) in groups.iter_mut().filter(|(whom, _)| is_its(whom)) {
@@ -185,14 +185,17 @@ pub(super) fn groups(
     groups.into_iter().map(named).collect()
 }
 
-/// The flaps of a node's ports: the first tick that can show each, and the function.
-fn flaps(story: &Story, node: &NodeName) -> Vec<(u64, PciAddress)> {
+/// The flaps of a node's monitored ports: the first tick that can show each, and the function.
+fn flaps(context: &JudgeContext<'_>, node: &NodeName) -> Vec<(u64, PciAddress)> {
+    let story = context.story;
     let mut found = Vec::new();
     for step in &story.steps {
+        let from = story.ticks.first_from(step.at);
         for action in &step.actions {
             if let StepAction::World(Action::Ports(slots, PortsAction::Flap { .. })) = action {
                 let of_node = slots.iter().filter(|slot| slot.node == *node);
-                found.extend(of_node.map(|slot| (story.ticks.first_from(step.at), slot.pci)));
+                let watched = of_node.filter(|slot| is_watched(context, slot, from));
+                found.extend(watched.map(|slot| (from, slot.pci)));
             }
         }
     }
@@ -357,3 +360,6 @@ fn name_of(readings: &Readings<'_>, node: &NodeName, whom: &Option<Whom>) -> Str
         Some(_) => format!("NIC={names}"),
     }
 }
+
+#[cfg(test)]
+mod tests;

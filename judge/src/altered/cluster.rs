@@ -98,10 +98,10 @@ pub(super) fn rule(subject: &Subject<'_>, is: &RuleIs) -> Vec<(&'static str, Cha
 
 /// Each rule that runs is expected to fire instead.
 pub(super) fn rules_silent(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
-    let rules = subject.context.story.cluster.rules.rules();
-    let fires = |rule: &&str| {
+    let rules = subject.context.story.cluster.rules.firing();
+    let fires = |rule: &str| {
         subject.line(What::Rule(RuleIs {
-            rule: (*rule).to_owned(),
+            rule: rule.to_owned(),
             about: None,
             switch: None,
             counted: None,
@@ -113,8 +113,5 @@ pub(super) fn rules_silent(subject: &Subject<'_>) -> Vec<(&'static str, Change)>
             events_this_tick: None,
         }))
     };
-    rules
-        .iter()
-        .map(|rule| ("a rule fires", fires(rule)))
-        .collect()
+    rules.map(|rule| ("a rule fires", fires(rule))).collect()
 }

@@ -250,6 +250,7 @@ pub(super) fn baseline(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
     let What::Baseline {
         fresh,
         except,
+        counter,
         in_order,
     } = &subject.expectation.what
     else {
@@ -259,6 +260,7 @@ pub(super) fn baseline(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
         what: What::Baseline {
             fresh: !fresh,
             except: except.clone(),
+            counter: counter.clone(),
             in_order: *in_order,
         },
         ..subject.expectation.clone()
@@ -278,12 +280,13 @@ pub(super) fn baseline(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
             },
         ),
     ];
-    if !except.is_empty() {
+    if !except.is_empty() || counter.is_some() {
         changes.push((
             "without its exceptions",
             subject.line(What::Baseline {
                 fresh: *fresh,
                 except: Vec::new(),
+                counter: None,
                 in_order: *in_order,
             }),
         ));

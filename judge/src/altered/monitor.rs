@@ -12,17 +12,24 @@ use crate::facts::count_reads;
 /// A text that no log line has and no JSON member equals.
 const OTHER: &str = "\"\\u0001\"";
 
+/// A line that has nothing to do with anything: a text of a few letters that it has asserts nothing.
+const UNRELATED: &str = "another note: now and then the quick brown fox jumps over the lazy dog, no more than 10 times of 100, \
+                         and in one way or the other";
+
 pub(super) fn changes(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
     match &subject.expectation.what {
         What::Exit { code } => {
             vec![("another code", subject.line(What::Exit { code: code + 1 }))]
         }
-        What::Log { contains } => vec![(
-            "another text",
-            subject.line(What::Log {
-                contains: format!("{contains}{OTHER}"),
-            }),
-        )],
+        What::Log { contains } => vec![
+            (
+                "another text",
+                subject.line(What::Log {
+                    contains: format!("{contains}{OTHER}"),
+                }),
+            ),
+            ("a line about something else", logged_instead(subject)),
+        ],
         What::NoLog { contains } => vec![("it is logged", logged(subject, contains))],
         What::Polls(count) => vec![("another count", subject.line(What::Polls(count + 1)))],
         What::Calls { count } => vec![(
@@ -72,6 +79,24 @@ fn other_times(times: Times) -> Option<Times> {
     };
     let more = times.at_most.checked_add(1);
     more.or_else(|| times.at_least.checked_sub(1)).map(exactly)
+}
+
+/// The recording in which this line alone is logged in the window.
+fn logged_instead(subject: &Subject<'_>) -> Change {
+    let window = subject.expectation.window;
+    let of = subject.expectation.node.as_ref();
+    let mut recording: Recording = subject.recording.clone();
+    for (at, tick) in (0..).zip(&mut recording.ticks) {
+        if !(window.from..=window.to).contains(&at) {
+            continue;
+        }
+        for (name, monitor) in Arc::make_mut(&mut tick.monitors) {
+            if of.is_none_or(|of| of.as_str() == &**name) {
+                Arc::make_mut(monitor).log = vec![UNRELATED.to_owned()];
+            }
+        }
+    }
+    Change::Recording(Box::new(recording))
 }
 
 fn logged(subject: &Subject<'_>, contains: &str) -> Change {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use observe::{Call, Observation, Recording, Severity, Subject as Named};
 use platforms::NodeName;
-use scenarios::About;
+use scenarios::{About, What};
 
 use super::change::{Change, Subject};
 
@@ -57,8 +57,13 @@ fn heard(subject: &Subject<'_>, about: Option<&About>, accepted: bool) -> Option
         (Some(device), None) => Named::Device(device),
         (None, _) => Named::Node,
     };
+    let counter = match &expectation.what {
+        What::Nothing { counter, .. } => counter.clone(),
+        _ => None,
+    };
     let at = recording.ticks.get_mut(usize::try_from(tick).ok()?)?;
     let event = Observation {
+        codes: counter.into_iter().collect(),
         node: Some(node.to_string()),
         stamped_ns: Some(recording.start_wall_ns + at.at_ns),
         check: story.checks.names().first().map(ToString::to_string),

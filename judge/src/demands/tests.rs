@@ -411,6 +411,7 @@ fn owed(
     fresh: bool,
     except: &[SlotRef],
 ) -> Vec<(String, usize, u64, u64)> {
+    let except: Vec<About> = except.iter().cloned().map(About::Port).collect();
     let mut expectation = case.story.expectations[0].clone();
     expectation.window = Window { from: 0, to: 1 };
     let (context, recording) = (case.context(), polls(polled));
@@ -420,7 +421,7 @@ fn owed(
         &expectation,
         &node_a(),
         fresh,
-        except,
+        (&except, None),
         &context,
         &recording,
         &mut demands,

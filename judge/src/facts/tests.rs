@@ -430,9 +430,14 @@ fn silence_hears_attempts_that_nobody_asked_for(
         ..attempt(&event)
     };
     let window = Window { from, to };
+    let silence = What::Nothing {
+        about: about.to_vec(),
+        counter: None,
+        reported: attempts,
+    };
     let heard = |node: &NodeName| {
         told_of(nothing(
-            about,
+            &silence,
             attempts,
             &case.context(),
             node,

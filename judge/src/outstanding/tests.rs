@@ -25,6 +25,15 @@ fn one() -> Subject {
 
 /// Goes through events, each with its tick; healing begins in tick 2. What is allowed, what is owed.
 fn reckoned(events: &[(u64, Observation)], claimed: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    reckoned_by(events, claimed, &[])
+}
+
+/// The same for a monitor that has forgotten.
+fn reckoned_by(
+    events: &[(u64, Observation)],
+    claimed: &[usize],
+    forgotten: &[Forgotten],
+) -> (Vec<usize>, Vec<usize>) {
     let node = node_a();
     let reported: Vec<ReportedEvent<'_>> = events
         .iter()
@@ -39,7 +48,13 @@ fn reckoned(events: &[(u64, Observation)], claimed: &[usize]) -> (Vec<usize>, Ve
         })
         .collect();
     let truth = Case::new().truth;
-    let reckoning = reckon(&reported, |at| claimed.contains(&at), Some(2), &truth);
+    let reckoning = reckon(
+        &reported,
+        |at| claimed.contains(&at),
+        Some(2),
+        &truth,
+        forgotten,
+    );
     (
         reckoning.allowed.into_iter().collect(),
         reckoning.outstanding,
@@ -111,6 +126,34 @@ fn healing_may_clear_once_what_is_owed() {
 fn healing_may_say_the_first_healthy_word() {
     let new = [(2, clear(device("mlx5_7"))), (3, clear(device("mlx5_7")))];
     assert_eq!(reckoned(&new, &[]), (vec![0], vec![]));
+}
+
+/// Each once, and of the others nothing.
+#[test]
+fn healing_may_say_again_what_was_forgotten() {
+    let card = || clear(device("0000:54:00"));
+    let events = [
+        (0, card()),
+        (0, clear(device("mlx5_7"))),
+        (2, clear(device("mlx5_7"))),
+        (2, card()),
+        (3, card()),
+    ];
+    let lost = |node: NodeName, from, subjects: Option<&str>| Forgotten {
+        node,
+        from,
+        subjects: subjects.map(|subject| BTreeSet::from([subject.to_owned()])),
+    };
+    let allowed = |lost: &[Forgotten]| reckoned_by(&events, &[0, 1], lost).0;
+    assert_eq!(allowed(&[]), [0; 0]);
+    assert_eq!(allowed(&[lost(node_a(), 1, None)]), [2, 3]);
+    assert_eq!(allowed(&[lost(node_a(), 1, Some("NIC=0000:54:00"))]), [3]);
+    assert_eq!(allowed(&[lost(node_b(), 1, None)]), [0; 0]);
+    assert_eq!(allowed(&[lost(node_a(), 0, None)]), [0; 0]);
+    // What was said since is known again.
+    let told = [(0, card()), (1, card()), (2, card())];
+    let (allowed, _) = reckoned_by(&told, &[0, 1], &[lost(node_a(), 1, None)]);
+    assert_eq!(allowed, [0; 0]);
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn attempts_are_counted_whether_they_were_taken_or_not() {
 fn an_attempt_that_was_asked_for_breaks_no_silence() {
     let silence = || What::Nothing {
         about: vec![],
+        counter: None,
         reported: true,
     };
     let asked = |about, at_least, attempts| What::Say {

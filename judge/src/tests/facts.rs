@@ -31,6 +31,7 @@ fn a_fact_that_does_not_hold_is_told_with_its_line() {
 fn what_should_not_have_been_is_unexpected() {
     let silence = What::Nothing {
         about: vec![],
+        counter: None,
         reported: true,
     };
     let no_log = What::NoLog {

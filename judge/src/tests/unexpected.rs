@@ -29,6 +29,7 @@ fn a_call_that_breaks_the_contract_is_told() {
 fn an_event_that_nobody_expected_is_told_with_the_line_that_wants_silence() {
     let silence = |about| What::Nothing {
         about,
+        counter: None,
         reported: false,
     };
     let mut recording = polls(3);

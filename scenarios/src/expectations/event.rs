@@ -5,14 +5,33 @@ use serde_json::json;
 use super::parse;
 use super::qualifier::{of_event, tally};
 use crate::expect::{EventSpec, ExpectLine, ExpectationSpec};
-use crate::keys::{Keys, Literal, Needed, maybe, need, or};
-use crate::kind::{List, Many, NoValue, Number, OrNull, Parsed, Plain, count, plain};
+use crate::keys::{Keys, Literal, Maybe, Needed, maybe, need, or};
+use crate::kind::{List, Many, NoValue, Number, OrNull, Parsed, Placed, Plain, Text, count, plain};
 use crate::row::{Line, Row, word};
 use crate::story::Tone;
 use crate::values::{Of, POLLS};
 
 /// The subject of an expectation.
 pub(crate) const WHOM: Of = Of("whom");
+
+/// A counter by name.
+const COUNTER: Placed<Text> = Placed(Text("a counter's name"));
+
+/// What a first poll says nothing of.
+const EXCEPTIONS: Exceptions = (
+    maybe(
+        "except",
+        WHOM,
+        "Ports, devices and cards without such an event.",
+    ),
+    maybe(
+        "counter",
+        COUNTER,
+        "Only this counter is excepted, of the ports in `except` or of all, and nothing else.",
+    ),
+);
+
+type Exceptions = (Maybe<Of>, Maybe<Placed<Text>>);
 
 /// Expectations about events.
 pub(crate) const EVENTS: &[&dyn Row<ExpectationSpec>] = &[
@@ -41,11 +60,12 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectationSpec>] = &[
         NoValue("baseline"),
         "The healthy events of a first poll without an old state: one for each healthy monitored port, each device whose ports are all healthy, and each compared card with at least as many healthy ports as its group's mode.",
         "baseline",
-        maybe("except", WHOM, "Ports without such an event."),
-        |_, (), except| {
+        EXCEPTIONS,
+        |_, (), (except, counter)| {
             Ok(ExpectationSpec::Baseline {
                 fresh: true,
                 except,
+                counter,
             })
         },
     ),
@@ -54,11 +74,12 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectationSpec>] = &[
         NoValue("reboot_baseline"),
         "The healthy events of a first poll after a reboot with a readable old state: one for each healthy monitored port.",
         "reboot_baseline",
-        maybe("except", WHOM, "Ports without such an event."),
-        |_, (), except| {
+        EXCEPTIONS,
+        |_, (), (except, counter)| {
             Ok(ExpectationSpec::Baseline {
                 fresh: false,
                 except,
+                counter,
             })
         },
     ),
@@ -67,8 +88,12 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectationSpec>] = &[
         OrNull("subjects, or `null`", WHOM),
         "No event about these subjects, or about any, other than those that other lines expect.",
         "{ nothing: device of victim, from: 10s, to: 20s }",
-        (),
-        |_, of, ()| Ok(ExpectationSpec::Nothing(of)),
+        maybe(
+            "counter",
+            COUNTER,
+            "No event of this counter; others may come.",
+        ),
+        |_, of, counter| Ok(ExpectationSpec::Nothing(of, counter)),
     ),
     EACH,
 ];

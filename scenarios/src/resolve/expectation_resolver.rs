@@ -18,9 +18,9 @@ use crate::expect::{EventSpec, ExpectLine, ExpectationSpec, Tally, WindowSpec};
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::resolve::{known_node, known_workload};
-use crate::resolved_world::ResolvedWorld;
+use crate::resolved_world::{ResolvedWorld, Subject};
 use crate::step::{StepSpec, When};
-use crate::story::{Expectation, FileRef, Plan, StateFileIs, What};
+use crate::story::{About, Expectation, FileRef, Plan, StateFileIs, What};
 use crate::values::POLLS_MAX;
 use crate::workload::WorkloadSpec;
 
@@ -173,7 +173,8 @@ impl<'a> ExpectationResolver<'a> {
                 }
                 Ok(())
             }
-            ExpectationSpec::Nothing(about) => {
+            ExpectationSpec::Nothing(about, counter) => {
+                self.known_counter(counter.as_ref())?;
                 let about = match about {
                     None => Vec::new(),
                     Some(about) => {
@@ -192,26 +193,38 @@ impl<'a> ExpectationResolver<'a> {
                     &around,
                     What::Nothing {
                         about,
+                        counter: counter.as_ref().map(|(name, _)| name.clone()),
                         reported: around.reported,
                     },
                 )
             }
-            ExpectationSpec::Baseline { fresh, except } => {
-                let except = except
-                    .as_ref()
-                    .map(|of| self.resolved.find_ports(of, around.it));
-                let except = except.unwrap_or_default();
-                let except = except
-                    .into_iter()
-                    .map(|port| self.resolved.slot(port))
-                    .collect();
+            ExpectationSpec::Baseline {
+                fresh,
+                except,
+                counter,
+            } => {
+                self.known_counter(counter.as_ref())?;
+                let except = except.as_ref();
+                let except =
+                    except.map_or_else(Default::default, |of| self.resolved.find(of, around.it));
+                let mut abouts = Vec::new();
+                for subject in except {
+                    let by_ports = counter.is_some() || matches!(subject, Subject::Named(_));
+                    if by_ports {
+                        let ports = self.resolved.ports_of(&subject).into_iter();
+                        abouts.extend(ports.map(|port| About::Port(self.resolved.slot(port))));
+                    } else {
+                        abouts.push(self.resolved.about(&subject));
+                    }
+                }
                 let in_order = self.order(&around);
                 self.push(
                     line,
                     &around,
                     What::Baseline {
                         fresh: *fresh,
-                        except,
+                        except: abouts,
+                        counter: counter.as_ref().map(|(name, _)| name.clone()),
                         in_order,
                     },
                 )

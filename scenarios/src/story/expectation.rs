@@ -68,6 +68,8 @@ pub enum What {
     Nothing {
         /// About these entities only; about any if empty.
         about: Vec<About>,
+        /// Of this counter only; of anything if `None`.
+        counter: Option<String>,
         /// Whether attempts count.
         reported: bool,
     },
@@ -77,8 +79,10 @@ pub enum What {
     Baseline {
         /// Whether no old state could be read.
         fresh: bool,
-        /// Ports without such an event.
-        except: Vec<SlotRef>,
+        /// Ports, devices and cards without such an event.
+        except: Vec<About>,
+        /// Only this counter is excepted: of the ports in `except`, of all if there are none.
+        counter: Option<String>,
         /// Its position in an ordered group, as for [`What::Say`].
         in_order: Option<(u32, u32)>,
     },

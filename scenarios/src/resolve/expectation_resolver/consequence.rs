@@ -17,7 +17,7 @@ impl ExpectationResolver<'_> {
         around: &Around<'_>,
     ) -> Result<(), Unfit> {
         if let ConditionOf::Named(name) = &spec.condition {
-            let known = Check::NAMES.iter().chain(self.rules.rules()).copied();
+            let known = Check::NAMES.iter().copied().chain(self.rules.firing());
             if !known.clone().any(|known| known == name) {
                 let words = known.chain(["state", "counters"]);
                 return Err(self
@@ -84,13 +84,18 @@ impl ExpectationResolver<'_> {
         Ok(())
     }
 
-    /// Rejects a rule that does not run: `silent` would always hold for a misspelt name.
+    /// Rejects a rule that never fires, because it does not run or holds others back: `fires: false` would always hold.
     fn known_rule(&self, spec: &FiringSpec) -> Result<(), ScenarioError> {
-        let listening = self.rules.rules();
-        if listening.contains(&spec.rule.as_str()) {
+        let known = self.rules.firing();
+        if known.clone().any(|known| known == spec.rule) {
             return Ok(());
         }
-        let known = listening.iter().copied();
+        if self.rules.rules().contains(&spec.rule.as_str()) {
+            let what = format!("`{}` holds other rules back, and never fires", spec.rule);
+            let hint = "name the rule that it holds back: what comes after the hold bears that name, and `counted` is how \
+                        many were held";
+            return Err(self.source.wrong(spec.place, what).hint(hint));
+        }
         let what = format!("rule of `{}`", self.rules.name());
         Err(self.source.unknown(spec.place, &what, &spec.rule, known))
     }
