@@ -8,7 +8,10 @@ use scenarios::{
 };
 use simfs::{Fs, MomentId, RuleId, SimTime};
 
-use super::{ArmedRule, Change, Director, MomentDo, MonitorId, Sequel, StageError, files};
+use super::{
+    ArmedRule, Change, Director, MissingFile, MomentDo, MonitorId, RuleAbout, Sequel, StageError,
+    files,
+};
 
 impl<'s> Director<'s> {
     pub(super) fn step(&mut self, step: &'s Step) -> Result<(), StageError> {
@@ -63,8 +66,12 @@ impl<'s> Director<'s> {
             StepAction::World(action) => self.act(action, step),
             StepAction::Rule(rule) => self.rule(rule, step),
             StepAction::Unrule(file) => {
-                self.unrule(file.as_ref());
-                Ok(())
+                // A step at a moment that did not come may have made it.
+                let any = self.unrule(file.as_ref()) || !self.missed.is_empty();
+                any.then_some(()).ok_or_else(|| {
+                    let hint = "rules are `read`, `list`, `write` and what fails a state file";
+                    StageError::action(step, "there is no rule to remove", Some(hint))
+                })
             }
             StepAction::Connector(node, action) => {
                 let now = self.fabric.now();
@@ -110,13 +117,33 @@ impl<'s> Director<'s> {
 
     fn rule(&mut self, action: &'s RuleAction, step: &'s Step) -> Result<(), StageError> {
         let (now, id) = (self.fabric.now(), self.id());
+        if self.scene(&action.node)?.instances.is_none() {
+            let what = "no monitor runs on this node, so nobody reads its files";
+            return Err(StageError::action(step, what, None));
+        }
+        let path = files::path_of(&self.fabric, &action.file);
+        // What a reboot takes away comes back by itself.
+        let boots = self.reboots.iter().any(|(_, node)| **node == action.node);
+        if !boots && !action.appears_later && !files::bearer_is_there(&self.fabric, &action.file) {
+            let missing = MissingFile {
+                path,
+                unmet: None,
+                appears_later: false,
+            };
+            return Err(StageError::file(step, missing));
+        }
+        let about = RuleAbout {
+            action,
+            step,
+            met: boots,
+        };
         let Some(rule) = files::rule(&self.fabric, RuleId(id), action, now) else {
             let awaited = files::vanishing(&self.fabric, MomentId(id), action);
             let scene = self.scene(&action.node)?;
             scene
                 .moments
                 .insert(MomentId(id), Sequel::Vanish(action, step));
-            scene.changes.push(Change::Await(awaited));
+            scene.changes.push(Change::AwaitVanishing(awaited, about));
             return Ok(());
         };
         let torn = match &action.effect {
@@ -132,24 +159,36 @@ impl<'s> Director<'s> {
             id: RuleId(id),
             action,
             until,
+            path,
         });
-        scene.changes.push(Change::Arm { rule, torn });
+        scene.changes.push(Change::Arm { rule, torn, about });
         Ok(())
     }
 
-    fn unrule(&mut self, file: Option<&'s FileRef>) {
+    /// Removes the rules on a file, or all; returns whether there was one.
+    fn unrule(&mut self, file: Option<&'s FileRef>) -> bool {
+        let mut any = false;
         let meant = |action: &RuleAction| file.is_none_or(|file| *file == action.file);
         for scene in self.nodes.values_mut() {
+            any |= scene.vanished.iter().any(|(action, _)| meant(action));
+            any |= scene
+                .changes
+                .iter()
+                .any(|change| matches!(change, Change::Vanish(action, _) if meant(action)));
             for armed in scene.rules.extract_if(.., |armed| meant(armed.action)) {
+                any = true;
                 scene.changes.push(Change::Disarm(armed.id));
             }
             let vanishing =
                 |sequel: &Sequel<'_>| matches!(sequel, Sequel::Vanish(action, _) if meant(action));
             for (id, _) in scene.moments.extract_if(.., |_, sequel| vanishing(sequel)) {
+                any = true;
                 scene.changes.push(Change::Forget(id));
             }
+            scene.awaited.retain(|(_, about)| !meant(about.action));
             scene.changes.push(Change::Reappear(file));
         }
+        any
     }
 
     fn monitor(

@@ -4,7 +4,7 @@ use fabric::ActionError;
 use platforms::NodeName;
 use scenarios::{Place, Step};
 
-use crate::{disk::DiskError, running_workloads::WorkloadError};
+use crate::{disk::DiskError, missing_file::MissingFile, running_workloads::WorkloadError};
 
 /// Why a story cannot be played: an error in the story or in nicdrill, never in a monitor.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +54,16 @@ pub enum StageError {
         /// What helps.
         hint: Option<&'static str>,
     },
+    /// A file that an action is about is not there.
+    #[error("{place}: `{line}`: {missing}\nhint: {hint}", hint = missing.hint())]
+    File {
+        /// The place in the story.
+        place: Place,
+        /// The line.
+        line: String,
+        /// What is missing.
+        missing: Box<MissingFile>,
+    },
     /// A node that the world does not have.
     #[error("the world has no node `{0}`")]
     NoSuchNode(NodeName),
@@ -69,6 +79,15 @@ impl From<WorkloadError> for StageError {
 }
 
 impl StageError {
+    /// An error for a file that an action of a step is about and that is not there.
+    pub(super) fn file(step: &Step, missing: MissingFile) -> Self {
+        Self::File {
+            place: step.place.clone(),
+            line: step.text.clone(),
+            missing: Box::new(missing),
+        }
+    }
+
     /// An error for a step that is not possible where it is written.
     pub(super) fn action(step: &Step, what: &'static str, hint: Option<&'static str>) -> Self {
         Self::StepAction {

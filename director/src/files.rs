@@ -27,6 +27,21 @@ pub(super) fn path_of(fabric: &Fabric, file: &FileRef) -> String {
     }
 }
 
+/// Whether the device or port of a file is there now; `true` for a file of no device.
+pub(super) fn bearer_is_there(fabric: &Fabric, file: &FileRef) -> bool {
+    let function = |node: &NodeName, pci: &PciAddress| {
+        let machine = fabric.machine(node)?;
+        machine.functions.get(pci)?.rdma.as_ref()
+    };
+    match file {
+        FileRef::Path(_) | FileRef::StateFile => true,
+        FileRef::Device(node, pci, _) => function(node, pci).is_some(),
+        FileRef::Port(slot, _) => {
+            function(&slot.node, &slot.pci).is_some_and(|rdma| rdma.ports.contains_key(&slot.port))
+        }
+    }
+}
+
 fn device_folder(fabric: &Fabric, node: &NodeName, pci: PciAddress) -> String {
     match fabric.name_of(&FunctionRef {
         node: node.clone(),

@@ -6,7 +6,7 @@ use scenarios::{Story, parse_time};
 use simfs::SimTime;
 use std::borrow::Cow;
 
-use crate::{Director, StageError, Trees};
+use crate::{Director, Stage, StageError, Trees};
 
 /// Why a world cannot be played.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +41,8 @@ impl FreezeError {
     }
 }
 
-/// The world at an instant, and the lines of the story that were left out.
+/// The world at an instant, and the lines of the story that were left out. Nothing is done to state files: no monitor saves
+/// one.
 ///
 /// `at` may lie between two ticks; it is the story's end by default.
 ///
@@ -61,9 +62,16 @@ pub fn freeze_at<'s>(
         });
     }
     let last = story.ticks.last_until(at);
-    let mut director = Director::new(story, &mut Trees::default())?;
+    let Stage {
+        mut director,
+        mut files,
+    } = Stage::set(story, &mut Trees::default())?;
     for _ in 0..=last {
         director.tick()?;
+        for (node, fs) in &mut files {
+            director.forget_state_file(node)?;
+            director.show(node, fs)?;
+        }
         director.end_tick(|_| true);
     }
     director.play_until(at)?;

@@ -16,7 +16,9 @@ impl Director<'_> {
         let ended = self.truth.ticks.len() as u64;
         match (&self.story.heal, self.settled_at) {
             (Heal::Never { .. }, _) => ended > self.last_story_tick,
-            (Heal::Within { polls }, Some(settled)) => ended > settled + u64::from(*polls),
+            (Heal::Within { polls, every }, Some(settled)) => {
+                ended > settled + u64::from(*polls) * every
+            }
             (Heal::Within { .. }, None) => false,
         }
     }
@@ -45,6 +47,7 @@ impl Director<'_> {
             for scene in self.nodes.values_mut() {
                 scene.connector.heal();
                 scene.rules.clear();
+                scene.awaited.clear();
                 scene.moments.clear();
                 scene.call_moments.clear();
                 scene.changes.extend([Change::Mend, Change::Reappear(None)]);

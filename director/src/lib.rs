@@ -30,6 +30,7 @@ mod files;
 mod freeze;
 mod healing;
 mod instances;
+mod missing_file;
 mod moments;
 mod query;
 mod running_workloads;
@@ -46,6 +47,7 @@ pub use error::StageError;
 pub use files::{STATE_FILE, WRITABLE, rule as rule_of};
 pub use freeze::{FreezeError, freeze_at, watch};
 pub use instances::{InstanceAct, InstancePlan, MonitorId};
+pub use missing_file::MissingFile;
 pub use moments::{CallDo, MomentDo};
 pub use query::{MetricsQuery, metrics_query};
 pub use running_workloads::{RunningWorkloads, WorkloadError};
@@ -59,7 +61,7 @@ pub use truth::{
 use asked::Asked;
 use healing::last_story_tick;
 use instances::MonitorInstances;
-use scene::{ArmedRule, Change, Scene, Sequel};
+use scene::{ArmedRule, Change, RuleAbout, Scene, Sequel};
 
 /// The plan of a tick for a player.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -246,8 +248,7 @@ impl<'s> Director<'s> {
         fs.poll_begins(self.fabric.now());
         let scene = self.scene(node)?;
         (scene.calls, scene.calls_accepted) = (0, 0);
-        self.edit(node, fs)?;
-        self.change(node, fs)
+        self.take_effect(node, fs)
     }
 
     /// As [`Director::show`], while a rule holds a poll that was started in an earlier tick.
@@ -256,6 +257,13 @@ impl<'s> Director<'s> {
     /// As [`Director::show`].
     pub fn show_held(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
         fs.set_now(self.fabric.now());
+        self.take_effect(node, fs)
+    }
+
+    /// Applies the edits of a node's machine, then the other changes. What a rule is about has to be there before the
+    /// edits or after them: both are in the same tick.
+    fn take_effect(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
+        self.scene(node)?.meet(fs);
         self.edit(node, fs)?;
         self.change(node, fs)
     }

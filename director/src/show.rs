@@ -4,11 +4,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use fabric::Side;
 use platforms::{NodeName, Shared};
-use scenarios::RuleAction;
-use simfs::{Fs, SimTime};
+use scenarios::{FileRef, RuleAction};
+use simfs::{Fs, Pattern, SimTime};
 
 use super::{
-    Change, Director, Interface, LinkTruth, NodeTruth, StageError, TickTruth, disk, files,
+    Change, Director, Interface, LinkTruth, MissingFile, NodeTruth, RuleAbout, StageError,
+    TickTruth, disk, files,
 };
 
 impl Director<'_> {
@@ -88,6 +89,57 @@ impl Director<'_> {
         if !records.is_empty() {
             fs.apply(&records);
         }
+        if !edits.is_empty() {
+            self.rules_follow(node, fs)?;
+        }
+        Ok(())
+    }
+
+    /// Moves the rules on files of devices to where these are called now.
+    fn rules_follow(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
+        let fabric = &self.fabric;
+        let scene = self.nodes.get_mut(node);
+        let scene = scene.ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
+        for armed in &mut scene.rules {
+            if matches!(armed.action.file, FileRef::Path(_) | FileRef::StateFile) {
+                continue;
+            }
+            let path = files::path_of(fabric, &armed.action.file);
+            if path != armed.path {
+                fs.move_rule(armed.id, &Pattern::new(&path));
+                armed.path = path;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the files appeared which were said to appear later, once the story is over.
+    fn appeared(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
+        let is_last = self.tick == self.last_story_tick;
+        let fabric = &self.fabric;
+        let scene = self.nodes.get_mut(node);
+        let scene = scene.ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
+        let path = |about: &RuleAbout<'_>| files::path_of(fabric, &about.action.file);
+        scene
+            .awaited
+            .retain(|(ops, about)| fs.unmet(*ops, &Pattern::new(&path(about))).is_some());
+        match scene.awaited.first().filter(|_| is_last) {
+            Some((_, about)) => {
+                let missing = MissingFile {
+                    path: path(about),
+                    unmet: None,
+                    appears_later: true,
+                };
+                Err(StageError::file(about.step, missing))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Leaves out what happens to a state file, where no monitor writes one.
+    pub(super) fn forget_state_file(&mut self, node: &NodeName) -> Result<(), StageError> {
+        let is_of_it = |change: &Change<'_>| matches!(change, Change::Disk(..));
+        self.scene(node)?.changes.retain(|change| !is_of_it(change));
         Ok(())
     }
 
@@ -97,9 +149,14 @@ impl Director<'_> {
             .nodes
             .get_mut(node)
             .ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
-        for change in scene.changes.drain(..) {
+        for change in std::mem::take(&mut scene.changes) {
             match change {
-                Change::Arm { mut rule, torn } => {
+                Change::Arm {
+                    mut rule,
+                    torn,
+                    about,
+                } => {
+                    scene.begins((rule.ops, &rule.pattern), about, fs)?;
                     if let Some(new) = torn {
                         let old = fs.peek(rule.pattern.as_str()).unwrap_or_default();
                         rule.verdict = simfs::Verdict::Content(files::torn(old, new));
@@ -110,6 +167,12 @@ impl Director<'_> {
                     fs.disarm(id);
                 }
                 Change::Await(moment) => fs.arm_moment(moment),
+                Change::AwaitVanishing(moment, about) => {
+                    if let simfs::Turn::Before(spot) = &moment.turn {
+                        scene.begins((spot.ops, &spot.pattern), about, fs)?;
+                    }
+                    fs.arm_moment(moment);
+                }
                 Change::Forget(id) => {
                     fs.disarm_moment(id);
                 }
@@ -132,6 +195,6 @@ impl Director<'_> {
                 Change::Mend => fs.disarm_all(),
             }
         }
-        Ok(())
+        self.appeared(node, fs)
     }
 }

@@ -40,6 +40,9 @@ impl Fabric {
     ) -> Result<(), ActionError> {
         self.find(slot)?;
         let now = self.now;
+        if !matches!(change, CounterChange::RatePerSecond(_)) {
+            self.node(&slot.node)?.require_rdma(slot.pci)?;
+        }
         let node = self.node_mut(&slot.node);
         node.change(slot, name, change, now)?;
         self.watch_growth(slot);

@@ -72,14 +72,17 @@ impl Node {
 }
 
 impl Fabric {
-    /// Renames a device; a device that has the new name takes the old one.
+    /// Renames a device; a device that has the new name takes the old one. One that its driver still probes comes under the
+    /// new name.
     pub(crate) fn rename(
         &mut self,
         function: &FunctionRef,
         to: &DeviceName,
     ) -> Result<(), ActionError> {
         let node = self.node(&function.node)?;
-        node.require_rdma(function.pci)?;
+        if !node.is_probed(function.pci) {
+            node.require_rdma(function.pci)?;
+        }
         let old = node.rdma(function.pci).map(|rdma| rdma.name.clone());
         let mut names = BTreeMap::from([(function.pci, to.clone())]);
         let other = node

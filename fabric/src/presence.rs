@@ -183,6 +183,14 @@ impl Node {
         }
     }
 
+    /// Whether a function is on the bus, and its driver attaches by itself.
+    pub(crate) fn is_probed(&self, pci: PciAddress) -> bool {
+        let device = self.devices.get(&pci);
+        self.is_on_bus(pci)
+            && self.machine.class_present
+            && device.is_some_and(|device| matches!(device.attachment, Attachment::Detached(_)))
+    }
+
     /// Rejects a function whose RDMA device is not registered.
     pub(crate) fn require_rdma(&self, pci: PciAddress) -> Result<(), ActionError> {
         self.require_on_bus(pci)?;

@@ -2,7 +2,8 @@
 //!
 //! What a file is, its keys say. A scenario is checked beside the platforms and worlds that are checked with it, and
 //! beside those that `nicdrill.toml` names; every mistake of every file is told, not only the first one. The first world
-//! that a scenario fits is played once, without a monitor. Start at [`check`].
+//! that a scenario fits is played once, without a monitor, and each that it fits if it has rules on files. Start at
+//! [`check`].
 
 mod kind;
 mod machines;
@@ -19,7 +20,7 @@ use cluster::rules::{read_every, read_every_cable};
 use director::{FreezeError, StageError, freeze_at};
 use platforms::{Platforms, yaml::Place};
 use reports::{KnownDeviations, counted};
-use scenarios::{Mentions, ScenarioError, Unfit};
+use scenarios::{Mentions, ScenarioError, StepAction, Story, Unfit};
 
 pub use kind::{FileKind, SETTINGS};
 pub use machines::{declared_role, unlike_declared};
@@ -297,11 +298,20 @@ fn unresolved(library: &Library) -> Vec<Mistake> {
         };
         let rests = (worlds.iter()).filter_map(|world| library.at_rest(world)?.ok());
         let played: Vec<Result<_, Unfit>> = rests.map(|rest| scenario.at_rest(&rest)).collect();
-        if let Some(story) = played.iter().flatten().next()
-            && let Err(FreezeError::Stage(error)) = freeze_at(story, None)
-        {
-            mistakes.push(cannot_be_played(scenario.file(), &error));
-        }
+        // Files differ from world to world, so rules on them are tried in each.
+        let has_rules = |story: &&Story| {
+            let mut actions = story.actions();
+            actions.any(|action| matches!(action, StepAction::Rule(_)))
+        };
+        let first = played.iter().flatten().next();
+        let others = played.iter().flatten().skip(1).filter(has_rules);
+        let failed = first.into_iter().chain(others).find_map(|story| {
+            let Err(FreezeError::Stage(error)) = freeze_at(story, None) else {
+                return None;
+            };
+            Some(cannot_be_played(scenario.file(), &error))
+        });
+        mistakes.extend(failed);
         let mut lacking: BTreeMap<String, usize> = BTreeMap::new();
         let is_nowhere = played
             .iter()

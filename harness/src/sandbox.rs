@@ -24,7 +24,7 @@ use scenarios::{RuleAction, RuleEffect, StepAction, Unfit};
 use simfs::{Edit, Fs, MomentId, Op, RuleId, SimTime};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
-use director::rule_of;
+use director::{MissingFile, rule_of};
 use fabric::SingleNode;
 use typed::Typed;
 pub use typed::verbs;
@@ -58,6 +58,9 @@ pub enum SandboxError {
     /// The fabric cannot perform the action.
     #[error(transparent)]
     World(#[from] ActionError),
+    /// The file that a rule is about is not there.
+    #[error("{0}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    File(Box<MissingFile>),
     /// A command that needs a drill.
     #[error("`{0}` needs a monitor\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NeedsDrill(&'static str),
@@ -69,6 +72,7 @@ impl SandboxError {
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::NeedsDrill(..) => "write a scenario, and `nicdrill run` it".into(),
+            Self::File(missing) => missing.hint().into(),
             _ => return None,
         })
     }
@@ -374,6 +378,14 @@ impl Sandbox {
         let Some(rule) = rule_of(&self.node.fabric, id, action, self.node.fabric.now()) else {
             return Err(SandboxError::NeedsDrill("vanish"));
         };
+        let unmet = self.server.with_fs(|fs| fs.unmet(rule.ops, &rule.pattern));
+        if unmet.is_some() && !action.appears_later {
+            return Err(SandboxError::File(Box::new(MissingFile {
+                path: rule.pattern.as_str().to_owned(),
+                unmet,
+                appears_later: false,
+            })));
+        }
         self.rules.insert(id);
         self.server.with_fs(|fs| fs.arm(rule));
         Ok(())

@@ -396,9 +396,10 @@ fn heal() -> impl Keys<Value = Heal> {
                     "`because` without `heal: never`",
                 )
                 .hint("the purpose of the story belongs in `why`")),
-            (Some((Some(polls), _)), None) => Ok(Heal::Within { polls }),
+            (Some((Some(polls), _)), None) => Ok(Heal::Within { polls, every: 1 }),
             (None, None) => Ok(Heal::Within {
                 polls: HEALED_WITHIN,
+                every: 1,
             }),
         },
     )

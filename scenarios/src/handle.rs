@@ -26,6 +26,8 @@ pub(crate) struct Handle {
     pub(crate) filter: Filter,
     /// How many of the matching ports it takes.
     pub(crate) pick: Pick,
+    /// Whether each of its devices must have a matching port: it names several, and not how many ports it takes.
+    pub(crate) each_device: bool,
     /// The declaration as shown to people.
     pub(crate) text: String,
     /// The node that its ports are on, if stated.
@@ -76,6 +78,7 @@ impl Handle {
                 ..Filter::default()
             },
             pick: Pick::Count(HowMany::All),
+            each_device: false,
             text: format!("device: {name}"),
             node: None,
             switch: None,
@@ -89,6 +92,9 @@ impl Handle {
         let (filter, pick, at, switch) = fields.only(&context.source, form.names(), || {
             keys().parse(context, &fields)
         })?;
+        let names = filter.devices.as_deref().unwrap_or_default();
+        let several = names.len() > 1;
+        let states_no_number = pick.is_none();
         Ok(Self {
             name: name.to_owned(),
             place: node.place,
@@ -97,11 +103,12 @@ impl Handle {
                 cabled_to: switch.as_ref().map(|(name, _)| name.clone()),
                 ..filter
             },
-            // A handle with a switch takes every port cabled to it.
-            pick: pick.unwrap_or(match switch {
-                Some(_) => Pick::Count(HowMany::All),
-                None => Pick::Nth(1),
+            // A handle with a switch takes every port cabled to it, one with several names every port of these.
+            pick: pick.unwrap_or(match (&switch, several) {
+                (None, false) => Pick::Nth(1),
+                _ => Pick::Count(HowMany::All),
             }),
+            each_device: several && states_no_number,
             text: node.to_string(),
             node: at,
             switch,
@@ -156,7 +163,7 @@ fn filter() -> impl Keys<Value = Filter> {
                 maybe(
                     "device",
                     DEVICE_NAMES,
-                    "Ports of the devices that have these names at rest.",
+                    "Ports of the devices that have these names at rest; of several names all ports, unless `nth`, `count` or `cards` is given.",
                 ),
                 maybe(
                     "netdev",

@@ -14,7 +14,9 @@ use platforms::{NodeName, SlotRef};
 use simfs::SimTime;
 
 use crate::cluster::ClusterPlan;
+use crate::duration::parse;
 use crate::error::{ScenarioError, Unfit};
+use crate::frame::Frame;
 use crate::mistakes::Mistakes;
 use crate::polls::Polls;
 use crate::reader::Source;
@@ -23,7 +25,7 @@ use crate::resolve::expectation_resolver::ExpectationResolver;
 use crate::resolved_world::ResolvedWorld;
 use crate::scenario::Scenario;
 use crate::step::StepSpec;
-use crate::story::{Expectation, Step, Story, USUAL_FIRST_POLL, What, Window};
+use crate::story::{ChecksRun, Expectation, Heal, Step, Story, USUAL_FIRST_POLL, What, Window};
 use crate::subject::Subjects;
 use crate::values::NODE_TICKS_MAX;
 use crate::workload::WorkloadSpec;
@@ -137,7 +139,7 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
         },
         ticks: frame.ticks,
         until,
-        heal: frame.heal.clone(),
+        heal: healing(&frame.heal, frame),
         checks: frame.checks,
         arms: frame.arms.clone(),
         flags: frame.flags.clone(),
@@ -151,6 +153,34 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
         Some(reason) => Err(Unfit::lacks(reason)),
         None => Ok(story),
     }
+}
+
+/// How the world is healed: a poll of a monitor whose flags state a longer interval is that long.
+fn healing(heal: &Heal, frame: &Frame) -> Heal {
+    let Heal::Within { polls, .. } = heal else {
+        return heal.clone();
+    };
+    let kinds = [
+        ("--state-polling-interval", ChecksRun::State),
+        ("--counter-polling-interval", ChecksRun::Counters),
+    ];
+    let runs = |kind: ChecksRun| frame.checks == kind || frame.checks == ChecksRun::All;
+    let stated = kinds.iter().filter(|(_, kind)| runs(*kind));
+    let ticks = stated.filter_map(|(flag, _)| {
+        let interval = parse(flag_value(&frame.flags, flag)?)?;
+        Some(frame.ticks.covering(interval))
+    });
+    Heal::Within {
+        polls: *polls,
+        every: ticks.max().unwrap_or(1).max(1),
+    }
+}
+
+/// The value of the last flag of this name.
+fn flag_value<'f>(flags: &'f [String], name: &str) -> Option<&'f str> {
+    let values = flags.iter().rev();
+    let mut values = values.filter_map(|flag| flag.strip_prefix(name)?.strip_prefix('='));
+    values.next()
 }
 
 /// The baseline of the first poll. It is expected in every story without `given`, without an action
@@ -270,4 +300,24 @@ fn step(resolver: &ActionResolver<'_>, spec: &StepSpec) -> Result<Option<Step>, 
             .transpose()?,
         actions,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(flags: &[&str], value: Option<&str>) {
+        let flags: Vec<String> = flags.iter().map(ToString::to_string).collect();
+        assert_eq!(flag_value(&flags, "--state-polling-interval"), value);
+    }
+
+    #[test]
+    fn the_last_flag_of_a_name_counts() {
+        let flag = |value: &str| format!("--state-polling-interval={value}");
+        check(&[], None);
+        check(&[&flag("5s"), "--verbose"], Some("5s"));
+        check(&[&flag("5s"), &flag("2s")], Some("2s"));
+        check(&["--state-polling-intervals=5s"], None);
+    }
 }

@@ -94,6 +94,9 @@ pub enum Heal {
     Within {
         /// The deadline, in polls after the last port that should be up is ACTIVE.
         polls: u32,
+        /// The ticks from one poll of the story's checks to the next, by the flags of the story's monitor; 1 unless
+        /// these state a longer interval.
+        every: u64,
     },
     /// The story ends with faults in place.
     Never {

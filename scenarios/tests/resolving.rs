@@ -110,6 +110,21 @@ fn chosen(name: &str, handles: &str) -> String {
     "it_is: { device: [ mlx5_9, mlx5_3 ], count: all }",
     "mlx5_3 mlx5_9"
 )]
+#[case::by_several_names(
+    "h100-oci",
+    "it_is: { device: [ mlx5_9, mlx5_3, mlx5_5 ] }",
+    "mlx5_3 mlx5_5 mlx5_9"
+)]
+#[case::the_first_of_several_names(
+    "h100-oci",
+    "it_is: { device: [ mlx5_9, mlx5_3 ], nth: 1 }",
+    "mlx5_3"
+)]
+#[case::one_of_several_names_is_not_there(
+    "h100-oci",
+    "it_is: { device: [ mlx5_9, mlx5_99 ] }",
+    "not applicable: handle `it_is` (device: [mlx5_9, mlx5_99]) needs a port of `mlx5_99`, `h100-oci` has 1"
+)]
 #[case::no_such_name(
     "h100-oci",
     "it_is: { device: mlx5_99 }",
@@ -414,6 +429,48 @@ fn a_message_has_handles_filled_in_and_subjects_left() {
         "mlx5_3 {device} port 1 …"
     );
     assert!(!event.message.contains_key(&LinkLayer::InfiniBand));
+}
+
+#[rstest]
+#[case::no_device(
+    "cut: { name: mlx5_99, port: 1 }",
+    "no device is called `mlx5_99` at rest"
+)]
+#[case::no_port("cut: { name: mlx5_3, port: 7 }", "`mlx5_3` has no port 7 at rest")]
+#[case::of_a_device("remove: { name: mlx5_33 }", "no device is called `mlx5_33` at rest")]
+#[case::behind_another(
+    "disable: [ v, { name: mlx5_99 } ]",
+    "no device is called `mlx5_99` at rest"
+)]
+fn an_action_about_a_name_that_nothing_has_is_refused(#[case] action: &str, #[case] what: &str) {
+    let timeline = format!("[ {{ at: 1s, do: [ {{ {action} }} ], expect: [ nothing ] }} ]");
+    let Err(Unfit::Wrong(error)) = resolve("h100-oci", "v: {}", &timeline) else {
+        panic!("`{action}` is accepted");
+    };
+    let error = error.to_string();
+    assert!(error.contains(what) && error.contains("hint: "), "{error}");
+}
+
+/// The ticks between two polls of the story's checks, by its flags.
+#[rstest]
+#[case("state", "--verbose", 1)]
+#[case("state", "--state-polling-interval=5s", 5)]
+#[case("state", "--state-polling-interval=2500ms", 3)]
+#[case("state", "--state-polling-interval=30ms", 1)]
+#[case("state", "--counter-polling-interval=5s", 1)]
+#[case("all", "--state-polling-interval=2s, --counter-polling-interval=5s", 5)]
+fn polls_of_healing_are_as_long_as_the_flags_say(
+    #[case] checks: &str,
+    #[case] flags: &str,
+    #[case] every: u64,
+) {
+    let text = format!(
+        "scenario: a\nwhy: b\nchecks: {checks}\nflags: [ {flags} ]\ntimeline: [ {{ at: 1s, expect: [ nothing ] }} ]\n"
+    );
+    let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+    let story = scenario.in_world(&node(), &platform("h100-oci"));
+    let story = story.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(story.heal, scenarios::Heal::Within { polls: 3, every });
 }
 
 #[test]

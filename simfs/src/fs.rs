@@ -7,8 +7,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    Edit, Errno, Moment, MomentId, NodeId, NodeKind, OpCounts, Rule, RuleId, SimTime, Stale,
-    TraceEntry, Tree, TreePath,
+    Edit, Errno, Moment, MomentId, NodeId, NodeKind, OpCounts, Pattern, Rule, RuleId, SimTime,
+    Stale, TraceEntry, Tree, TreePath,
     client::Progress,
     moment::Moments,
     name::{Name, Names},
@@ -140,6 +140,12 @@ impl Fs {
     /// Adds a rule after the existing ones.
     pub fn arm(&mut self, rule: Rule) {
         self.rules.arm(rule);
+        self.settle_links();
+    }
+
+    /// Makes a rule apply to other paths from now on; what it counted stays. Nothing happens if there is no such rule.
+    pub fn move_rule(&mut self, id: RuleId, pattern: &Pattern) {
+        self.rules.move_to(id, pattern);
         self.settle_links();
     }
 

@@ -29,6 +29,7 @@ mod change;
 mod client;
 mod fs;
 mod perform;
+mod unmet;
 
 pub use call::{Act, Answer, Call, Entry, Refused, Reply};
 pub use change::Disk;
@@ -45,3 +46,4 @@ pub use stale::Stale;
 pub use time::SimTime;
 pub use trace::{OpCounts, TraceEntry, TraceOutcome};
 pub use tree::Tree;
+pub use unmet::Unmet;

@@ -122,6 +122,13 @@ impl Rules {
         }
     }
 
+    pub(crate) fn move_to(&mut self, id: RuleId, pattern: &Pattern) {
+        for armed in self.0.iter_mut().filter(|armed| armed.rule.id == id) {
+            armed.rule.pattern = pattern.clone();
+            armed.matcher = Matcher::new(pattern.clone());
+        }
+    }
+
     pub(crate) fn disarm(&mut self, id: RuleId) -> bool {
         let before = self.0.len();
         self.0.retain(|armed| armed.rule.id != id);

@@ -58,7 +58,7 @@ fn never() -> Heal {
 #[test]
 fn a_world_at_rest_settles_as_soon_as_it_is_healed() {
     let mut story = rendered(AT_REST);
-    story.heal = Heal::Within { polls: 3 };
+    story.heal = Heal::Within { polls: 3, every: 1 };
     let ended = ended(&story).expect("the story can be played");
     assert_eq!((ended.healing_from, ended.settled_at), (Some(11), Some(11)));
     // Ticks 0 to 11, and three more.
@@ -68,12 +68,20 @@ fn a_world_at_rest_settles_as_soon_as_it_is_healed() {
 #[test]
 fn a_cut_cable_is_mended_and_the_drill_ends_when_its_link_is_up() {
     let mut story = rendered(CUT);
-    story.heal = Heal::Within { polls: 3 };
+    story.heal = Heal::Within { polls: 3, every: 1 };
     let ended = ended(&story).expect("the story can be played");
     assert_eq!(ended.healing_from, Some(11));
     let settled = ended.settled_at.expect("it settles");
     assert!(settled > 11, "a link needs time to train");
     assert_eq!(ended.ticks as u64, settled + 3 + 1);
+}
+
+/// Where the monitor polls every five ticks, three polls are fifteen.
+#[test]
+fn polls_of_healing_are_those_of_the_monitor() {
+    let mut story = rendered(AT_REST);
+    story.heal = Heal::Within { polls: 3, every: 5 };
+    assert_eq!(ended(&story).expect("the story can be played").ticks, 27);
 }
 
 /// The first window of the story, in ticks, and the ticks of a drill that is not healed.
@@ -104,7 +112,7 @@ fn a_world_that_does_not_settle_in_3600_ticks_is_an_error() {
     story.ticks = Ticks::every(SimTime::from_ns(10_000));
     story.steps[0].at = SimTime::from_ns(20_000);
     story.until = SimTime::from_ns(100_000);
-    story.heal = Heal::Within { polls: 3 };
+    story.heal = Heal::Within { polls: 3, every: 1 };
     let error = ended(&story).err().expect("it does not settle");
     assert!(matches!(error, StageError::NeverSettles(3_601)), "{error}");
 }

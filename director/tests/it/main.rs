@@ -2,6 +2,7 @@
 
 mod healing;
 mod job_traffic;
+mod meant_files;
 mod partners;
 mod stage;
 mod workloads;

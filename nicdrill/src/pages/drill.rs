@@ -47,13 +47,19 @@ pub(crate) fn drill_page(story: &Story, recording: &Recording) -> String {
         add(&mut page, format_args!("{line}"));
     }
     match &story.heal {
-        Heal::Within { polls } => add(
-            &mut page,
-            format_args!(
-                "{:>9}  heal    everything, and nothing outstanding {polls} polls later",
-                story.until
-            ),
-        ),
+        Heal::Within { polls, every } => {
+            let pace = match every {
+                1 => String::new(),
+                every => format!(" of {every} ticks"),
+            };
+            add(
+                &mut page,
+                format_args!(
+                    "{:>9}  heal    everything, and nothing outstanding {polls} polls{pace} later",
+                    story.until
+                ),
+            );
+        }
         Heal::Never { because } => {
             add(
                 &mut page,

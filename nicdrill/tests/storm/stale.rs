@@ -45,6 +45,7 @@ impl Player for Stale {
                 ops: vec![FileOp::Read],
                 effect: RuleEffect::Content(b"4: ACTIVE\n".to_vec()),
                 lasting: RuleLasting::Always,
+                appears_later: false,
             })],
         });
         self.0.play(&stale, descriptor)

@@ -7,17 +7,17 @@ mod loads;
 use std::collections::BTreeMap;
 
 use fabric::{Action, DeviceAction, FunctionRef, NodeAction, PortAction, PortsAction};
-use platforms::yaml::Place;
+use platforms::yaml::{Place, nearest};
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 
-use crate::error::Unfit;
+use crate::error::{ScenarioError, Unfit};
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::resolve::known_node;
 use crate::resolved_world::{ResolvedNode, ResolvedWorld, Subject};
 use crate::step::{FileMomentSpec, MomentSpec};
 use crate::story::{
-    CallMoment, FileMoment, FileRef, Moment, Plan, RuleAction, StepAction, WorkloadAction,
+    About, CallMoment, FileMoment, FileRef, Moment, Plan, RuleAction, StepAction, WorkloadAction,
 };
 use crate::subject::{FileSpec, Named, Subjects};
 use crate::values::NamesSpec;
@@ -228,6 +228,7 @@ impl LineResolver<'_> {
                 ops,
                 effect,
                 lasting,
+                appears_later,
             } => {
                 let mut actions = Vec::new();
                 for file in self.files(file, line.only)? {
@@ -243,6 +244,7 @@ impl LineResolver<'_> {
                             ops: ops.clone(),
                             effect: effect.clone(),
                             lasting: *lasting,
+                            appears_later: *appears_later,
                         })
                     }));
                 }
@@ -270,7 +272,7 @@ impl LineResolver<'_> {
     fn world_actions(&self, action: &ActionSpec) -> Result<Vec<Action>, Unfit> {
         Ok(match action {
             Action::Port(of, action) => {
-                let ports = self.ports(of);
+                let ports = self.ports(of)?;
                 if let PortAction::Counter { name, change } = action {
                     ports
                         .iter()
@@ -280,7 +282,7 @@ impl LineResolver<'_> {
                 ports.into_iter().map(done).collect()
             }
             Action::Ports(of, action) => {
-                let slots = self.slots(of);
+                let slots = self.slots(of)?;
                 if slots.is_empty() {
                     return Ok(Vec::new());
                 }
@@ -290,7 +292,7 @@ impl LineResolver<'_> {
                 vec![action.clone().on(self.one_function(of)?)]
             }
             Action::Device(of, action) => {
-                let functions = self.functions(of);
+                let functions = self.functions(of)?;
                 if let (DeviceAction::Rename { to }, [_, _, ..]) = (action, &functions[..]) {
                     let what = format!("{} devices cannot all be called `{to}`", functions.len());
                     return Err(self.source.wrong(of.place, what).into());
@@ -316,21 +318,63 @@ impl LineResolver<'_> {
         })
     }
 
-    fn ports(&self, of: &Subjects) -> Vec<usize> {
+    fn ports(&self, of: &Subjects) -> Result<Vec<usize>, Unfit> {
+        self.names_are_there(of)?;
         let mut ports = self.resolver.ports(of, self.line.only);
         ports.retain(|port| self.is_meant(self.resolved.node_of(*port)));
-        ports
+        Ok(ports)
     }
 
-    fn slots(&self, of: &Subjects) -> Vec<SlotRef> {
-        let ports = self.ports(of).into_iter();
-        ports.map(|port| self.resolved.slot(port)).collect()
+    fn slots(&self, of: &Subjects) -> Result<Vec<SlotRef>, Unfit> {
+        let ports = self.ports(of)?.into_iter();
+        Ok(ports.map(|port| self.resolved.slot(port)).collect())
     }
 
-    fn functions(&self, of: &Subjects) -> Vec<FunctionRef> {
+    fn functions(&self, of: &Subjects) -> Result<Vec<FunctionRef>, Unfit> {
+        self.names_are_there(of)?;
         let mut functions = self.resolver.functions(of, self.line.only);
         functions.retain(|function| self.is_meant(&function.node));
-        functions
+        Ok(functions)
+    }
+
+    /// Rejects a name that no device, or no port of the device, has at rest: the action would be about nothing.
+    fn names_are_there(&self, of: &Subjects) -> Result<(), Unfit> {
+        for subject in self.resolved.find(of, None) {
+            let Subject::Named(about) = &subject else {
+                continue;
+            };
+            if self.resolved.ports_of(&subject).is_empty() {
+                return Err(self.no_such_name(of.place, about).into());
+            }
+        }
+        Ok(())
+    }
+
+    fn no_such_name(&self, place: Place, about: &About) -> ScenarioError {
+        const HINT: &str = "an action is about the device that has the name at rest; declare a handle, as in \
+                            `let: { victim: { role: compute, nth: 1 } }`, for one that is renamed";
+        let ports = self.resolved.ports.iter();
+        match about {
+            About::NamedPort(name, port) if ports.clone().any(|it| it.facts.device == *name) => {
+                let has = ports.filter(|it| it.facts.device == *name);
+                let has: Vec<String> = has.map(|it| it.facts.port.to_string()).collect();
+                let what = format!("`{name}` has no port {port} at rest");
+                let hint = format!("it has port {}", has.join(", "));
+                self.source.wrong(place, what).hint(hint)
+            }
+            About::NamedPort(name, _) | About::NamedDevice(name) => {
+                let known = ports.map(|it| it.facts.device.as_str());
+                let near = nearest(name.as_str(), known)
+                    .map(|near| format!("did you mean `{near}`? "))
+                    .unwrap_or_default();
+                let what = format!("no device is called `{name}` at rest");
+                self.source.wrong(place, what).hint(near + HINT)
+            }
+            _ => self
+                .source
+                .wrong(place, "this is not there at rest")
+                .hint(HINT),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use fabric::FunctionRef;
+use platforms::DeviceName;
 
 use super::{ResolvedPort, ResolvedWorld};
 use crate::bound::Bound;
@@ -25,6 +26,14 @@ impl ResolvedWorld {
                 fitting.len()
             ))
         };
+        let names = handle.filter.devices.iter().flatten();
+        let has_none = |name: &&DeviceName| {
+            let mut devices = fitting.iter().map(|port| &self.ports[*port].facts.device);
+            !devices.any(|device| device == *name)
+        };
+        if let Some(name) = names.filter(|_| handle.each_device).find(has_none) {
+            return Err(few(&format!("a port of `{name}`")));
+        }
         match handle.pick {
             Pick::Nth(nth) => fitting
                 .get(nth - 1)

@@ -46,6 +46,8 @@ pub struct RuleAction {
     pub effect: RuleEffect,
     /// When it applies.
     pub lasting: RuleLasting,
+    /// Whether the file may appear later; otherwise it must be there when the rule begins.
+    pub appears_later: bool,
 }
 
 /// The effect of a rule on an operation.

@@ -22,9 +22,10 @@ pub(crate) const FILES: &[&dyn Row<VerbSpec>] = &[
         FileOf("a file"),
         "A rule on reading a file: exactly one of `fail`, `hang`, `content`, `truncate`, `torn`, `vanish`.",
         "{ read: victim/state, fail: EIO, for: 3s }",
-        (OneOf(READ_EFFECTS), KILLABLE, AtMostOne(LASTING)),
-        |line, file, (effect, killable, lasting)| {
-            rule(line, file, vec![FileOp::Read], (effect, killable, lasting))
+        (OneOf(READ_EFFECTS), KILLABLE, AtMostOne(LASTING), APPEARS),
+        |line, file, (effect, killable, lasting, appears)| {
+            let begins = (lasting, appears.is_some());
+            rule(line, file, vec![FileOp::Read], (effect, killable), begins)
         },
     ),
     &word(
@@ -32,8 +33,8 @@ pub(crate) const FILES: &[&dyn Row<VerbSpec>] = &[
         FileOf("a folder"),
         "A rule on listing a folder: exactly one of `fail`, `hang`, `vanish`.",
         "{ list: device of victim/ports, fail: EACCES, first: 2 }",
-        (OneOf(READ_EFFECTS), KILLABLE, AtMostOne(LASTING)),
-        |line, folder, (effect, killable, lasting)| {
+        (OneOf(READ_EFFECTS), KILLABLE, AtMostOne(LASTING), APPEARS),
+        |line, folder, (effect, killable, lasting, appears)| {
             if let Some(key) = line.first_of(&["content", "truncate", "torn"]) {
                 let node = line.fields.need(line.source(), key)?;
                 return Err(line
@@ -41,12 +42,8 @@ pub(crate) const FILES: &[&dyn Row<VerbSpec>] = &[
                     .wrong(node.place, format!("a listing has no `{key}`"))
                     .hint("a listing can `fail`, `hang` or `vanish`"));
             }
-            rule(
-                line,
-                folder,
-                vec![FileOp::List],
-                (effect, killable, lasting),
-            )
+            let begins = (lasting, appears.is_some());
+            rule(line, folder, vec![FileOp::List], (effect, killable), begins)
         },
     ),
     &word(
@@ -72,7 +69,7 @@ pub(crate) const FILES: &[&dyn Row<VerbSpec>] = &[
                     .wrong(line.value.place, "the folders of a device are not writable")
                     .hint("write `state_file`"));
             }
-            rule(line, file, ops, (effect, killable, lasting))
+            rule(line, file, ops, (effect, killable), (lasting, false))
         },
     ),
     &word(
@@ -98,7 +95,8 @@ fn rule(
     line: &Line<'_, '_>,
     file: FileSpec,
     ops: Vec<FileOp>,
-    (mut effect, killed, lasting): (RuleEffect, Option<bool>, Option<RuleLasting>),
+    (mut effect, killed): (RuleEffect, Option<bool>),
+    (lasting, appears_later): (Option<RuleLasting>, bool),
 ) -> Parsed<VerbSpec> {
     match (&mut effect, killed) {
         (RuleEffect::Hang { killable, .. }, Some(killed)) => *killable = killed,
@@ -113,6 +111,7 @@ fn rule(
         ops,
         effect,
         lasting: lasting.unwrap_or(RuleLasting::Always),
+        appears_later,
     })
 }
 
@@ -137,6 +136,12 @@ const KILLABLE: crate::keys::Maybe<Plain<bool>> = maybe(
     "killable",
     TRUTH,
     "With `hang`: whether a kill interrupts the waiting process; `true` by default.",
+);
+
+const APPEARS: crate::keys::Maybe<Words<()>> = maybe(
+    "appears",
+    Words("time", &[("later", ())]),
+    "`later`: the file or folder need not be there yet, but has to be before the story ends.",
 );
 
 const READ_EFFECTS: &[&dyn Alternative<RuleEffect>] = &[

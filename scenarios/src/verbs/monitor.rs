@@ -126,6 +126,7 @@ pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
                 ops: WRITES.iter().map(|(_, op)| *op).collect::<Vec<FileOp>>(),
                 effect: RuleEffect::Fail(errno),
                 lasting: RuleLasting::Always,
+                appears_later: false,
             };
             Ok(match state_file {
                 StateFile::Delete => VerbSpec::StateFile(StateFileAction::Delete),

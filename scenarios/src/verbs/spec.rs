@@ -88,6 +88,7 @@ pub(crate) enum VerbSpec {
         ops: Vec<FileOp>,
         effect: RuleEffect,
         lasting: RuleLasting,
+        appears_later: bool,
     },
     /// Removes the rules on a file; all rules if `None`.
     NoRule(Option<FileSpec>),
