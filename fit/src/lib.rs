@@ -7,7 +7,10 @@
 
 use std::borrow::Cow;
 
-use observe::{Descriptor, Promises, Recording, promises::LostPublish};
+use observe::{
+    Descriptor, Promises, Recording,
+    promises::{LostPublish, Style},
+};
 
 mod answers;
 mod conditions;
@@ -68,18 +71,14 @@ pub fn fit(descriptor: &Descriptor, drills: &[Drill<'_>]) -> Fitted {
     fitted
 }
 
-/// Keeps what is stated of the reports' nature and of whose ports they are about: an interview asks a few machines.
+/// Keeps what is stated and no interview can find: that reports state what is, and the devices and vendors that are meant.
 fn stated(stated: &Promises, found: &mut Promises) {
-    found.style = stated.style.or(found.style);
-    found.granularity = stated.granularity.or(found.granularity);
-    found.names = stated.names.or(found.names);
-    let Some(of) = &stated.scope else { return };
-    let scope = found.scope.get_or_insert_default();
-    scope.roles = of.roles.clone().or_else(|| scope.roles.take());
-    scope.cabled = of.cabled.or(scope.cabled);
-    scope.default_route = of.default_route.or(scope.default_route);
-    scope.numa_node = of.numa_node.or(scope.numa_node);
-    scope.vendors = of.vendors.clone().or_else(|| scope.vendors.take());
-    scope.devices = of.devices.clone().or_else(|| scope.devices.take());
-    scope.pinned = of.pinned.or(scope.pinned);
+    if stated.style == Some(Style::Level) {
+        found.style = stated.style;
+    }
+    if let (Some(of), Some(scope)) = (&stated.scope, &mut found.scope) {
+        scope.vendors.clone_from(&of.vendors);
+        scope.devices.clone_from(&of.devices);
+        scope.pinned = of.pinned;
+    }
 }

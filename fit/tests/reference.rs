@@ -4,8 +4,8 @@ use director::Trees;
 use fit::{Drill, Fitted, Mark, Wiring, fit, page};
 use memory::{Played, Variant, play_in_memory};
 use observe::{
-    Descriptor, Promises,
-    promises::{Clears, Kind, LostPublish, Named, Row, Scope, ScopeRole, Style, Verdict},
+    Descriptor,
+    promises::{Clears, Kind, LostPublish, Named, Row, Scope, Style, Verdict},
 };
 use platforms::{NodeName, Platforms};
 use scenarios::{Arm, AtRest, Story};
@@ -163,43 +163,18 @@ fn a_row_has_the_verdict_of_each_layer() {
     assert_eq!(layers.map(promised), verdicts, "{}", shown(&fitted));
 }
 
-/// The reference monitor's descriptor with a scope that its monitor does not have.
-fn of_management() -> Descriptor {
+#[test]
+fn a_style_that_states_what_is_and_vendors_are_kept() {
     let mut descriptor = reference();
+    descriptor.promises.style = Some(Style::Level);
     descriptor.promises.scope = Some(Scope {
-        roles: Some([ScopeRole::Management].into()),
         vendors: Some([0x15b3].into()),
         ..Scope::default()
     });
-    descriptor
-}
-
-#[test]
-fn a_style_and_a_scope_that_are_stated_are_kept() {
-    let mut descriptor = of_management();
-    descriptor.promises.style = Some(Style::Level);
     let found = interviewed_as(&descriptor, None).promises;
     assert_eq!(found.style, Some(Style::Level));
-    let of = |promises: &Promises| {
-        let scope = promises.scope.clone().expect("it is stated");
-        (scope.roles, scope.vendors)
-    };
-    assert_eq!(of(&found), of(&descriptor.promises));
-}
-
-#[test]
-fn what_is_wrong_at_rest_is_told_once() {
-    // The first poll of every drill is about ports that are out of this scope.
-    let fitted = interviewed_as(&of_management(), None);
-    let is_of_it = |id: &&String| id.contains("#unexpected.healthy.port");
-    let ids: Vec<&String> = fitted
-        .suspects
-        .iter()
-        .map(|it| &it.id)
-        .filter(is_of_it)
-        .collect();
-    assert!(!ids.is_empty(), "{}", shown(&fitted));
-    assert!(ids.iter().all(|id| id.starts_with("*#")), "{ids:?}");
+    let vendors = found.scope.and_then(|scope| scope.vendors);
+    assert_eq!(vendors, Some([0x15b3].into()));
 }
 
 #[test]

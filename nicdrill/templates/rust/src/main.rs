@@ -135,11 +135,11 @@ impl Monitor {
         Ok(changes)
     }
 
-    /// Sends a batch. A connector that is not available is tried again at once, three times.
+    /// Sends a batch. A connector that is not available, or whose connection breaks, is tried again at once, three times.
     async fn publish(&mut self, batch: HealthEvents) -> Result<(), Status> {
         for attempt in 0..3 {
             match self.connector.health_event_occurred_v1(batch.clone()).await {
-                Err(status) if status.code() == Code::Unavailable => {
+                Err(status) if matches!(status.code(), Code::Unavailable | Code::Unknown) => {
                     tokio::time::sleep(self.backoff * 2u32.pow(attempt)).await;
                 }
                 answer => return answer.map(|_| ()),
