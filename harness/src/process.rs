@@ -29,6 +29,7 @@ mod monitor_process;
 mod mount_space;
 mod network;
 mod node_runtime;
+mod outage;
 mod output;
 mod own_clock;
 mod player;

@@ -15,8 +15,8 @@ use simfs_fuse::{HoldId, Server};
 use tokio::task::JoinHandle;
 
 use super::{
-    loops::Loops, monitor_process::MonitorProcess, mount_space::MountSpace,
-    player::reconnecting::Outage, slurm::Slurm,
+    loops::Loops, monitor_process::MonitorProcess, mount_space::MountSpace, outage::Outage,
+    slurm::Slurm,
 };
 
 /// One node. Fields are dropped in order: the mount goes before the monitors, so that no request

@@ -29,6 +29,7 @@ use super::{
     ProcessArm, host_root,
     inbox::EventSender,
     node_runtime::{MonitorInstance, NodeRuntime},
+    outage::Outage,
     quiet,
     slurm::Slurm,
 };
@@ -44,7 +45,7 @@ mod lingering;
 mod looping;
 mod polling;
 mod react;
-pub(super) mod reconnecting;
+mod reconnecting;
 mod runs;
 mod starting;
 mod waiting;
@@ -242,7 +243,7 @@ impl<'a> Player<'a> {
                 transport
                     .stand(runtime, node, socket)
                     .map_err(|error| stage(&error))?;
-                node_runtime.stands(socket);
+                node_runtime.outage = Outage::after(node_runtime.outage, socket);
             }
             let for_ticks: Vec<_> = node_runtime
                 .instances

@@ -6,51 +6,13 @@
 
 use std::time::{Duration, Instant};
 
-use director::{MonitorId, Socket};
-use observe::RealTime;
+use director::MonitorId;
 use platforms::NodeName;
 
 use super::{Play, Player, waiting::Waited};
-use crate::process::node_runtime::NodeRuntime;
 
 /// How long one look for a message takes while a poll is held.
 const LOOK: Duration = Duration::from_millis(5);
-
-/// A time in which nothing listened on a node's socket. It lasts until somebody connects to it again.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::process) struct Outage {
-    /// What the socket was like at its end.
-    socket: Socket,
-    /// Whether the socket listens again.
-    is_over: bool,
-    /// Whether the monitor was given the time in which its client tries again.
-    waited: bool,
-}
-
-impl Outage {
-    /// The longest time that a client waits before it tries again; none if the descriptor states none.
-    fn backoff(self, real_time: &RealTime) -> Option<Duration> {
-        let missing = real_time
-            .missing_socket
-            .filter(|_| self.socket == Socket::Absent);
-        Some(missing.or(real_time.backoff)?.0)
-    }
-}
-
-impl NodeRuntime {
-    /// Notes what the socket is like from this tick on.
-    pub(super) fn stands(&mut self, socket: Socket) {
-        if socket != Socket::Listening {
-            self.outage = Some(Outage {
-                socket,
-                is_over: false,
-                waited: false,
-            });
-        } else if let Some(outage) = &mut self.outage {
-            outage.is_over = true;
-        }
-    }
-}
 
 impl Player<'_> {
     /// Holds the first poll after an outage until the monitor's client is connected again, and has done with it.
