@@ -262,7 +262,6 @@ fn scope_line(scope: &Scope) -> String {
         keys.push(format!("roles: [{}]", roles.join(", ")));
     }
     let own = [
-        ("cabled", scope.cabled),
         ("default_route", scope.default_route),
         ("numa_node", scope.numa_node),
     ];

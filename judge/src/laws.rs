@@ -7,18 +7,19 @@
 mod crashing_runs;
 mod healing;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use observe::{
     Severity,
-    promises::{Kind, LostPublish, Named, Style},
+    promises::{LostPublish, Named, Style},
     slurm::LIFTED,
 };
 use platforms::NodeName;
 use reports::{CauseKind, FindingKind};
 
 use crate::{
-    Judging, demands::polled, episodes::Episodes, reported_event::ReportedEvent, strays::Strays,
+    Judging, demands::polled, episodes::Episodes, owed::Rows, reported_event::ReportedEvent,
+    strays::Strays,
 };
 
 /// What is expected where an event has no cause.
@@ -26,9 +27,6 @@ pub(crate) const NO_CAUSE: &str = "nothing without a cause in what was read";
 
 /// Why a report that was lost is no finding.
 pub(crate) const LOST: &str = "a report that is not delivered is lost, by promise";
-
-/// Why a report that was lost with the monitor's memory is no finding.
-const FORGOTTEN: &str = "no promise about `monitor_restart`";
 
 /// In how many polls after the connector accepts calls again a monitor must deliver what it could not deliver.
 /// Chosen: as scenarios allow.
@@ -96,13 +94,8 @@ impl Judging<'_> {
                 && before.event.subject == again.event.subject
                 && before.event.text == again.event.text;
             let ended = || {
-                let ticks = before.tick..=again.tick;
-                let mut exits = ticks.filter_map(|tick| {
-                    let tick = self.recording.ticks.get(usize::try_from(tick).ok()?)?;
-                    tick.monitors.get(again.node.as_str())
-                });
                 let kind = episodes.latest_of_monitor(again.node, before.tick, again.tick);
-                exits.any(|monitor| !monitor.exits.is_empty())
+                self.has_ended(again.node, before.tick..=again.tick)
                     || kind.is_some_and(|kind| kind != Named::Connector)
             };
             if !same || before.answer != "accepted" || ended() {
@@ -129,6 +122,7 @@ impl Judging<'_> {
         strays: &Strays<'_>,
     ) {
         let mut told = BTreeSet::new();
+        let forgets = Rows::of(&self.context).unpromised(&Named::MonitorRestart.into());
         for refused in reported.iter().filter(|reported| !reported.accepted) {
             let (node, event) = (refused.node, refused.event);
             if event.severity == Severity::Healthy || strays.excuse(refused).is_none() {
@@ -159,8 +153,11 @@ impl Judging<'_> {
                 self.judged.leave_out_part(LOST);
                 continue;
             }
-            if self.may_forget(node, refused.tick, due) {
-                self.judged.leave_out_part(FORGOTTEN);
+            // What it remembers over its end may be promised or not.
+            if let Some(reason) = &forgets
+                && self.has_ended(node, refused.tick..=due)
+            {
+                self.judged.leave_out_part(reason.clone());
                 continue;
             }
             let cause =
@@ -177,16 +174,13 @@ impl Judging<'_> {
         }
     }
 
-    /// Whether the monitor ended in these ticks, and does not promise what it remembers then.
-    fn may_forget(&self, node: &NodeName, from: u64, to: u64) -> bool {
-        let restart = Kind::from(Named::MonitorRestart);
-        let promises = &self.context.descriptor.promises;
-        let monitors = self.recording.ticks.iter().zip(0..);
-        let mut between = monitors.filter(|(_, tick)| (from..=to).contains(tick));
-        promises.row(&restart, None).is_none()
-            && between.any(|(tick, _)| {
-                let monitor = tick.monitors.get(node.as_str());
-                monitor.is_some_and(|monitor| !monitor.exits.is_empty())
-            })
+    /// Whether a node's monitor ended in these ticks.
+    fn has_ended(&self, node: &NodeName, mut ticks: RangeInclusive<u64>) -> bool {
+        ticks.any(|tick| {
+            let tick = usize::try_from(tick).ok();
+            let tick = tick.and_then(|tick| self.recording.ticks.get(tick));
+            let monitor = tick.and_then(|tick| tick.monitors.get(node.as_str()));
+            monitor.is_some_and(|monitor| !monitor.exits.is_empty())
+        })
     }
 }

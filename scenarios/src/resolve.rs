@@ -139,7 +139,7 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
         },
         ticks: frame.ticks,
         until,
-        heal: healing(&frame.heal, frame),
+        heal: healing(frame),
         checks: frame.checks,
         arms: frame.arms.clone(),
         flags: frame.flags.clone(),
@@ -156,9 +156,9 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
 }
 
 /// How the world is healed: a poll of a monitor whose flags state a longer interval is that long.
-fn healing(heal: &Heal, frame: &Frame) -> Heal {
-    let Heal::Within { polls, .. } = heal else {
-        return heal.clone();
+fn healing(frame: &Frame) -> Heal {
+    let Heal::Within { polls, .. } = &frame.heal else {
+        return frame.heal.clone();
     };
     let kinds = [
         ("--state-polling-interval", ChecksRun::State),

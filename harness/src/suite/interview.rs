@@ -11,6 +11,7 @@ use super::{Starting, jobs};
 use crate::{Interruption, process::Stage, still::play_any};
 
 /// How an interview is played.
+#[derive(Clone, Copy)]
 pub struct Interviewing<'r> {
     /// Number of drills at once; the number of allowed CPUs if `None`.
     pub jobs: Option<usize>,

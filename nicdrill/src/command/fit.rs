@@ -217,9 +217,7 @@ fn again_alone(
 ) -> Result<(), String> {
     let alone = Interviewing {
         jobs: Some(1),
-        starting: how.starting,
-        stage: how.stage,
-        interruption: how.interruption,
+        ..*how
     };
     for (story, played) in stories.iter().zip(played) {
         let Some(Broken::Stage { .. }) = &played.recording.broken else {
