@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Cause, CauseKind, DrillName, DrillReport, Excuse, Finding,
-    cause::{CauseAction, CauseField, CauseLayer, CauseRole, CauseSubject},
+    cause::{CauseAction, CauseField, CauseLayer, CauseRole, CauseSeverity, CauseSubject},
 };
 
 /// The facts that are dropped from a cause that is the same on both layers: action and layer.
@@ -71,10 +71,11 @@ impl<'r> Roots<'r> {
                     Some(CauseSubject::Port | CauseSubject::Device)
                 )
             };
-            one.kind == CauseKind::Missed
-                && plain(one) == plain(other)
-                && is_small(one)
-                && is_small(other)
+            let may_be = matches!(
+                one.kind,
+                CauseKind::Missed | CauseKind::Differs | CauseKind::Unexpected | CauseKind::Silence
+            );
+            may_be && plain(one) == plain(other) && is_small(one) && is_small(other)
         };
         let mut with = BTreeMap::new();
         for ((excuse, cause), within) in &of {
@@ -123,7 +124,11 @@ fn root_in(drill: &DrillReport, finding: &Finding) -> Cause {
             && one.node == finding.node
             && follows(finding.cause, one.cause)
     });
-    let cause = first.map_or(finding.cause, |one| one.cause);
+    if let Some(first) = first {
+        // What this follows from may follow from another one.
+        return root_in(drill, first);
+    }
+    let cause = finding.cause;
     if cause.field == Some(CauseField::Entities) {
         // A monitor that names a device otherwise does so in every event.
         return Cause {
@@ -161,7 +166,14 @@ fn follows(cause: Cause, from: Cause) -> bool {
                 && matches!(from.kind, Kind::Unexpected | Kind::Silence)
                 && cause.severity == from.severity
                 && cause.subject == from.subject;
-            (parts && !came_anyway(cause, from) || stays) && is_of_it(cause, from)
+            let ends = matches!(cause.kind, Kind::Unexpected | Kind::Silence | Kind::Repeats)
+                && cause.severity == Some(CauseSeverity::Healthy)
+                && matches!(from.kind, Kind::Unexpected | Kind::Silence)
+                && from.severity != Some(CauseSeverity::Healthy);
+            let is_breach =
+                from.kind == Kind::Contract && from.field == cause.field && cause.field.is_some();
+            is_breach
+                || (parts && !came_anyway(cause, from) || stays || ends) && is_of_it(cause, from)
         }
         Kind::ConditionLeft
         | Kind::CordonLeft
@@ -204,7 +216,7 @@ fn is_of_it(cause: Cause, of: Cause) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{ArmName, FindingKind, cause::CauseSeverity, check::found};
+    use crate::{ArmName, FindingKind, check::found};
 
     use super::*;
 
@@ -308,6 +320,42 @@ mod tests {
         assert_eq!(roots(&[drill("a", &[alarm, stays])]).len(), 1);
         let other = cause(CauseKind::NotCleared, CauseSeverity::NonFatal, INFINIBAND);
         assert_eq!(roots(&[drill("a", &[alarm, other])]).len(), 2);
+    }
+
+    /// A device that is called gone is called healthy later, and so are its ports.
+    #[test]
+    fn the_end_of_an_alarm_that_nobody_expects_is_one_mistake_with_it() {
+        let alarm = |subject, severity, kind| Cause {
+            subject: Some(subject),
+            ..cause(kind, severity, INFINIBAND)
+        };
+        let (fatal, healthy) = (CauseSeverity::Fatal, CauseSeverity::Healthy);
+        let (port, device) = (CauseSubject::Port, CauseSubject::Device);
+        let all = [
+            alarm(device, fatal, CauseKind::Silence),
+            alarm(device, healthy, CauseKind::Silence),
+            alarm(port, healthy, CauseKind::Repeats),
+        ];
+        assert_eq!(roots(&[drill("a", &all)]).len(), 1);
+        assert_eq!(roots(&[drill("a", &all[1..])]).len(), 2);
+    }
+
+    #[test]
+    fn what_follows_from_what_follows_has_one_root() {
+        let breach = Cause {
+            field: Some(CauseField::ErrorCode),
+            ..Cause::of(CauseKind::Contract)
+        };
+        let differs = Cause {
+            field: Some(CauseField::ErrorCode),
+            ..cause(CauseKind::Differs, CauseSeverity::Fatal, INFINIBAND)
+        };
+        let stays = cause(CauseKind::NotCleared, CauseSeverity::Fatal, INFINIBAND);
+        let all = [breach, differs, stays];
+        assert_eq!(
+            roots(&[drill("a", &all)]),
+            BTreeSet::from(["contract.error-code".to_owned()])
+        );
     }
 
     /// A monitor that is silent about unreadable files misses the fault of the port, that of the device, and their ends.
