@@ -162,8 +162,10 @@ pub fn select(
     ask: &Ask,
 ) -> Result<Selected, SelectError> {
     every_name_means_something(library, ask)?;
-    // The cover of the process arm is chosen among all pairs, whether they are asked for or not.
-    let covers = !ask.full && ask.arms.contains(&ArmName::Process);
+    // The cover of the process arm is chosen among all pairs, whether they are asked for or not. What is named is played
+    // without one.
+    let is_process = !ask.full && ask.arms.contains(&ArmName::Process);
+    let covers = is_process && asks_for_more_than_names(library, ask);
     let mut fitting = Vec::new();
     let mut not_applicable = Vec::new();
     let mut ports = Ports::default();
@@ -224,6 +226,20 @@ pub fn select(
         because,
         real_time,
         work,
+    })
+}
+
+/// Whether a pair is asked for otherwise than by its own name.
+fn asks_for_more_than_names(library: &Library, ask: &Ask) -> bool {
+    library.scenarios.iter().any(|scenario| {
+        let mut worlds = library.worlds_of(&scenario.scenario).into_iter();
+        worlds.any(|world| {
+            let drill = DrillName {
+                scenario: scenario.name.clone(),
+                world: world.to_owned(),
+            };
+            asked_for(ask, scenario, &drill) == Asked::Yes
+        })
     })
 }
 
