@@ -233,8 +233,9 @@ fn played(
         log(&estimate.to_string());
     }
     let mut terminal = Terminal::new(arguments.reporting.tell.color);
+    let repeats = usize::try_from(arguments.how.repeat.unwrap_or(1)).unwrap_or(usize::MAX);
     terminal.begin(
-        selected.drills.len() * arguments.how.repeat.unwrap_or(1) as usize,
+        selected.drills.len().saturating_mul(repeats),
         arguments.reporting.tell.quiet,
     );
     let storing = reached.map(|reached| Storing::begin(reached, folder.path(), arguments, asked));

@@ -146,10 +146,11 @@ fn shows(action: &StepAction, slot: &SlotRef) -> Shows {
         {
             Shows::Always
         }
-        StepAction::World(Action::Node(of, action)) if *of == slot.node => match action {
-            fabric::NodeAction::DriverUnload => Shows::Always,
-            _ => Shows::Nothing,
-        },
+        StepAction::World(Action::Node(of, fabric::NodeAction::DriverUnload))
+            if *of == slot.node =>
+        {
+            Shows::Always
+        }
         StepAction::Rule(rule) => match &rule.file {
             FileRef::Port(of, _) if of != slot => Shows::Nothing,
             FileRef::Device(node, pci, _) if *node != slot.node || *pci != slot.pci => {
