@@ -350,7 +350,7 @@ impl Player for Falling {
 
 #[test]
 fn a_drill_that_panics_is_told_and_the_others_go_on() {
-    let chosen = selected(&["start/baseline"], &[ArmName::Process]);
+    let chosen = selected(&["start/baseline@*"], &[ArmName::Process]);
     let plays = Arc::new(AtomicU32::new(0));
     let probe = || ProbeOutcome::READY.into();
     let players: &Players<'_> = &|_| {

@@ -11,11 +11,12 @@ mod heard;
 use std::collections::BTreeSet;
 
 use observe::{
-    Severity,
+    Observation, Severity,
+    interval::Interval,
     promises::{Granularity, Names, Style},
 };
 use platforms::NodeName;
-use reports::{Cause, CauseKind, CauseSeverity, CauseSubject, FindingKind};
+use reports::{Cause, CauseField, CauseKind, CauseSeverity, CauseSubject, FindingKind};
 use scenarios::{About, ConditionIs, Heal, Tone, What};
 
 use crate::{
@@ -101,10 +102,14 @@ impl Judging<'_> {
         let last = (self.recording.ticks.len() as u64).saturating_sub(1);
         for alarm in &group.alarms {
             let due = alarm.opens_by.min(last);
+            // `Tone` begins with the worst.
+            let worst = alarm.due.iter().map(|(_, tone)| *tone).min();
+            let wanted = severity(worst.unwrap_or(Tone::Fatal));
             // One that is short may be over by then.
             if heard.worst_in(group, alarm.opens, due).is_none() {
                 let what = format!("an alarm about {} by poll {due}", group.name);
-                self.missing(node, group, alarm.opens, CauseKind::Missed, what, heard);
+                let times = (alarm.opens, due);
+                self.missing(node, group, times, (CauseKind::Missed, wanted), what, heard);
                 continue;
             }
             for (piece, (piece_due, tone)) in alarm.pieces.iter().zip(&alarm.due) {
@@ -112,14 +117,23 @@ impl Judging<'_> {
                 let worst = heard.worst_in(group, *piece, (*piece_due).min(last));
                 if worst.is_some_and(|worst| worst < wanted) {
                     let what = format!("it is {wanted} by poll {piece_due}");
-                    self.missing(node, group, *piece_due, CauseKind::Differs, what, heard);
+                    let times = (*piece_due, *piece_due);
+                    self.missing(
+                        node,
+                        group,
+                        times,
+                        (CauseKind::Differs, wanted),
+                        what,
+                        heard,
+                    );
                 }
             }
             if names == Names::All {
                 for (piece, (due, _)) in alarm.pieces.iter().zip(&alarm.due) {
                     if !heard.any_between(group, *piece, *due) {
                         let what = format!("a report of the fault of poll {piece} by poll {due}");
-                        self.missing(node, group, *piece, CauseKind::Missed, what, heard);
+                        let times = (*piece, *due);
+                        self.missing(node, group, times, (CauseKind::Missed, wanted), what, heard);
                     }
                 }
             }
@@ -127,23 +141,40 @@ impl Judging<'_> {
                 .find(|tick| heard.worst(group, *tick).is_none());
             if let Some(off) = off {
                 let what = format!("an alarm about {} until poll {}", group.name, alarm.closes);
-                self.missing(node, group, off, CauseKind::Unexpected, what, heard);
+                self.missing(
+                    node,
+                    group,
+                    (off, off),
+                    (CauseKind::Missed, wanted),
+                    what,
+                    heard,
+                );
             }
             let is_over = alarm.closes_by.is_some_and(|by| by <= last);
             if let Some(by) = alarm.closes_by.filter(|_| is_over && heals)
-                && let Some(standing) = heard.worst(group, by)
+                && let Some(standing) = heard.worst_statement(group, by)
                 && !group.may_alarm(by)
             {
-                self.not_over(node, group, standing, by, heard);
+                self.not_over(node, group, standing, (alarm.closes, by), heard);
             }
         }
         self.unpromised(node, group, heard, last);
-        for (from, lines) in heard.unfounded(group) {
-            let cause = self.cause(group, CauseKind::Unexpected, Severity::Fatal);
-            let (kind, node) = (FindingKind::Unexpected, Some(node));
-            let mut finding = self.finding(kind, cause, node, Some(from));
-            finding.expected.push("nothing else alarms".to_owned());
-            finding.came = lines;
+        for alarm in heard.unfounded(group) {
+            let (from, event) = (alarm.from, observed(alarm));
+            let cause = self
+                .context
+                .cause_of_event(CauseKind::Unexpected, node, from, &event);
+            let mut finding = self.finding(FindingKind::Unexpected, cause, Some(node), Some(from));
+            let expected = match self.context.not_monitored(node, from, &event) {
+                Some(subject) => format!("nothing about {subject}"),
+                None => "nothing else alarms".to_owned(),
+            };
+            finding.expected.push(expected);
+            let mended = group.alarms.iter().filter(|it| it.closes <= from);
+            let mended = mended.map(|it| it.closes).max();
+            let unread = mended.and_then(|mended| self.unread(node, mended, from));
+            finding.came.extend(unread);
+            finding.came.push(heard::line(alarm));
             self.findings.push(finding);
         }
     }
@@ -158,34 +189,40 @@ impl Judging<'_> {
                 "an alarm about {} that stays while the fault does",
                 group.name
             );
-            self.missing(node, group, off, CauseKind::Unexpected, what, heard);
+            let before = heard.worst(group, off.saturating_sub(1));
+            let cause = (CauseKind::Missed, before.unwrap_or(Severity::Fatal));
+            self.missing(node, group, (off, off), cause, what, heard);
         }
         let heals = !matches!(self.story.heal, Heal::Never { .. });
         let is_over =
             group.alarms.is_empty() && !group.unpromised.is_empty() && !group.may_alarm(last);
         if heals
             && is_over
-            && let Some(standing) = heard.worst(group, last)
+            && let Some(standing) = heard.worst_statement(group, last)
         {
-            self.not_over(node, group, standing, last, heard);
+            self.not_over(node, group, standing, (last, last), heard);
         }
     }
 
-    /// An alarm of this severity that stands although its fault does not.
+    /// An alarm that stands although its fault does not, since a tick and in another one.
     fn not_over(
         &mut self,
         node: &NodeName,
         group: &Group,
-        standing: Severity,
-        by: u64,
+        standing: &Interval,
+        (since, by): (u64, u64),
         heard: &Heard<'_>,
     ) {
-        let cause = self.cause(group, CauseKind::NotCleared, standing);
+        let event = observed(standing);
+        let cause = self
+            .context
+            .cause_of_event(CauseKind::NotCleared, node, by, &event);
         let mut finding = self.finding(FindingKind::Outstanding, cause, Some(node), Some(by));
         finding
             .expected
             .push(format!("no alarm about {} from poll {by} on", group.name));
-        finding.came = heard.lines(group, by);
+        finding.came.extend(self.unread(node, since, by));
+        finding.came.extend(heard.lines(group, by));
         self.findings.push(finding);
     }
 
@@ -193,15 +230,27 @@ impl Judging<'_> {
         &mut self,
         node: &NodeName,
         group: &Group,
-        tick: u64,
-        kind: CauseKind,
+        (tick, by): (u64, u64),
+        (kind, severity): (CauseKind, Severity),
         expected: String,
         heard: &Heard<'_>,
     ) {
-        let cause = self.cause(group, kind, Severity::Fatal);
+        let mut cause = self.cause(group, kind, severity);
+        let lines = heard.lines(group, tick);
+        // What was said of a name that no device has may have meant it.
+        let strangers = match lines.is_empty() {
+            true => heard.strangers(tick, |name| self.context.is_a_name(node, name)),
+            false => Vec::new(),
+        };
+        if !strangers.is_empty() {
+            cause.kind = CauseKind::Differs;
+            cause.field = Some(CauseField::Entities);
+        }
         let mut finding = self.finding(FindingKind::Missing, cause, Some(node), Some(tick));
         finding.expected.push(expected);
-        finding.came = heard.lines(group, tick);
+        finding.came = strangers;
+        finding.came.extend(self.unread(node, tick, by));
+        finding.came.extend(lines);
         finding.came.extend(heard.lines_of_node(group, tick));
         self.findings.push(finding);
     }
@@ -210,7 +259,9 @@ impl Judging<'_> {
         Cause {
             severity: Some(match severity {
                 Severity::Healthy => CauseSeverity::Healthy,
-                _ => CauseSeverity::Fatal,
+                Severity::NonFatal => CauseSeverity::NonFatal,
+                Severity::Fatal => CauseSeverity::Fatal,
+                Severity::Unknown => CauseSeverity::Unknown,
             }),
             subject: Some(match group.whom {
                 None => CauseSubject::Check,
@@ -259,6 +310,17 @@ impl Judging<'_> {
                 }
             }
         }
+    }
+}
+
+/// A statement as an event.
+fn observed(statement: &Interval) -> Observation {
+    Observation {
+        subject: statement.subject.clone(),
+        check: statement.check.clone(),
+        codes: statement.codes.clone(),
+        severity: statement.severity,
+        ..Observation::default()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use platforms::{Card, LinkLayer, NodeName, Role};
+use platforms::{Card, LinkLayer, NodeName, PciAddress, Role};
 use reports::{
     Cause, CauseAction, CauseField, CauseKind, CauseLayer, CauseRole, CauseSeverity, CauseSubject,
 };
@@ -13,7 +13,11 @@ use director::FunctionView;
 use fabric::{Action, PortAction, PortsAction};
 use observe::{BreachField, Observation, Severity, Subject};
 
-use crate::fits::{JudgeContext, layer_of_check};
+use simfs::SimTime;
+
+use crate::demands::Demand;
+use crate::fits::{JudgeContext, counter_check, layer_of_check, state_check};
+use crate::reported_event::ReportedEvent;
 
 /// How an event differs from a pattern about the same subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,6 +182,59 @@ impl JudgeContext<'_> {
         }
     }
 
+    /// How an event differs from a demand in a field, where their lines may read the same.
+    pub(crate) fn difference(
+        &self,
+        demand: &Demand<'_>,
+        reported: &ReportedEvent<'_>,
+        field: CauseField,
+    ) -> Option<String> {
+        let (pattern, event) = (&demand.pattern, reported.event);
+        let codes = |codes: &[String]| match codes {
+            [] => "none".to_owned(),
+            codes => codes.join(", "),
+        };
+        let (wanted, has) = match field {
+            CauseField::ErrorCode => {
+                let of_counter: Vec<String> = pattern.counter.iter().cloned().collect();
+                let wanted = pattern.error_codes.as_ref().unwrap_or(&of_counter);
+                (codes(wanted), codes(&event.codes))
+            }
+            CauseField::CheckName => {
+                let layers = self.layers(&pattern.about, reported.node, reported.tick);
+                let check_of = match pattern.counter {
+                    Some(_) => counter_check,
+                    None => state_check,
+                };
+                let of_layers: Vec<&str> = layers.into_iter().map(check_of).collect();
+                let wanted = pattern.check.clone().unwrap_or(of_layers.join(" or "));
+                (wanted, event.check.clone().unwrap_or_default())
+            }
+            CauseField::Timestamp => {
+                let bound = |at: Option<SimTime>, which: &str| Some(format!("{} or {which}", at?));
+                let bounds = [
+                    bound(pattern.stamped_from, "later"),
+                    bound(pattern.stamped_to, "earlier"),
+                ];
+                let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+                let at = event
+                    .stamped_ns
+                    .map(|ns| ns.checked_sub(platforms::WORLD_START_WALL_NS));
+                let has = match at {
+                    None => "none".to_owned(),
+                    Some(None) => "before the drill".to_owned(),
+                    Some(Some(ns)) => SimTime::from_ns(ns).to_string(),
+                };
+                (bounds.join(", "), has)
+            }
+            _ => return None,
+        };
+        let field = field.word();
+        Some(format!(
+            "its {field} differs: expected {wanted}, came {has}"
+        ))
+    }
+
     /// Which other entities an event has that is the pattern's in all else.
     pub(crate) fn other_entities(
         &self,
@@ -223,6 +280,14 @@ impl JudgeContext<'_> {
         (*event != meant && self.fits(pattern, node, tick, &meant)).then_some(other)
     }
 
+    /// Whether a device, or a card, of a node ever had this name.
+    pub(crate) fn is_a_name(&self, node: &NodeName, name: &str) -> bool {
+        self.past(node, u64::MAX - 1).any(|views| {
+            let mut all = views.0.iter();
+            all.any(|(pci, view)| view.name.as_str() == name || pci.card().is_called(name))
+        })
+    }
+
     /// The subject of an event as text, with the reason why no monitor must report it; `None` if a monitor must.
     pub(crate) fn not_monitored(
         &self,
@@ -235,13 +300,40 @@ impl JudgeContext<'_> {
             Subject::Port { device, port } => (device, format!("{device}/{port}")),
             Subject::Node | Subject::Card(_) | Subject::Other(_) => return None,
         };
-        let of_name = |view: &&FunctionView| view.name.as_str() == name.as_str();
-        let view = self
+        let of_name =
+            |(_, view): &(&PciAddress, &FunctionView)| view.name.as_str() == name.as_str();
+        let found = self
             .past(node, tick)
-            .find_map(|views| views.0.values().find(of_name));
+            .find_map(|views| views.0.iter().find(of_name));
+        let view = found.map(|(_, view)| view);
+        let at_rest = || {
+            let platform = self.story.nodes.iter().find(|(of, _)| of == node);
+            let (_, platform) = platform?;
+            let ports = platform.ports().into_iter();
+            let mut of_it = ports.filter(|port| found.is_some_and(|(pci, _)| port.pci == *pci));
+            let meant = event.subject.port().map(str::to_owned);
+            of_it.find(|port| {
+                meant
+                    .as_ref()
+                    .is_none_or(|meant| *meant == port.port.to_string())
+            })
+        };
         let why = match (role_of(view), view.map(|view| view.role)) {
-            (CauseRole::Monitored, _) => return None,
+            (CauseRole::Monitored, _) => {
+                let is_of_port = event.subject.port().is_some();
+                let port = at_rest().filter(|port| is_of_port && !port.cabled)?;
+                let was_up = |views: &director::NodeView| views.healthy(port.pci, port.port);
+                if self.past(node, tick).any(was_up) {
+                    return None;
+                }
+                "no cable, dark by design"
+            }
             (_, Some(Role::Management)) => "management, not monitored",
+            (CauseRole::Unmonitored, _)
+                if at_rest().is_some_and(|port| port.is_of_vendor && !port.is_vf) =>
+            {
+                "out of the scope that is promised"
+            }
             (CauseRole::Unmonitored, _) => "virtual or of another vendor, not monitored",
             (CauseRole::Absent, _) => "does not exist",
         };

@@ -120,7 +120,7 @@ impl<'a> Judging<'a> {
         if !matches!(self.story.heal, Heal::Never { .. }) {
             for at in reckoning.outstanding {
                 if !stays(at) && !self.is_clear_lost(&accepted[at], &reported) {
-                    self.outstanding(&accepted[at]);
+                    self.outstanding(&accepted[at], assignment.of_event[at].is_some());
                 }
             }
         }
@@ -213,6 +213,16 @@ impl<'a> Judging<'a> {
             });
             let of_it: Vec<_> = claimed.into_iter().chain(wrong).chain(refused).collect();
             finding.came = self.nearest(demand, reported, &of_it);
+            if let (Some(field), Some(event)) = (finding.cause.field, wrong) {
+                let differs = self.context.difference(demand, event, field);
+                let line = event.line();
+                let mut came = finding.came.iter();
+                let after = came.position(|came| *came == line).map_or(0, |at| at + 1);
+                finding.came.splice(after..after, differs);
+            }
+            let (from, to) = (demand.window.from, demand.window.to);
+            let unread = self.unread(&demand.node, from, to);
+            finding.came.splice(0..0, unread);
             let names = subject_names(&finding.expected[0]);
             finding.reads = self.reads(Some(&demand.node), demand.window.from, &names);
             self.findings.push(finding);
@@ -416,7 +426,8 @@ impl<'a> Judging<'a> {
             })
     }
 
-    fn outstanding(&mut self, reported: &ReportedEvent<'_>) {
+    /// Reports a fault that was not taken back; one that nobody expected need not have been reported at all.
+    fn outstanding(&mut self, reported: &ReportedEvent<'_>, is_expected: bool) {
         let last = (self.recording.ticks.len() as u64).saturating_sub(1);
         let cause = self.context.cause_of_event(
             CauseKind::NotCleared,
@@ -431,6 +442,12 @@ impl<'a> Judging<'a> {
             "a healthy event of {} for {subject} by poll {last}",
             reported.event.check.as_deref().unwrap_or("no check")
         ));
+        let not_monitored =
+            self.context
+                .not_monitored(reported.node, reported.tick, reported.event);
+        let not_monitored = not_monitored.filter(|_| !is_expected);
+        let expected = not_monitored.map(|subject| format!("or nothing at all about {subject}"));
+        finding.expected.extend(expected);
         finding.came.push(reported.line());
         finding.reads = self.reads(Some(reported.node), last, &subject_names(&subject));
         self.findings.push(finding);

@@ -71,7 +71,7 @@ use director::Truth;
 use facts::Outcome;
 use fits::JudgeContext;
 use observe::{
-    Broken, ClockKind, Descriptor, Exit, Protocol, Recording, UNNAMED, Vocabulary,
+    Broken, ClockKind, Descriptor, Exit, Pace, Protocol, Recording, UNNAMED, Vocabulary,
     promises::Stamps, told_read,
 };
 use owed::{Instead, Owed};
@@ -463,6 +463,30 @@ impl<'a> Judging<'a> {
                 self.judged.leave_out_line(line_of(expectation), reason);
             }
         }
+    }
+
+    /// That a program which looks when it likes read nothing of the node from a tick on until what it said in another one:
+    /// what it says is older than what happened. `None` if it read something, said nothing, or its reads are not known.
+    fn unread(&self, node: &NodeName, from: u64, until: u64) -> Option<String> {
+        if self.context.descriptor.pace() == Pace::Gate {
+            return None;
+        }
+        let ticks = (0..).zip(&self.recording.ticks);
+        let own = ticks.filter_map(|(at, tick)| Some((at, tick.monitors.get(node.as_str())?)));
+        let own = own.filter(|(at, _)| *at <= until);
+        let (mut last, mut said) = (None, None);
+        for (at, instance) in own {
+            last = Some(at).filter(|_| !instance.reads.is_empty()).or(last);
+            let says = !instance.calls.is_empty() || !instance.scrapes.is_empty();
+            said = Some(at).filter(|_| says).or(said);
+        }
+        let (last, said) = (
+            last.filter(|last| *last < from)?,
+            said.filter(|said| *said >= from)?,
+        );
+        Some(format!(
+            "it read nothing from poll {from} on until what it said in poll {said}: its last read was in poll {last}"
+        ))
     }
 
     /// The reads about these devices in a tick and its neighbours, with the listings of the class

@@ -234,6 +234,10 @@ pub(crate) struct SelectArguments {
     /// your own
     #[arg(long, value_name = "P,..", value_delimiter = ',')]
     pub(crate) platform: Vec<String>,
+    /// Leave out drills that need more real time as a process than this, such as `2m`; `list --drills` tells how much each
+    /// needs
+    #[arg(long, value_name = "TIME")]
+    pub(crate) real_time_at_most: Option<String>,
     /// Only the K-th of N parts of the drills, from 1; `index:I/N` counts from 0. `report merge` joins them
     #[arg(long, value_name = "K/N")]
     pub(crate) shard: Option<String>,

@@ -5,8 +5,9 @@
 use std::{
     env,
     io::{self, IsTerminal as _, Write as _},
-    sync::OnceLock,
-    time::Duration,
+    sync::{Arc, Mutex, OnceLock, PoisonError, mpsc},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -33,16 +34,83 @@ pub(crate) fn lost() -> Option<&'static io::Error> {
 pub(crate) struct Terminal {
     style: Style,
     progress: Option<Progress>,
+    lines: Option<Lines>,
     /// Whether stdout took no more; further output is dropped.
     deaf: bool,
 }
 
+/// How often a run tells where it is, if stderr is no terminal. Chosen: below the half minute after which people and CI
+/// suspect that something hangs.
+const TOLD_EVERY: Duration = Duration::from_secs(15);
+
 #[derive(Debug)]
 struct Progress {
     bar: ProgressBar,
-    began: std::time::Instant,
+    began: Instant,
     /// How many drills failed.
     failed: u64,
+}
+
+/// The lines that tell where a run is, for a stderr that is no terminal.
+#[derive(Debug)]
+struct Lines {
+    count: Arc<Mutex<Count>>,
+    /// Ends the lines when it is dropped.
+    over: Option<mpsc::Sender<()>>,
+    teller: Option<JoinHandle<()>>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    done: u64,
+    of: u64,
+    red: u64,
+}
+
+impl Lines {
+    /// Tells a line each time so much time has passed.
+    fn of(drills: u64, every: Duration, mut tell: impl FnMut(&str) + Send + 'static) -> Self {
+        let count = Count {
+            of: drills,
+            ..Count::default()
+        };
+        let count = Arc::new(Mutex::new(count));
+        let (over, is_over) = mpsc::channel::<()>();
+        let counted = Arc::clone(&count);
+        let teller = thread::spawn(move || {
+            let began = Instant::now();
+            while is_over.recv_timeout(every) == Err(mpsc::RecvTimeoutError::Timeout) {
+                let Count { done, of, red } =
+                    *counted.lock().unwrap_or_else(PoisonError::into_inner);
+                let seconds = began.elapsed().as_secs();
+                tell(&format!(
+                    "{done} of {of} drills done, {red} red, after {seconds} s"
+                ));
+            }
+        });
+        Self {
+            count,
+            over: Some(over),
+            teller: Some(teller),
+        }
+    }
+
+    fn step(&self, is_red: bool) {
+        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        count.done += 1;
+        count.red += u64::from(is_red);
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.over = None;
+        if let Some(teller) = self.teller.take() {
+            // A teller that panicked has told so.
+            drop(teller.join());
+        }
+    }
 }
 
 impl Progress {
@@ -59,7 +127,7 @@ impl Progress {
         bar.set_style(style);
         Self {
             bar,
-            began: std::time::Instant::now(),
+            began: Instant::now(),
             failed: 0,
         }
     }
@@ -84,6 +152,7 @@ impl Terminal {
         Self {
             style: Style { color },
             progress: None,
+            lines: None,
             deaf: false,
         }
     }
@@ -122,28 +191,30 @@ impl Terminal {
         }
     }
 
-    /// Starts a bar on stderr, if that is a terminal; it is shown once the run takes long.
-    pub(crate) fn begin(&mut self, drills: usize) {
-        if !io::stderr().is_terminal() {
-            return;
+    /// Starts a bar on stderr, if that is a terminal; it is shown once the run takes long. Elsewhere a line tells every 15 s
+    /// where the run is, unless it is to be quiet.
+    pub(crate) fn begin(&mut self, drills: usize, is_quiet: bool) {
+        if io::stderr().is_terminal() {
+            self.progress = Some(Progress::of(drills));
+        } else if !is_quiet {
+            let drills = u64::try_from(drills).expect("a count fits 64 bits");
+            self.lines = Some(Lines::of(drills, TOLD_EVERY, log));
         }
-        self.progress = Some(Progress::of(drills));
     }
 
-    /// Advances the bar by one drill.
-    pub(crate) fn step(&mut self) {
-        if let Some(progress) = &self.progress {
+    /// Counts a drill that has ended.
+    pub(crate) fn step(&mut self, is_red: bool) {
+        if let Some(lines) = &self.lines {
+            lines.step(is_red);
+        }
+        if let Some(progress) = &mut self.progress {
+            if is_red {
+                progress.failed();
+            }
             if progress.bar.is_hidden() && progress.began.elapsed() >= PROGRESS_AFTER {
                 progress.bar.set_draw_target(ProgressDrawTarget::stderr());
             }
             progress.bar.inc(1);
-        }
-    }
-
-    /// Counts a failed drill on the bar.
-    pub(crate) fn failed(&mut self) {
-        if let Some(progress) = &mut self.progress {
-            progress.failed();
         }
     }
 
@@ -154,8 +225,9 @@ impl Terminal {
         }
     }
 
-    /// Removes the bar.
+    /// Removes the bar, and ends the lines.
     pub(crate) fn end(&mut self) {
+        self.lines = None;
         if let Some(progress) = self.progress.take() {
             progress.bar.finish_and_clear();
         }
@@ -170,8 +242,6 @@ pub(crate) fn log(text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
     use indicatif::TermLike;
 
     use super::*;
@@ -218,6 +288,33 @@ mod tests {
         fn flush(&self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    /// Whoever waits is told how far the run is, however long one drill takes.
+    #[test]
+    fn without_a_terminal_lines_tell_how_many_are_done_and_red() {
+        let (told, hears) = mpsc::channel();
+        let (may_go_on, goes_on) = mpsc::channel::<()>();
+        let lines = Lines::of(4, Duration::from_millis(1), move |line| {
+            told.send(line.to_owned()).expect("the test hears");
+            // It ends without a word when the test is over.
+            let _ = goes_on.recv();
+        });
+        let first = hears.recv().expect("a line is told");
+        lines.step(false);
+        lines.step(true);
+        may_go_on.send(()).expect("the teller waits");
+        let second = hears.recv().expect("a line is told");
+        drop(may_go_on);
+        drop(lines);
+        assert!(
+            first.starts_with("0 of 4 drills done, 0 red, after "),
+            "{first}"
+        );
+        assert!(
+            second.starts_with("2 of 4 drills done, 1 red, after "),
+            "{second}"
+        );
     }
 
     #[test]

@@ -62,6 +62,11 @@ pub struct RunPlan {
 }
 
 impl RunPlan {
+    /// Whether neither the command line nor `nicdrill.toml` named a monitor.
+    pub(crate) fn names_no_monitor(&self) -> bool {
+        !self.drills.is_empty() && !self.again.iter().any(|word| word == "--monitor")
+    }
+
     /// The monitor as text: its name, and the file of its descriptor.
     pub(crate) fn monitor_text(&self) -> String {
         let file = self.descriptor.as_ref();

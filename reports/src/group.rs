@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::{
-    ArmName, Cause, DrillName, DrillReport, Excuse, Finding, Outcome, root::Roots,
+    ArmName, Cause, CauseKind, DrillName, DrillReport, Excuse, Finding, Outcome,
+    cause::{CauseField, CauseRole},
+    root::Roots,
     terminal::counted,
 };
 
@@ -140,14 +142,48 @@ fn grouped<'d>(
     let told = |((excuse, cause), gathered): ((Option<&Excuse>, Cause), Gathered<'_>)| {
         gathered.told(cause, excuse.cloned(), &played)
     };
-    let mut groups: Vec<Group> = groups.into_iter().map(told).collect();
+    let groups: Vec<Group> = groups.into_iter().map(told).collect();
+    let explaining: Vec<u8> = groups
+        .iter()
+        .map(|group| explains(group, &groups))
+        .collect();
+    let mut ranked: Vec<(u8, Group)> = explaining.into_iter().zip(groups).collect();
     // The sort is stable, so equal ones stay in the order of their causes.
-    groups.sort_by_key(|group| {
+    ranked.sort_by_key(|(rank, group)| {
         let drills = std::cmp::Reverse(group.drills.len());
-        (group.excuse.is_some(), drills)
+        (group.excuse.is_some(), *rank, drills)
     });
-    groups
+    ranked.into_iter().map(|(_, group)| group).collect()
 }
+
+/// How far in front a group belongs, because it explains others; the least is the first. A broken contract, a name that no
+/// device has, a port that nobody must watch, or an error code explains what else is found in its drills, if it is in at
+/// least half of the drills of another cause.
+fn explains(group: &Group, all: &[Group]) -> u8 {
+    use CauseKind as Kind;
+    let Cause {
+        kind, role, field, ..
+    } = group.cause;
+    let rank = match (kind, role, field) {
+        (Kind::Contract | Kind::Undecided, ..) => 0,
+        (_, Some(CauseRole::Absent), _) | (Kind::Differs, _, Some(CauseField::Entities)) => 1,
+        (Kind::Unexpected | Kind::Silence, Some(CauseRole::Unmonitored), _) => 2,
+        (Kind::Differs, _, Some(CauseField::CheckName | CauseField::ErrorCode)) => 3,
+        _ => return LAST,
+    };
+    let is_explained = |other: &&Group| {
+        let shared = other.drills.intersection(&group.drills).count();
+        other.cause != group.cause && shared * 2 >= other.drills.len()
+    };
+    if all.iter().any(|other| is_explained(&other)) {
+        rank
+    } else {
+        LAST
+    }
+}
+
+/// The rank of a group that explains no other.
+const LAST: u8 = u8::MAX;
 
 /// The plainest drill is the least: it has the fewest findings, then the fewest expectations, then the first name.
 fn plainness(drill: &DrillReport) -> (usize, u64, &DrillName) {
@@ -243,7 +279,7 @@ impl<'d> Gathered<'d> {
 #[cfg(test)]
 mod tests {
     use crate::{
-        CauseKind, FindingKind,
+        FindingKind,
         cause::{CauseAction, CauseLayer, CauseSeverity, CauseSubject},
         check::found,
     };
@@ -291,6 +327,32 @@ mod tests {
         );
         let more = ["h", "i", "k", "l"];
         check_extent(&four, &more, "4 drills on 4 of 8 platforms");
+    }
+
+    /// The causes in the order in which they are told, of drills that have these.
+    fn order(drills: &[&[Cause]]) -> Vec<Cause> {
+        let drills = drills.iter().zip('a'..);
+        let drills: Vec<DrillReport> = drills
+            .map(|(causes, name)| drill(&format!("port/{name}"), causes))
+            .collect();
+        told(&drills, 0).iter().map(|group| group.cause).collect()
+    }
+
+    #[test]
+    fn what_explains_others_is_told_first() {
+        let contract = Cause::of(CauseKind::Contract);
+        let (missed, late) = (Cause::of(CauseKind::Missed), Cause::of(CauseKind::Late));
+        let wrong_code = Cause {
+            field: Some(CauseField::ErrorCode),
+            ..Cause::of(CauseKind::Differs)
+        };
+        let few: [&[Cause]; 3] = [&[missed, contract], &[missed, contract], &[missed]];
+        assert_eq!(order(&few), [contract, missed]);
+        let all: [&[Cause]; 2] = [&[late, wrong_code, contract], &[late]];
+        assert_eq!(order(&all), [contract, wrong_code, late]);
+        // What is in one of many drills explains nothing.
+        let one: [&[Cause]; 3] = [&[missed, contract], &[missed], &[missed]];
+        assert_eq!(order(&one), [missed, contract]);
     }
 
     #[test]

@@ -154,11 +154,7 @@ fn block(
         });
     }
     let of_first = drills.iter().find(|drill| drill.drill == first.drill);
-    let untold = of_first.map_or(0, |drill| drill.findings.len().saturating_sub(1));
-    if untold > 0 {
-        let untold = counted(untold as u64, "further finding");
-        tail.push(format!("  {untold} in this drill: repeat it with `-v`"));
-    }
+    tail.extend(of_first.and_then(|drill| further_findings(drill, &first.finding)));
     let id = &first.id;
     let more = group.ids.len() - 1;
     tail.push(if more == 0 {
@@ -174,6 +170,32 @@ fn block(
         block.push('\n');
     }
     block
+}
+
+/// What else is found in the drill that a group is told by: how many findings, and of which other causes.
+fn further_findings(drill: &DrillReport, told: &Finding) -> Option<String> {
+    let mut further: Vec<&Finding> = drill.findings.iter().collect();
+    let at = further.iter().position(|finding| *finding == told)?;
+    further.remove(at);
+    if further.is_empty() {
+        return None;
+    }
+    let count = counted(further.len() as u64, "further finding");
+    let own = told.cause.coarser(Cause::COARSEST).headline();
+    let mut others: Vec<String> = Vec::new();
+    for finding in further {
+        let cause = finding.cause.coarser(Cause::COARSEST).headline();
+        if cause != own && !others.contains(&cause) {
+            others.push(cause);
+        }
+    }
+    let others = match others.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", others.join("; ")),
+    };
+    Some(format!(
+        "  {count} in this drill{others}: repeat it with `-v`"
+    ))
 }
 
 /// The drills that the search for these causes finds in `failed.txt`.

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    Cause, CauseKind, DrillReport, Excuse, Finding,
-    cause::{CauseAction, CauseField, CauseLayer, CauseRole, CauseSubject},
+    Cause, CauseKind, DrillName, DrillReport, Excuse, Finding,
+    cause::{CauseAction, CauseField, CauseLayer, CauseRole, CauseSeverity, CauseSubject},
 };
 
 /// The facts that are dropped from a cause that is the same on both layers: action and layer.
@@ -16,6 +16,8 @@ const ON_BOTH_LAYERS: u8 = 2;
 pub(crate) struct Roots<'r> {
     /// Causes without action and layer that occur on both layers, after one action.
     on_both: BTreeSet<(Option<&'r Excuse>, Cause)>,
+    /// Causes that occur only where another one does that is the same but for severity and subject: that one.
+    with: BTreeMap<(Option<&'r Excuse>, Cause), Cause>,
 }
 
 impl<'r> Roots<'r> {
@@ -36,13 +38,70 @@ impl<'r> Roots<'r> {
         let both = seen.into_iter().filter(|(_, (layers, actions, without))| {
             layers.len() == CauseLayer::ALL.len() && actions.len() == 1 && !without
         });
-        Self {
+        let mut roots = Self {
             on_both: both.map(|(key, _)| key).collect(),
+            ..Self::default()
+        };
+        roots.with = roots.always_with_another(drills);
+        roots
+    }
+
+    /// Which causes occur only in drills with another one of the same kind, role and action about ports or devices: one
+    /// mistake is told of a port and its device, as a fault and as its end.
+    fn always_with_another(
+        &self,
+        drills: &'r [DrillReport],
+    ) -> BTreeMap<(Option<&'r Excuse>, Cause), Cause> {
+        let mut of: BTreeMap<(Option<&Excuse>, Cause), BTreeSet<&DrillName>> = BTreeMap::new();
+        for drill in drills {
+            for finding in &drill.findings {
+                let key = (finding.excuse.as_ref(), self.own(drill, finding));
+                of.entry(key).or_default().insert(&drill.drill);
+            }
         }
+        let is_like = |one: Cause, other: Cause| {
+            let plain = |cause: Cause| Cause {
+                severity: None,
+                subject: None,
+                ..cause
+            };
+            let is_small = |cause: Cause| {
+                matches!(
+                    cause.subject,
+                    Some(CauseSubject::Port | CauseSubject::Device)
+                )
+            };
+            let may_be = matches!(
+                one.kind,
+                CauseKind::Missed | CauseKind::Differs | CauseKind::Unexpected | CauseKind::Silence
+            );
+            may_be && plain(one) == plain(other) && is_small(one) && is_small(other)
+        };
+        let mut with = BTreeMap::new();
+        for ((excuse, cause), within) in &of {
+            // The one with the most drills; of equals the first.
+            let others = of.iter().filter(|((of, other), drills)| {
+                let is_more = drills.len() > within.len() || other < cause;
+                of == excuse && is_more && is_like(*cause, *other) && within.is_subset(drills)
+            });
+            let most =
+                others.max_by_key(|((_, other), drills)| (drills.len(), std::cmp::Reverse(*other)));
+            if let Some(((_, other), _)) = most {
+                with.insert((*excuse, *cause), *other);
+            }
+        }
+        with
     }
 
     /// The cause with which a finding is told.
     pub(crate) fn root(&self, drill: &DrillReport, finding: &'r Finding) -> Cause {
+        let own = self.own(drill, finding);
+        let with = self.with.get(&(finding.excuse.as_ref(), own));
+        with.copied().unwrap_or(own)
+    }
+
+    /// The same before what is always with another cause is told there.
+    fn own(&self, drill: &DrillReport, finding: &'r Finding) -> Cause {
         let cause = root_in(drill, finding);
         let both = cause.coarser(ON_BOTH_LAYERS);
         match self.on_both.contains(&(finding.excuse.as_ref(), both)) {
@@ -65,7 +124,11 @@ fn root_in(drill: &DrillReport, finding: &Finding) -> Cause {
             && one.node == finding.node
             && follows(finding.cause, one.cause)
     });
-    let cause = first.map_or(finding.cause, |one| one.cause);
+    if let Some(first) = first {
+        // What this follows from may follow from another one.
+        return root_in(drill, first);
+    }
+    let cause = finding.cause;
     if cause.field == Some(CauseField::Entities) {
         // A monitor that names a device otherwise does so in every event.
         return Cause {
@@ -97,7 +160,21 @@ fn follows(cause: Cause, from: Cause) -> bool {
         | Kind::Unexpected
         | Kind::Silence
         | Kind::Repeats
-        | Kind::NotCleared => parts && is_of_it(cause, from),
+        | Kind::NotCleared => {
+            // An alarm that nobody expects is one mistake with its end.
+            let stays = cause.kind == Kind::NotCleared
+                && matches!(from.kind, Kind::Unexpected | Kind::Silence)
+                && cause.severity == from.severity
+                && cause.subject == from.subject;
+            let ends = matches!(cause.kind, Kind::Unexpected | Kind::Silence | Kind::Repeats)
+                && cause.severity == Some(CauseSeverity::Healthy)
+                && matches!(from.kind, Kind::Unexpected | Kind::Silence)
+                && from.severity != Some(CauseSeverity::Healthy);
+            let is_breach =
+                from.kind == Kind::Contract && from.field == cause.field && cause.field.is_some();
+            is_breach
+                || (parts && !came_anyway(cause, from) || stays || ends) && is_of_it(cause, from)
+        }
         Kind::ConditionLeft
         | Kind::CordonLeft
         | Kind::Condition
@@ -112,13 +189,23 @@ fn follows(cause: Cause, from: Cause) -> bool {
     }
 }
 
+/// Whether an event did not come at all that has nothing to do with how an earlier one was written: that one came.
+fn came_anyway(cause: Cause, from: Cause) -> bool {
+    let is_written = matches!(
+        from.field,
+        Some(CauseField::ErrorCode | CauseField::Message | CauseField::Timestamp)
+    );
+    cause.kind == CauseKind::Missed && from.kind == CauseKind::Differs && is_written
+}
+
 /// Whether the subject of a cause can be that of another one, or a port of it; or its device, where the port was left out.
 fn is_of_it(cause: Cause, of: Cause) -> bool {
     let is_same = cause.subject == of.subject;
     let pair = (cause.subject, of.subject);
     let is_port_of_it = pair == (Some(CauseSubject::Port), Some(CauseSubject::Device));
     let is_device_of_it = pair == (Some(CauseSubject::Device), Some(CauseSubject::Port))
-        && of.field == Some(CauseField::Entities);
+        && (of.field == Some(CauseField::Entities)
+            || (cause.kind, of.kind) == (CauseKind::Missed, CauseKind::Missed));
     // An event that names a device which does not exist is about what is missing.
     let is_named_otherwise =
         cause.role == Some(CauseRole::Absent) && of.field == Some(CauseField::Entities);
@@ -129,7 +216,7 @@ fn is_of_it(cause: Cause, of: Cause) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{ArmName, FindingKind, cause::CauseSeverity, check::found};
+    use crate::{ArmName, FindingKind, check::found};
 
     use super::*;
 
@@ -212,6 +299,93 @@ mod tests {
         let stays = role(CauseRole::Absent, stays);
         assert_eq!(roots(&[drill("a", &[renamed, stays])]).len(), 1);
         assert_eq!(roots(&[drill("a", &[missed, stays])]).len(), 2);
+    }
+
+    #[test]
+    fn a_clear_that_is_missing_does_not_follow_from_a_wrong_error_code() {
+        let wrong = |field| Cause {
+            field: Some(field),
+            ..cause(CauseKind::Differs, CauseSeverity::Fatal, INFINIBAND)
+        };
+        let clear = cause(CauseKind::Missed, CauseSeverity::Healthy, INFINIBAND);
+        let with = |field| roots(&[drill("a", &[wrong(field), clear])]).len();
+        assert_eq!(with(CauseField::ErrorCode), 2);
+        assert_eq!(with(CauseField::Severity), 1);
+    }
+
+    #[test]
+    fn what_stays_of_an_alarm_that_nobody_expects_is_one_mistake_with_it() {
+        let alarm = cause(CauseKind::Unexpected, CauseSeverity::Fatal, INFINIBAND);
+        let stays = cause(CauseKind::NotCleared, CauseSeverity::Fatal, INFINIBAND);
+        assert_eq!(roots(&[drill("a", &[alarm, stays])]).len(), 1);
+        let other = cause(CauseKind::NotCleared, CauseSeverity::NonFatal, INFINIBAND);
+        assert_eq!(roots(&[drill("a", &[alarm, other])]).len(), 2);
+    }
+
+    /// A device that is called gone is called healthy later, and so are its ports.
+    #[test]
+    fn the_end_of_an_alarm_that_nobody_expects_is_one_mistake_with_it() {
+        let alarm = |subject, severity, kind| Cause {
+            subject: Some(subject),
+            ..cause(kind, severity, INFINIBAND)
+        };
+        let (fatal, healthy) = (CauseSeverity::Fatal, CauseSeverity::Healthy);
+        let (port, device) = (CauseSubject::Port, CauseSubject::Device);
+        let all = [
+            alarm(device, fatal, CauseKind::Silence),
+            alarm(device, healthy, CauseKind::Silence),
+            alarm(port, healthy, CauseKind::Repeats),
+        ];
+        assert_eq!(roots(&[drill("a", &all)]).len(), 1);
+        assert_eq!(roots(&[drill("a", &all[1..])]).len(), 2);
+    }
+
+    #[test]
+    fn what_follows_from_what_follows_has_one_root() {
+        let breach = Cause {
+            field: Some(CauseField::ErrorCode),
+            ..Cause::of(CauseKind::Contract)
+        };
+        let differs = Cause {
+            field: Some(CauseField::ErrorCode),
+            ..cause(CauseKind::Differs, CauseSeverity::Fatal, INFINIBAND)
+        };
+        let stays = cause(CauseKind::NotCleared, CauseSeverity::Fatal, INFINIBAND);
+        let all = [breach, differs, stays];
+        assert_eq!(
+            roots(&[drill("a", &all)]),
+            BTreeSet::from(["contract.error-code".to_owned()])
+        );
+    }
+
+    /// A monitor that is silent about unreadable files misses the fault of the port, that of the device, and their ends.
+    #[test]
+    fn one_mistake_about_a_port_and_its_device_is_one_cause() {
+        let of = |subject, severity, layer| Cause {
+            subject: Some(subject),
+            action: Some(CauseAction::File),
+            ..cause(CauseKind::Missed, severity, layer)
+        };
+        let (port, device) = (CauseSubject::Port, CauseSubject::Device);
+        let (fatal, healthy) = (CauseSeverity::Fatal, CauseSeverity::Healthy);
+        let on = |layer| {
+            let port = |severity| of(port, severity, layer);
+            [
+                port(fatal),
+                of(device, fatal, layer),
+                port(healthy),
+                of(device, healthy, layer),
+            ]
+        };
+        let drills = [drill("a", &on(INFINIBAND)), drill("b", &on(ETHERNET))];
+        assert_eq!(
+            roots(&drills),
+            BTreeSet::from(["missed.fatal.port".to_owned()])
+        );
+        // The end alone is missed in another drill: that is another mistake.
+        let alone = [of(device, healthy, INFINIBAND)];
+        let drills = [drill("a", &on(INFINIBAND)), drill("c", &alone)];
+        assert_eq!(roots(&drills).len(), 2);
     }
 
     #[test]

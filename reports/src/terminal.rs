@@ -172,10 +172,6 @@ pub fn summary_line(run: &RunReport, style: Style, is_told: bool) -> String {
     add(known, "known");
     add(skipped, "skipped");
     add(not_reached, "not reached");
-    add(
-        not_applicable,
-        "not applicable (`nicdrill list --drills` tells why)",
-    );
     for (name, arm) in [
         ("memory", run.summary.memory),
         ("process", run.summary.process),
@@ -187,11 +183,36 @@ pub fn summary_line(run: &RunReport, style: Style, is_told: bool) -> String {
     if let Some(reason) = &run.summary.process_skipped {
         write!(line, " ({reason})").expect(WRITES);
     }
+    let both = run
+        .plan
+        .drills
+        .iter()
+        .filter(|planned| planned.arms.len() > 1);
+    let both = both.count();
+    if run.summary.memory.planned > 0 && run.summary.process.planned > 0 && both > 0 {
+        write!(line, "; {} in both", counted(both as u64, "drill")).expect(WRITES);
+    }
+    match not_applicable {
+        0 => {}
+        1 => line += "; 1 more pair of scenario and platform does not fit (`nicdrill list --drills` tells why)",
+        pairs => write!(
+            line,
+            "; {pairs} more pairs of scenario and platform do not fit (`nicdrill list --drills` tells why)"
+        )
+        .expect(WRITES),
+    }
     let line = match run.exit_code {
         Some(ExitCode::Success) => style.green(&line),
         _ => style.red(&line),
     };
-    let mut lines = verdict_line(run.summary.verdicts.as_ref()) + &line;
+    let own = match run.plan.names_no_monitor() {
+        true => format!(
+            "no monitor was named, so nicdrill's own was drilled, `{}`: `--monitor FILE` drills yours\n",
+            run.plan.monitor
+        ),
+        false => String::new(),
+    };
+    let mut lines = own + &verdict_line(run.summary.verdicts.as_ref()) + &line;
     if let Some(ms) = run.wall.ms() {
         write!(lines, "; {}.{:01} s", ms / 1000, ms % 1000 / 100).expect(WRITES);
     }

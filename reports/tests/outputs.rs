@@ -95,7 +95,7 @@ fn events() -> Vec<RunEvent> {
         loses_events: false,
         shard: None,
         asked: vec!["port".to_owned()],
-        again: Vec::new(),
+        again: vec!["--monitor".to_owned(), "reference".to_owned()],
         drills: ["start/baseline", "port/cable-pulled", "host/metrics"]
             .map(|scenario| reports::PlannedDrill {
                 drill: name(scenario),
@@ -193,9 +193,25 @@ fn the_last_line_counts_everything_and_tells_an_arm_that_did_not_run() {
     insta::assert_snapshot!(
         summary_line(&run(), Style::default(), false),
         @"
-    3 drills of `reference`: 1 passed, 1 failed, 1 skipped, 1 not applicable (`nicdrill list --drills` tells why); memory arm: 2 of 3 run; process arm: 1 of 3 run (/dev/fuse cannot be opened); 1.2 s
+    3 drills of `reference`: 1 passed, 1 failed, 1 skipped; memory arm: 2 of 3 run; process arm: 1 of 3 run (/dev/fuse cannot be opened); 3 drills in both; 1 more pair of scenario and platform does not fit (`nicdrill list --drills` tells why); 1.2 s
     judged 4 of 7 expectations (57 %); `--not-judged` tells why not all
     "
+    );
+}
+
+/// Whoever named no monitor reads first whose was drilled.
+#[test]
+fn the_first_line_of_the_summary_says_that_nicdrills_own_monitor_was_drilled() {
+    let told = |run: &RunReport| {
+        let text = summary_line(run, Style::default(), false);
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    let mut run = run();
+    assert!(told(&run).starts_with("3 drills of `reference`: "));
+    run.plan.again.clear();
+    assert_eq!(
+        told(&run),
+        "no monitor was named, so nicdrill's own was drilled, `reference`: `--monitor FILE` drills yours"
     );
 }
 

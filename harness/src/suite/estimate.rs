@@ -4,6 +4,7 @@ use std::{fmt, time::Duration};
 
 use observe::Descriptor;
 use reports::ArmName;
+use scenarios::Story;
 
 use super::pairs::{Selected, story};
 use crate::{outages::Outages, read_files::Library};
@@ -34,17 +35,28 @@ pub fn estimate(
         let Some(Ok(story)) = story(library, &planned.drill) else {
             continue;
         };
-        let polls = story.ticks.last_until(story.until) + 1;
-        let tick = Duration::from_nanos(story.ticks.interval().as_ns());
-        let checks = descriptor.switched_on(&story.checks.names(), &story.config);
-        let intervals = descriptor.between_polls(&checks, polls, tick);
-        let waits = Outages::of(&story).waits(&descriptor.real_time);
+        let (intervals, waits) = of_story(&story, descriptor);
         all.drills += 1;
         all.intervals += intervals;
         all.waits += waits;
         all.longest = all.longest.max(intervals + waits);
     }
     (all.longest > Duration::ZERO).then_some(all)
+}
+
+/// The real time that a drill of this story needs as a process, beside the work of the monitor.
+pub(super) fn real_time(story: &Story, descriptor: &Descriptor) -> Duration {
+    let (intervals, waits) = of_story(story, descriptor);
+    intervals + waits
+}
+
+/// The time between the polls of a story, and the longest time of its waits.
+fn of_story(story: &Story, descriptor: &Descriptor) -> (Duration, Duration) {
+    let polls = story.ticks.last_until(story.until) + 1;
+    let tick = Duration::from_nanos(story.ticks.interval().as_ns());
+    let checks = descriptor.switched_on(&story.checks.names(), &story.config);
+    let intervals = descriptor.between_polls(&checks, polls, tick);
+    (intervals, Outages::of(story).waits(&descriptor.real_time))
 }
 
 impl fmt::Display for Estimate {

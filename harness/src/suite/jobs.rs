@@ -35,7 +35,14 @@ pub(super) fn in_order<W, T: Send>(
     emit: impl FnMut(usize, Result<T, Panicked>) -> ControlFlow<()>,
 ) {
     let each = |worker: &mut W, task, _: Beside| Some(each(worker, task));
-    postponing(jobs, tasks, worker, each, emit);
+    postponing(
+        jobs,
+        &(0..tasks).collect::<Vec<_>>(),
+        worker,
+        each,
+        |_| (),
+        emit,
+    );
 }
 
 /// What runs at the same time as a task.
@@ -49,16 +56,20 @@ pub(super) enum Beside {
 
 /// Like [`in_order`], with tasks that can be postponed: one that returns `None` beside others runs once more, alone, when
 /// all others are done, by a worker of its own, and returns a result then. The results after it wait for it.
+///
+/// The tasks, counted from 0, start in this order; `seen` gets each result as soon as it is there.
 pub(super) fn postponing<W, T: Send>(
     jobs: usize,
-    tasks: usize,
+    order: &[usize],
     worker: impl Fn(usize, &Turn) -> W + Sync,
     each: impl Fn(&mut W, usize, Beside) -> Option<T> + Sync,
+    mut seen: impl FnMut(&Result<T, Panicked>),
     mut emit: impl FnMut(usize, Result<T, Panicked>) -> ControlFlow<()>,
 ) {
     let mut early = BTreeMap::new();
     let mut due = 0;
     let mut deliver = |task, done| {
+        seen(&done);
         early.insert(task, done);
         while let Some(done) = early.remove(&due) {
             emit(due, done)?;
@@ -67,8 +78,8 @@ pub(super) fn postponing<W, T: Send>(
         ControlFlow::Continue(())
     };
     let mut postponed = BTreeSet::new();
-    let all = Tasks(Mutex::new((0..tasks).collect()));
-    let jobs = jobs.clamp(1, tasks.max(1));
+    let all = Tasks(Mutex::new(order.iter().copied().collect()));
+    let jobs = jobs.clamp(1, order.len().max(1));
     let over = all.run(
         jobs,
         Beside::Others,
@@ -300,7 +311,7 @@ mod tests {
         let mut rendered = Vec::new();
         postponing(
             3,
-            20,
+            &(0..20).collect::<Vec<_>>(),
             |_, _| (),
             |(), task, beside| {
                 if beside == Beside::Nothing {
@@ -312,6 +323,7 @@ mod tests {
                 others_done.fetch_add(1, Ordering::SeqCst);
                 Some((task, 0))
             },
+            |_| (),
             |task, done| {
                 rendered.push((task, done.unwrap()));
                 ControlFlow::Continue(())
@@ -325,15 +337,39 @@ mod tests {
     }
 
     #[test]
+    fn tasks_start_in_the_order_that_is_given_and_are_seen_as_they_end() {
+        let started = Mutex::new(Vec::new());
+        let (mut seen, mut rendered) = (Vec::new(), Vec::new());
+        postponing(
+            1,
+            &[2, 0, 1],
+            |_, _| (),
+            |(), task, _| {
+                started.lock().unwrap().push(task);
+                Some(task)
+            },
+            |done| seen.push(*done.as_ref().unwrap()),
+            |task, _| {
+                rendered.push(task);
+                ControlFlow::Continue(())
+            },
+        );
+        assert_eq!(*started.lock().unwrap(), [2, 0, 1]);
+        assert_eq!(seen.len(), 3);
+        assert_eq!(rendered, [0, 1, 2]);
+    }
+
+    #[test]
     fn a_run_that_is_broken_off_runs_no_postponed_task() {
         postponing(
             1,
-            5,
+            &[0, 1, 2, 3, 4],
             |_, _| (),
             |(), task, beside| {
                 assert_eq!(beside, Beside::Others);
                 (task != 3).then_some(task)
             },
+            |_| (),
             |task, _| match task {
                 2 => ControlFlow::Break(()),
                 _ => ControlFlow::Continue(()),

@@ -1,5 +1,6 @@
 //! Which failed drills leave their artifacts in the run folder: the first of each cause, up to a limit,
-//! so that a run in which everything fails leaves a folder of bounded size.
+//! so that a run in which everything fails leaves a folder of bounded size. Where every drill leaves them, the reads, which
+//! are most of it, are bounded by bytes.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +19,24 @@ const AT_MOST: usize = 60;
 /// cause. Chosen: the reads of most drills are below 3 MiB, those of the longest 30 MiB.
 const BYTES_MAX: usize = 64 << 20;
 
+/// After how many bytes in a run folder drills leave no reads any more: 256 MiB. Chosen: the reads of the whole suite in
+/// both arms are less, and a browser's or an archive's limit is not far.
+const READS_UNTIL: usize = 256 << 20;
+
+/// The most bytes of one file of reads: 8 MiB, of which the middle is left out. Chosen: a story of an hour has more.
+const READS_OF_ONE: usize = 8 << 20;
+
+/// How many passed drills are drawn, where all are kept. Chosen: a page of a few megabytes.
+const DRAWN: usize = 60;
+
 /// Counts the drills whose artifacts were kept.
 #[derive(Debug, Default)]
 pub(super) struct Keeping {
     of_cause: BTreeMap<Cause, usize>,
     kept: usize,
     bytes: usize,
+    /// How many passed drills were drawn.
+    drawn: usize,
     /// How many were not kept.
     pub(super) not_kept: u64,
 }
@@ -51,10 +64,53 @@ impl Keeping {
         true
     }
 
+    /// Whether one more passed drill is drawn.
+    pub(super) fn draws_a_passed_one(&mut self) -> bool {
+        self.drawn += 1;
+        self.drawn <= DRAWN
+    }
+
+    /// Bounds the reads among a drill's artifacts.
+    pub(super) fn thin(&self, artifacts: &mut [Artifact]) {
+        let is_full = self.bytes > READS_UNTIL;
+        let reads = artifacts.iter_mut();
+        for one in reads.filter(|one| one.name.ends_with("-reads.txt")) {
+            if is_full {
+                let text = format!(
+                    "left out, since the run had kept {} MiB: `nicdrill show DRILL --reads` prints them\n",
+                    READS_UNTIL >> 20
+                );
+                one.bytes = text.into_bytes();
+            } else if one.bytes.len() > READS_OF_ONE {
+                one.bytes = without_the_middle(&one.bytes, READS_OF_ONE);
+            }
+        }
+    }
+
     /// Counts the bytes of a drill that was kept.
     pub(super) fn weigh(&mut self, artifacts: &[Artifact]) {
         self.bytes += artifacts.iter().map(|one| one.bytes.len()).sum::<usize>();
     }
+}
+
+/// A text of lines with at most so many bytes, whose first and last lines are those of this one.
+fn without_the_middle(text: &[u8], most: usize) -> Vec<u8> {
+    let is_end = |byte: &u8| *byte == b'\n';
+    let head = &text[..most / 2];
+    let head = head
+        .iter()
+        .rposition(is_end)
+        .map_or(&head[..0], |end| &head[..=end]);
+    let tail = &text[text.len() - most / 2..];
+    let tail = tail
+        .iter()
+        .position(is_end)
+        .map_or(&tail[..0], |end| &tail[end + 1..]);
+    let left_out = &text[head.len()..text.len() - tail.len()];
+    let lines = left_out.iter().filter(|byte| is_end(byte)).count();
+    let between =
+        format!("… {lines} lines are left out; `nicdrill show DRILL --reads` prints them\n");
+    [head, between.as_bytes(), tail].concat()
 }
 
 #[cfg(test)]
@@ -109,6 +165,35 @@ mod tests {
         assert!(keeping.admits(&failed(&[CauseKind::Missed])));
         keeping.weigh(&[half]);
         assert!(!keeping.admits(&failed(&[CauseKind::Early])));
+    }
+
+    /// Whatever a run keeps, its reads end at a limit; the first and last reads of a long drill are there.
+    #[test]
+    fn reads_are_bounded_by_drill_and_by_run() {
+        let reads = |bytes: Vec<u8>| {
+            let name = "process-reads.txt".to_owned();
+            vec![Artifact { name, bytes }]
+        };
+        let mut keeping = Keeping::default();
+        let line = b"poll 7: read sys/class/infiniband/mlx5_0/ports/1/state: 10 bytes\n";
+        let mut long = reads([b"first\n".as_slice(), &line.repeat(200_000), b"last\n"].concat());
+        keeping.thin(&mut long);
+        let kept = String::from_utf8(long[0].bytes.clone()).unwrap();
+        assert!(kept.len() < READS_OF_ONE + 100 && kept.lines().count() > 100_000);
+        assert!(kept.starts_with("first\n") && kept.ends_with("last\n"));
+        let left_out = kept.lines().find(|line| line.starts_with('…')).unwrap();
+        let left_out: usize = left_out.split(' ').nth(1).unwrap().parse().unwrap();
+        assert_eq!(kept.lines().count() - 1 + left_out, 200_002);
+        let mut short = reads(b"first\n".to_vec());
+        keeping.thin(&mut short);
+        assert_eq!(short[0].bytes, b"first\n");
+        keeping.bytes = READS_UNTIL + 1;
+        keeping.thin(&mut short);
+        assert!(short[0].bytes.starts_with(b"left out"));
+        assert_eq!(
+            (0..100).filter(|_| keeping.draws_a_passed_one()).count(),
+            DRAWN
+        );
     }
 
     /// As many causes as a run can have.

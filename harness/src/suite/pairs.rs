@@ -1,9 +1,14 @@
 //! Selects the drills of a run: scenarios by platforms, filtered, with their arms.
 //!
 //! Every requested pair is either a drill or *not applicable* with its reason; none is dropped
-//! silently. [`super::cover`] selects what the process arm plays without `--full`.
+//! silently. [`super::cover`] selects what the process arm plays without `--full`: from the whole library, so that a story
+//! is played on the same platforms whatever else is selected.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use platforms::Platform;
 use rand_xoshiro::{
@@ -15,6 +20,7 @@ use scenarios::{Arm, ChecksRun, Evidence, Story, Unfit};
 
 use super::{
     cover::{Candidate, PLATFORM_AT_LEAST, Turn, cover},
+    estimate::real_time,
     filter::{Filter, Seen},
     refusing::nobody_to_drill,
     shard::Shard,
@@ -46,6 +52,8 @@ pub struct Ask {
     pub arms: BTreeSet<ArmName>,
     /// Play every applicable pair in every arm, instead of a selection in the process arm.
     pub full: bool,
+    /// Leave out drills that need more real time as a process.
+    pub real_time_at_most: Option<Duration>,
     /// Which shard of the selection.
     pub shard: Shard,
     /// The seed for the order; 0 keeps the listed order.
@@ -61,6 +69,7 @@ impl Default for Ask {
             only: None,
             arms: [ArmName::Memory, ArmName::Process].into(),
             full: false,
+            real_time_at_most: None,
             shard: Shard::WHOLE,
             seed: 0,
         }
@@ -78,6 +87,10 @@ pub struct Selected {
     pub not_applicable: Vec<NotApplicable>,
     /// Why the process arm plays a pair, in plain words; empty if it plays every pair.
     pub because: BTreeMap<DrillName, String>,
+    /// The real time that drills need as processes, of those that need any.
+    pub real_time: BTreeMap<DrillName, Duration>,
+    /// The cost of playing each drill: about as many files as a right monitor reads.
+    pub work: BTreeMap<DrillName, u64>,
 }
 
 impl Selected {
@@ -92,6 +105,21 @@ impl Selected {
             drills: planned.collect(),
             ..Self::default()
         }
+    }
+
+    /// The places of the drills in the order in which they are to start: the longest first, by the real time that they
+    /// need, then by the files that are read; so none is left when all others are done.
+    #[must_use]
+    pub fn longest_first(&self) -> Vec<usize> {
+        let cost = |place: &usize| {
+            let planned = &self.drills[*place];
+            let real_time = self.real_time.get(&planned.drill);
+            let real_time = real_time.filter(|_| planned.arms.contains(&ArmName::Process));
+            Reverse((real_time, self.work.get(&planned.drill)))
+        };
+        let mut places: Vec<usize> = (0..self.drills.len()).collect();
+        places.sort_by_key(cost);
+        places
     }
 
     /// The drills of each scenario, in the order of their first ones.
@@ -134,6 +162,10 @@ pub fn select(
     ask: &Ask,
 ) -> Result<Selected, SelectError> {
     every_name_means_something(library, ask)?;
+    // The cover of the process arm is chosen among all pairs, whether they are asked for or not. What is named is played
+    // without one.
+    let is_process = !ask.full && ask.arms.contains(&ArmName::Process);
+    let covers = is_process && asks_for_more_than_names(library, ask);
     let mut fitting = Vec::new();
     let mut not_applicable = Vec::new();
     let mut ports = Ports::default();
@@ -143,33 +175,45 @@ pub fn select(
                 scenario: scenario.name.clone(),
                 world: name.to_owned(),
             };
-            if !is_asked_for(ask, scenario, &drill) {
+            let asked = asked_for(ask, scenario, &drill);
+            if asked == Asked::No && !covers {
                 continue;
             }
             let rest = library.at_rest(name).expect("it was just listed")?;
             let fits = match scenario.scenario.at_rest(&rest) {
                 Ok(story) => arms(&story, descriptor, ask).map(|arms| Fitting {
-                    evidence: (!ask.full).then(|| scenario.scenario.evidence(&rest, &story)),
+                    real_time: real_time(&story, descriptor),
+                    evidence: covers.then(|| scenario.scenario.evidence(&rest, &story)),
                     work: ports.work(&story),
+                    asked,
                     planned: PlannedDrill {
                         drill: drill.clone(),
                         arms,
                     },
                 }),
                 Err(Unfit::NotApplicable { reason }) => Err(reason),
+                Err(Unfit::Wrong(_)) if asked == Asked::No => continue,
                 Err(Unfit::Wrong(error)) => return Err(error.into()),
             };
             match fits {
                 Ok(pair) => fitting.push(pair),
+                Err(_) if asked == Asked::No => {}
                 Err(reason) => not_applicable.push(NotApplicable { drill, reason }),
             }
         }
     }
-    let because = if ask.full {
-        BTreeMap::new()
-    } else {
+    let because = if covers {
         leave_out(&mut fitting)
+    } else {
+        BTreeMap::new()
     };
+    let name = |pair: &Fitting| pair.planned.drill.clone();
+    let slow = fitting.iter().filter(|pair| {
+        let is_process = pair.planned.arms.contains(&ArmName::Process);
+        is_process && pair.real_time > Duration::ZERO
+    });
+    let real_time = slow.map(|pair| (name(pair), pair.real_time)).collect();
+    let work = fitting.iter().map(|pair| (name(pair), pair.work)).collect();
     let mut drills: Vec<PlannedDrill> = fitting.into_iter().map(|pair| pair.planned).collect();
     shuffle(&mut drills, ask.seed);
     let of_all_shards = drills.len();
@@ -180,16 +224,56 @@ pub fn select(
         of_all_shards,
         not_applicable,
         because,
+        real_time,
+        work,
+    })
+}
+
+/// Whether a pair is asked for otherwise than by its own name.
+fn asks_for_more_than_names(library: &Library, ask: &Ask) -> bool {
+    library.scenarios.iter().any(|scenario| {
+        let mut worlds = library.worlds_of(&scenario.scenario).into_iter();
+        worlds.any(|world| {
+            let drill = DrillName {
+                scenario: scenario.name.clone(),
+                world: world.to_owned(),
+            };
+            asked_for(ask, scenario, &drill) == Asked::Yes
+        })
     })
 }
 
 /// A pair that fits, before the process arm's selection.
 struct Fitting {
     planned: PlannedDrill,
+    /// Whether it is asked for.
+    asked: Asked,
     /// The cost of playing it.
     work: u64,
+    /// The real time that it needs as a process.
+    real_time: Duration,
     /// Why its fault can matter there, if that decides whether it is played.
     evidence: Option<Evidence>,
+}
+
+impl Fitting {
+    /// How well a pair suits its story, by the pair alone: the least first.
+    fn rank(&self) -> (usize, bool, u64) {
+        let lacks = self.evidence.as_ref().map_or(0, Evidence::lacks);
+        let is_variant = self.planned.drill.world.contains(':');
+        (lacks, is_variant, self.work)
+    }
+}
+
+/// Whether a pair is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Asked {
+    /// It is not.
+    No,
+    /// By its scenario, its platform, a filter, or because nothing narrows the run.
+    Yes,
+    /// By its own name, as `port/cable-pulled@h100-oci`: it is played in every arm.
+    ByName,
 }
 
 /// The number of ports of each platform, by name.
@@ -222,21 +306,32 @@ const fn files_of_a_port(checks: ChecksRun) -> u64 {
     }
 }
 
-fn is_asked_for(ask: &Ask, scenario: &SuiteScenario, drill: &DrillName) -> bool {
+fn asked_for(ask: &Ask, scenario: &SuiteScenario, drill: &DrillName) -> Asked {
     let full_name = drill.to_string();
     let named = |name: &String| {
         let glob = Glob::new(name);
-        glob.fits(&drill.scenario) || glob.fits(family(&drill.scenario)) || glob.fits(&full_name)
+        if glob.fits(&drill.scenario) || glob.fits(family(&drill.scenario)) {
+            Asked::Yes
+        } else if glob.fits(&full_name) {
+            Asked::ByName
+        } else {
+            Asked::No
+        }
     };
     let seen = Seen {
         scenario: &drill.scenario,
         platform: &drill.world,
         covers: scenario.scenario.covers(),
     };
-    (ask.names.is_empty() || ask.names.iter().any(named))
-        && (ask.platforms.is_empty() || ask.platforms.iter().any(|name| on(name, &drill.world)))
+    let is_left = (ask.platforms.is_empty()
+        || ask.platforms.iter().any(|name| on(name, &drill.world)))
         && ask.filter.as_ref().is_none_or(|filter| filter.means(seen))
-        && ask.only.as_ref().is_none_or(|only| only.contains(drill))
+        && ask.only.as_ref().is_none_or(|only| only.contains(drill));
+    match ask.names.iter().map(named).max() {
+        _ if !is_left => Asked::No,
+        None => Asked::Yes,
+        Some(asked) => asked,
+    }
 }
 
 /// The requested arms in which a story can be played with this monitor; an error text if there is
@@ -252,7 +347,22 @@ fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<ArmName
     let possible: BTreeSet<ArmName> = of_story
         .filter(|arm| descriptor.memory || *arm != ArmName::Memory)
         .collect();
-    let arms: Vec<ArmName> = possible.intersection(&ask.arms).copied().collect();
+    let mut arms: Vec<ArmName> = possible.intersection(&ask.arms).copied().collect();
+    if let Some(most) = ask.real_time_at_most
+        && arms.contains(&ArmName::Process)
+    {
+        let needed = real_time(story, descriptor);
+        if needed > most {
+            arms.retain(|arm| *arm != ArmName::Process);
+        }
+        if arms.is_empty() {
+            return Err(format!(
+                "needs {} s of real time, and at most {} s are wanted",
+                needed.as_secs_f64().ceil(),
+                most.as_secs_f64()
+            ));
+        }
+    }
     match (arms.is_empty(), possible.first()) {
         (false, _) => Ok(arms),
         (true, Some(other)) => Err(format!("is played in the {other} arm only")),
@@ -260,8 +370,9 @@ fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<ArmName
     }
 }
 
-/// Removes the process arm from drills that the cover leaves out, and drills without any arm. Returns why
-/// the others are played in it.
+/// Removes the process arm from drills that the cover leaves out, drills without any arm, and those that are not asked
+/// for. A scenario none of whose chosen platforms is asked for is played on the best of those that are. Returns why the
+/// others are played in it.
 fn leave_out(pairs: &mut Vec<Fitting>) -> BTreeMap<DrillName, String> {
     let in_process: Vec<usize> = (0..pairs.len())
         .filter(|place| pairs[*place].planned.arms.contains(&ArmName::Process))
@@ -276,10 +387,31 @@ fn leave_out(pairs: &mut Vec<Fitting>) -> BTreeMap<DrillName, String> {
             lacks: pair.evidence.as_ref().map_or(0, Evidence::lacks),
         })
         .collect();
-    let chosen: BTreeMap<usize, Turn> = cover(&candidates)
+    let mut chosen: BTreeMap<usize, Turn> = cover(&candidates)
         .into_iter()
         .map(|(place, turn)| (in_process[place], turn))
+        .filter(|(place, _)| pairs[*place].asked != Asked::No)
         .collect();
+    let mut least: BTreeMap<&str, usize> = BTreeMap::new();
+    for place in &in_process {
+        let pair = &pairs[*place];
+        match pair.asked {
+            Asked::No => {}
+            Asked::ByName => {
+                chosen.entry(*place).or_insert(Turn::Scenario);
+            }
+            Asked::Yes => {
+                let best = least.entry(&pair.planned.drill.scenario).or_insert(*place);
+                if pair.rank() < pairs[*best].rank() {
+                    *best = *place;
+                }
+            }
+        }
+    }
+    for place in chosen.keys() {
+        least.remove(pairs[*place].planned.drill.scenario.as_str());
+    }
+    chosen.extend(least.into_values().map(|place| (place, Turn::Scenario)));
     let mut because = BTreeMap::new();
     for place in in_process {
         let pair = &mut pairs[place];
@@ -291,7 +423,7 @@ fn leave_out(pairs: &mut Vec<Fitting>) -> BTreeMap<DrillName, String> {
             None => pair.planned.arms.retain(|arm| *arm != ArmName::Process),
         }
     }
-    pairs.retain(|pair| !pair.planned.arms.is_empty());
+    pairs.retain(|pair| pair.asked != Asked::No && !pair.planned.arms.is_empty());
     because
 }
 

@@ -4,6 +4,7 @@
 //! reported as such and does not affect the others. One drill of it is in `run/drilled.rs`.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     num::NonZeroUsize,
     ops::ControlFlow,
@@ -55,6 +56,8 @@ pub struct How<'r> {
     pub jobs: Option<usize>,
     /// After which time no further drill begins.
     pub budget: Option<Duration>,
+    /// Whether the longest drills start first; they are reported in their order all the same.
+    pub longest_first: bool,
     /// Whether the run ends at the first failure.
     pub fail_fast: bool,
     /// How often everything is played; the repeats are compared.
@@ -111,6 +114,9 @@ pub trait Audience {
 
     /// Receives the lanes of a drill in its arms, if they are asked for. The default ignores them.
     fn drawn(&mut self, _drill: &DrillName, _lanes: Vec<Lanes>) {}
+
+    /// Tells that a drill has ended, and whether it is red; it is reported when all before it are. The default ignores it.
+    fn ended(&mut self, _is_red: bool) {}
 
     /// Announces that what follows belongs to this repeat, counted from 1.
     fn repeat(&mut self, number: u32);
@@ -233,9 +239,15 @@ impl Show<'_> {
         };
         let mut telling = Telling::begin(self, audience);
         if telling.probed(self.probe()) {
+            let order = match self.how.longest_first {
+                true => self.selected.longest_first(),
+                false => (0..self.selected.drills.len()).collect(),
+            };
+            // What has ended is counted, and what is due is told, both on this thread.
+            let telling = RefCell::new(&mut telling);
             jobs::postponing(
                 self.jobs(),
-                self.selected.drills.len(),
+                &order,
                 |job, turn| self.job_players(job, turn),
                 |job_players, place, beside| {
                     let planned = &self.selected.drills[place];
@@ -246,7 +258,16 @@ impl Show<'_> {
                     let is_last = beside == jobs::Beside::Nothing || self.is_interrupted();
                     (is_last || !drilled.is_given_up).then_some(Some(drilled))
                 },
+                |done| {
+                    let report = match done {
+                        Ok(Some(drilled)) => Some(&drilled.report),
+                        Ok(None) => return,
+                        Err(_) => None,
+                    };
+                    telling.borrow_mut().ended(report);
+                },
                 |place, done| {
+                    let mut telling = telling.borrow_mut();
                     let planned = &self.selected.drills[place];
                     let done = done.unwrap_or_else(|panic| Some(self.fallen(planned, panic)));
                     let Some(mut drilled) = done else {
@@ -258,7 +279,7 @@ impl Show<'_> {
                     compare(&mut drilled, number, first);
                     let recordings = drilled.recordings;
                     telling.played(planned, &recordings);
-                    telling.drawn(planned, drilled.lanes);
+                    telling.drawn(&drilled.report, drilled.lanes);
                     let failed = telling.drill(drilled.report, |drill| {
                         self.artifacts(&drill.drill, &recordings)
                     });

@@ -12,6 +12,9 @@ use crate::kinds::Whom;
 /// How many statements a finding shows. Chosen.
 const LINES_MAX: usize = 6;
 
+/// How many statements about names that no device has a finding shows. Chosen.
+const STRANGERS_MAX: usize = 3;
+
 /// How many alarms about the node as a whole a finding shows beside them. Chosen.
 const NODE_LINES_MAX: usize = 2;
 
@@ -36,6 +39,40 @@ impl<'r> Heard<'r> {
     pub(super) fn worst(&self, group: &Group, tick: u64) -> Option<Severity> {
         let standing = self.alarms(group).filter(|alarm| stands(alarm, tick));
         standing.map(|alarm| alarm.severity).max()
+    }
+
+    /// The alarm about a subject that stands at the end of a tick; the worst of several.
+    pub(super) fn worst_statement<'h>(
+        &'h self,
+        group: &'h Group,
+        tick: u64,
+    ) -> Option<&'h Interval> {
+        let standing = self.alarms(group).filter(|alarm| stands(alarm, tick));
+        standing.max_by_key(|alarm| alarm.severity)
+    }
+
+    /// What was said from a tick on of devices whose names no device has: alarms first, each subject once.
+    pub(super) fn strangers(&self, tick: u64, is_a_name: impl Fn(&str) -> bool) -> Vec<String> {
+        let is_strange = |it: &&Interval| {
+            let named = match &it.subject {
+                Subject::Device(name) | Subject::Port { device: name, .. } => Some(name),
+                Subject::Node | Subject::Card(_) | Subject::Other(_) => None,
+            };
+            named.is_some_and(|name| !is_a_name(name)) && it.to.is_none_or(|to| tick < to)
+        };
+        let mut strange: Vec<&Interval> = self.said.iter().filter(is_strange).collect();
+        strange.sort_by_key(|it| (it.severity == Severity::Healthy, it.from));
+        let mut told = Vec::new();
+        strange.retain(|it| {
+            !told.contains(&it.subject) && {
+                told.push(it.subject.clone());
+                true
+            }
+        });
+        let lines = strange.into_iter().take(STRANGERS_MAX);
+        lines
+            .map(|it| format!("{} (no device has this name)", line(it)))
+            .collect()
     }
 
     /// The worst statement about a subject at the end of any of these ticks, if it is an alarm.
@@ -75,15 +112,12 @@ impl<'r> Heard<'r> {
         })
     }
 
-    /// The alarms that nothing explains: the tick in which each begins to lack a reason, and its lines.
-    pub(super) fn unfounded(&self, group: &Group) -> Vec<(u64, Vec<String>)> {
+    /// The alarms that nothing explains when they begin.
+    pub(super) fn unfounded<'h>(&'h self, group: &'h Group) -> impl Iterator<Item = &'h Interval> {
         let last = self.recording.ticks.len() as u64;
         // How long a founded one stands is judged with its reason.
         let alarms = self.alarms(group);
-        let found = alarms
-            .filter(|alarm| !group.may_alarm(alarm.from) && alarm.from < last)
-            .map(|alarm| (alarm.from, vec![line(alarm)]));
-        found.collect()
+        alarms.filter(move |alarm| !group.may_alarm(alarm.from) && alarm.from < last)
     }
 
     /// The statements about a subject around a tick.
@@ -137,7 +171,8 @@ fn is_about(group: &Group, subject: &Subject) -> bool {
     }
 }
 
-fn line(it: &Interval) -> String {
+/// A statement as a line.
+pub(super) fn line(it: &Interval) -> String {
     let to = it
         .to
         .map_or("the end".to_owned(), |to| format!("poll {to}"));

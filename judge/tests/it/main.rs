@@ -13,5 +13,6 @@ mod paced;
 mod promises;
 mod renamed;
 mod shown;
+mod told;
 mod undelivered;
 mod wire;

@@ -170,7 +170,7 @@ struct Asked<'a> {
 fn played(arguments: &CompareArguments, asked: &Asked<'_>, here: &Here) -> Result<ExitCode, Stop> {
     let mut terminal = Terminal::new(arguments.color);
     let drills = &asked.common.drills;
-    terminal.begin(drills.len() * asked.monitors.len());
+    terminal.begin(drills.len() * asked.monitors.len(), false);
     let mut heard = Vec::new();
     let mut code = ExitCode::Success;
     for (side, left_out) in asked.monitors.iter().zip(&asked.common.left_out) {
@@ -180,7 +180,7 @@ fn played(arguments: &CompareArguments, asked: &Asked<'_>, here: &Here) -> Resul
             left_out: left_out.clone(),
             ..HeardBy::default()
         };
-        match one(arguments, asked, (side, here), &mut || terminal.step()) {
+        match one(arguments, asked, (side, here), &mut || terminal.step(false)) {
             Ok(drills) => of.drills = drills,
             Err((reason, not_played)) => {
                 of.not_played = Some(reason);

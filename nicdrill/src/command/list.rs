@@ -2,7 +2,7 @@
 
 mod markdown;
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use reports::{ArmName, ExitCode, PlannedDrill, counted};
 use serde_json::{Value, json};
@@ -50,6 +50,7 @@ fn as_json(choice: &Choice) -> String {
             "platform": planned.drill.world,
             "arms": planned.arms,
             "because": choice.selected.because.get(&planned.drill),
+            "real_time_s": choice.selected.real_time.get(&planned.drill).map(Duration::as_secs_f64),
         })
     };
     let drills: Vec<Value> = choice.selected.drills.iter().map(drill).collect();
@@ -101,7 +102,13 @@ fn drills(choice: &Choice) -> String {
     let mut line = |words: std::fmt::Arguments<'_>| writeln!(text, "{words}").expect(WRITES);
     for planned in &choice.selected.drills {
         let arms: Vec<String> = planned.arms.iter().map(ToString::to_string).collect();
-        let arms = arms.join(" ");
+        let arms = match choice.selected.real_time.get(&planned.drill) {
+            Some(needed) => {
+                let needed = needed.as_secs_f64().ceil();
+                format!("{}, {needed} s of real time", arms.join(" "))
+            }
+            None => arms.join(" "),
+        };
         match choice.selected.because.get(&planned.drill) {
             Some(because) => line(format_args!("{}  {arms}: {because}", planned.drill)),
             None => line(format_args!("{}  {arms}", planned.drill)),

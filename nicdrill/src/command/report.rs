@@ -61,7 +61,7 @@ pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
     let before = Before::read(&choice.out);
     let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
     let mut terminal = Terminal::new(told.color);
-    terminal.begin(choice.selected.drills.len());
+    terminal.begin(choice.selected.drills.len(), true);
     let mut output = RunOutput::new(terminal, folder, None, told);
     let (library, descriptor) = (&choice.library, &choice.descriptor);
     let merged = suite::merge(

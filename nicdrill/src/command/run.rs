@@ -202,6 +202,10 @@ fn played(
         trees: starting.trees.clone(),
         jobs: arguments.how.jobs,
         budget: files.budget,
+        // Otherwise the order is the user's, or that of what is valuable.
+        longest_first: files.budget.is_none()
+            && !arguments.how.fail_fast
+            && arguments.how.seed == 0,
         fail_fast: arguments.how.fail_fast,
         repeat: arguments
             .how
@@ -229,7 +233,11 @@ fn played(
         log(&estimate.to_string());
     }
     let mut terminal = Terminal::new(arguments.reporting.tell.color);
-    terminal.begin(selected.drills.len());
+    let repeats = usize::try_from(arguments.how.repeat.unwrap_or(1)).unwrap_or(usize::MAX);
+    terminal.begin(
+        selected.drills.len().saturating_mul(repeats),
+        arguments.reporting.tell.quiet,
+    );
     let storing = reached.map(|reached| Storing::begin(reached, folder.path(), arguments, asked));
     let mut output = RunOutput::new(terminal, folder, storing, &arguments.reporting.tell);
     let report = suite::run(library, descriptor, selected, &how, &mut output);
@@ -446,13 +454,6 @@ impl RunOutput {
         }
     }
 
-    /// A drill is reported, and the next one is waited for.
-    fn step(&mut self) {
-        self.terminal.step();
-        self.awaited.pop();
-        self.awaits();
-    }
-
     fn awaits(&mut self) {
         if let Some(drill) = self.awaited.last() {
             self.terminal.awaits(drill);
@@ -484,16 +485,20 @@ impl Audience for RunOutput {
                 self.awaited = drills.map(|planned| planned.drill.clone()).collect();
                 self.awaits();
             }
-            RunEvent::DrillFailed(_) => {
-                self.terminal.failed();
-                self.step();
-            }
-            RunEvent::DrillKnown(_) | RunEvent::DrillPassed(_) | RunEvent::DrillSkipped(_) => {
-                self.step();
+            RunEvent::DrillFailed(_)
+            | RunEvent::DrillKnown(_)
+            | RunEvent::DrillPassed(_)
+            | RunEvent::DrillSkipped(_) => {
+                self.awaited.pop();
+                self.awaits();
             }
             _ => {}
         }
         self.write(|folder| folder.take(event));
+    }
+
+    fn ended(&mut self, is_red: bool) {
+        self.terminal.step(is_red);
     }
 
     fn receive(&mut self, drill: &DrillName, artifacts: &[Artifact]) {

@@ -29,6 +29,12 @@ pub(super) fn budget(arguments: &RunArguments) -> Result<Option<Duration>, Stop>
     arguments.how.budget.as_deref().map(duration).transpose()
 }
 
+/// The longest real time that a drill may need.
+pub(super) fn real_time_at_most(arguments: &SelectArguments) -> Result<Option<Duration>, Stop> {
+    let text = arguments.real_time_at_most.as_deref();
+    text.map(duration).transpose()
+}
+
 /// The expression that drills have to match.
 pub(super) fn filter(arguments: &SelectArguments) -> Result<Option<Filter>, Stop> {
     let filter = arguments.filter.as_deref().map(Filter::read);
@@ -49,6 +55,7 @@ pub(crate) fn can_be_read(arguments: &RunArguments) -> Result<(), Stop> {
     drill_limit(arguments)?;
     budget(arguments)?;
     filter(&arguments.select)?;
+    real_time_at_most(&arguments.select)?;
     shard(&arguments.select)?;
     Ok(())
 }

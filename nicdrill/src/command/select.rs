@@ -111,6 +111,7 @@ pub(super) fn choice(
         arms: arms(arguments.arm, &descriptor)?,
         // What failed is played again, whether the selection of the process arm would have it or not.
         full: arguments.full || arguments.failed,
+        real_time_at_most: run_values::real_time_at_most(&arguments)?,
         shard: run_values::shard(&arguments)?,
         seed,
     };
@@ -119,6 +120,7 @@ pub(super) fn choice(
         || !ask.platforms.is_empty()
         || ask.filter.is_some()
         || ask.only.is_some()
+        || ask.real_time_at_most.is_some()
         || ask.shard != Shard::WHOLE;
     let selected = select(&library, &descriptor, &ask).map_err(Stop::input)?;
     Ok(Choice {

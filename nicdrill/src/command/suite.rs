@@ -92,8 +92,10 @@ fn checked(
         page.names = Some(names.collect());
     }
     let mut terminal = Terminal::new(arguments.color);
-    terminal.begin(selected.by_scenario().len());
-    let checked = check_lines(library, &descriptor, selected, &how, |_| terminal.step());
+    terminal.begin(selected.by_scenario().len(), false);
+    let checked = check_lines(library, &descriptor, selected, &how, |_| {
+        terminal.step(false)
+    });
     terminal.end();
     let checked: Vec<CheckedScenario> = checked.map_err(|reason| here.stopped(reason))?;
     terminal.out(&suite_check_page(

@@ -7,7 +7,7 @@ use rstest::rstest;
 use crate::scratch::Scratch;
 
 /// Every flag of `nicdrill run`.
-const RUN_FLAGS: [&str; 33] = [
+const RUN_FLAGS: [&str; 34] = [
     "--allow-skips",
     "--arm",
     "--baseline",
@@ -32,6 +32,7 @@ const RUN_FLAGS: [&str; 33] = [
     "--platform",
     "--profile",
     "--quiet",
+    "--real-time-at-most",
     "--repeat",
     "--report",
     "--require",

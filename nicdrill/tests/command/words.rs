@@ -205,7 +205,7 @@ fn a_run_ends_with_0_and_leaves_its_folder() {
     assert_eq!(ran.code, 0, "{ran}");
     assert!(
         ran.out
-            .starts_with("1 drill of `reference`: 1 passed, 0 failed; memory arm: 1 of 1 run"),
+            .contains("\n1 drill of `reference`: 1 passed, 0 failed; memory arm: 1 of 1 run"),
         "{ran}"
     );
     assert_eq!(

@@ -100,6 +100,70 @@ fn the_cover_has_every_scenario_on_its_best_evidence_and_every_platform_ten_time
     }
 }
 
+/// The drills of the process arm.
+fn of_process(selected: &Selected) -> BTreeSet<DrillName> {
+    let drills = selected.drills.iter();
+    let drills = drills.filter(|planned| planned.arms.contains(&ArmName::Process));
+    drills.map(|planned| planned.drill.clone()).collect()
+}
+
+/// A fault that shows where a story is named shows in the default run too: every family, every scenario and every filter
+/// plays its stories where the whole run plays them.
+#[test]
+fn a_story_is_played_on_the_same_platforms_whatever_else_is_selected() {
+    let library = Library::read(&[], &[]).unwrap();
+    let whole = of_process(&selected(|ask| ask.platforms.clear()));
+    let of = |fits: &dyn Fn(&DrillName) -> bool| -> BTreeSet<DrillName> {
+        whole.iter().filter(|drill| fits(drill)).cloned().collect()
+    };
+    let check = |name: &str, fits: &dyn Fn(&DrillName) -> bool| {
+        let named = of_process(&selected(|ask| {
+            ask.platforms.clear();
+            ask.names = vec![name.to_owned()];
+        }));
+        assert_eq!(named, of(fits), "{name}");
+    };
+    let names = library
+        .scenarios
+        .iter()
+        .map(|scenario| scenario.name.as_str());
+    let families: BTreeSet<&str> = names.clone().map(family).collect();
+    for family_name in families {
+        check(family_name, &|drill| family(&drill.scenario) == family_name);
+    }
+    // Every 25th, and those of which it was found.
+    let found = ["statefile/read-only-then-restart", "device/firmware-reset"];
+    for name in names.step_by(25).chain(found) {
+        check(name, &|drill| drill.scenario == name);
+    }
+    let filtered = of_process(&selected(|ask| {
+        ask.platforms.clear();
+        ask.filter = Some(Filter::read("covers(lsd/3.4/*)").unwrap());
+    }));
+    assert!(!filtered.is_empty() && filtered.is_subset(&whole));
+}
+
+#[test]
+fn a_story_is_played_once_on_platforms_that_are_named_and_each_drill_by_its_name() {
+    let worlds = |names: &[&str], platforms: &[&str]| {
+        let drills = of_process(&selected(|ask| {
+            ask.names = names.iter().map(ToString::to_string).collect();
+            ask.platforms = platforms.iter().map(ToString::to_string).collect();
+        }));
+        drills
+            .into_iter()
+            .map(|drill| drill.world)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(worlds(&["port/cable-pulled"], &["h100-oci"]).len(), 1);
+    assert_eq!(
+        worlds(&["port/cable-pulled"], &["dgx-a100", "h100-oci"]).len(),
+        1
+    );
+    let both = ["port/cable-pulled@dgx-a100", "port/cable-pulled@h100-oci"];
+    assert_eq!(worlds(&both, &[]), ["dgx-a100", "h100-oci"]);
+}
+
 #[test]
 fn where_a_monitor_must_refuse_to_start_only_refusals_are_told() {
     for (platform, reason) in [

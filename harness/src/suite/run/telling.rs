@@ -79,6 +79,18 @@ impl<'r> Telling<'r> {
         !self.is_over
     }
 
+    /// Tells that a drill has ended; `None` if it has no report because it fell.
+    pub(super) fn ended(&mut self, report: Option<&DrillReport>) {
+        let is_red = report.is_none_or(|report| {
+            report.outcome == Outcome::Failed && {
+                let mut marked = report.clone();
+                self.show.how.excuses.mark(&mut marked);
+                marked.outcome == Outcome::Failed
+            }
+        });
+        self.audience.ended(is_red);
+    }
+
     /// Tells that a drill starts, and hands on its recordings.
     pub(super) fn played(&mut self, planned: &PlannedDrill, recordings: &[(ArmName, Recording)]) {
         self.emit(RunEvent::DrillStarted(planned.clone()));
@@ -86,9 +98,10 @@ impl<'r> Telling<'r> {
     }
 
     /// Hands on the lanes of a drill, if it has any.
-    pub(super) fn drawn(&mut self, planned: &PlannedDrill, lanes: Vec<Lanes>) {
-        if !lanes.is_empty() {
-            self.audience.drawn(&planned.drill, lanes);
+    pub(super) fn drawn(&mut self, report: &DrillReport, lanes: Vec<Lanes>) {
+        let has_findings = !report.findings.is_empty();
+        if !lanes.is_empty() && (has_findings || self.keeping.draws_a_passed_one()) {
+            self.audience.drawn(&report.drill, lanes);
         }
     }
 
@@ -102,7 +115,8 @@ impl<'r> Telling<'r> {
         how.excuses.mark(&mut drill);
         let failed = drill.outcome == Outcome::Failed;
         if how.keep || failed && self.keeping.admits(&drill) {
-            let artifacts = artifacts(&drill);
+            let mut artifacts = artifacts(&drill);
+            self.keeping.thin(&mut artifacts);
             self.keeping.weigh(&artifacts);
             self.audience.receive(&drill.drill, &artifacts);
         }
