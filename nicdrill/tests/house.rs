@@ -129,6 +129,29 @@ fn every_source_file_opens_with_a_module_comment() {
     }
 }
 
+/// Cargo compiles a library again for its own tests, and asks rustdoc for its examples: rooms without any switch that off.
+#[test]
+fn a_room_that_switches_a_kind_of_tests_off_has_none_of_that_kind() {
+    for (name, package) in packages() {
+        let Some(library) = package.targets.iter().find(|target| target.is_lib()) else {
+            continue;
+        };
+        for path in rust_files(root().join(&name).join("src")) {
+            let text = fs::read_to_string(&path).unwrap();
+            let has_tests = text.contains("#[cfg(test)]") || text.contains("#[test]");
+            // A block without a language is Rust.
+            let fences = text.lines().filter_map(|line| line.trim_start().split_once("```"));
+            let opening = fences.filter(|(slashes, _)| slashes.starts_with("//")).step_by(2);
+            let has_examples = opening
+                .map(|(_, language)| language)
+                .any(|language| language.is_empty() || language.starts_with("rust"));
+            let path = path.display();
+            assert!(library.test || !has_tests, "{path} has tests");
+            assert!(library.doctest || !has_examples, "{path} has examples");
+        }
+    }
+}
+
 /// It reads files and talks to a socket; the topology is the collector's to ask for.
 #[test]
 fn the_monitor_starts_no_program() {

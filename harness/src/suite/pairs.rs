@@ -89,8 +89,6 @@ pub struct Selected {
     pub because: BTreeMap<DrillName, String>,
     /// The real time that drills need as processes, of those that need any.
     pub real_time: BTreeMap<DrillName, Duration>,
-    /// The cost of playing each drill: about as many files as a right monitor reads.
-    pub work: BTreeMap<DrillName, u64>,
 }
 
 impl Selected {
@@ -107,19 +105,25 @@ impl Selected {
         }
     }
 
-    /// The places of the drills in the order in which they are to start: the longest first, by the real time that they
-    /// need, then by the files that are read; so none is left when all others are done.
+    /// The places of the drills in the order in which they are to start: first those that need more real time than a
+    /// quarter of what each of so many jobs has to wait, the longest first, so that none of these is left when all others are done; then
+    /// the others as they are listed. What is judged is reported as listed, so that it waits for no drill that starts late.
     #[must_use]
-    pub fn longest_first(&self) -> Vec<usize> {
-        let cost = |place: &usize| {
+    pub fn long_ones_first(&self, jobs: usize) -> Vec<usize> {
+        let waits = |place: &usize| {
             let planned = &self.drills[*place];
+            let is_process = planned.arms.contains(&ArmName::Process);
             let real_time = self.real_time.get(&planned.drill);
-            let real_time = real_time.filter(|_| planned.arms.contains(&ArmName::Process));
-            Reverse((real_time, self.work.get(&planned.drill)))
+            real_time.filter(|_| is_process).copied().unwrap_or_default()
         };
-        let mut places: Vec<usize> = (0..self.drills.len()).collect();
-        places.sort_by_key(cost);
-        places
+        let places = 0..self.drills.len();
+        let all: Duration = places.clone().map(|place| waits(&place)).sum();
+        let share = all.div_f64(jobs.max(1) as f64 * 4.0);
+        let (mut first, rest): (Vec<usize>, Vec<usize>) =
+            places.partition(|place| waits(place) > share);
+        first.sort_by_key(|place| Reverse(waits(place)));
+        first.extend(rest);
+        first
     }
 
     /// The drills of each scenario, in the order of their first ones.
@@ -213,7 +217,6 @@ pub fn select(
         is_process && pair.real_time > Duration::ZERO
     });
     let real_time = slow.map(|pair| (name(pair), pair.real_time)).collect();
-    let work = fitting.iter().map(|pair| (name(pair), pair.work)).collect();
     let mut drills: Vec<PlannedDrill> = fitting.into_iter().map(|pair| pair.planned).collect();
     shuffle(&mut drills, ask.seed);
     let of_all_shards = drills.len();
@@ -225,7 +228,6 @@ pub fn select(
         not_applicable,
         because,
         real_time,
-        work,
     })
 }
 

@@ -56,8 +56,8 @@ pub struct How<'r> {
     pub jobs: Option<usize>,
     /// After which time no further drill begins.
     pub budget: Option<Duration>,
-    /// Whether the longest drills start first; they are reported in their order all the same.
-    pub longest_first: bool,
+    /// Whether drills that need much real time start first; they are reported in their order all the same.
+    pub long_ones_first: bool,
     /// Whether the run ends at the first failure.
     pub fail_fast: bool,
     /// How often everything is played; the repeats are compared.
@@ -239,8 +239,8 @@ impl Show<'_> {
         };
         let mut telling = Telling::begin(self, audience);
         if telling.probed(self.probe()) {
-            let order = match self.how.longest_first {
-                true => self.selected.longest_first(),
+            let order = match self.how.long_ones_first {
+                true => self.selected.long_ones_first(self.jobs()),
                 false => (0..self.selected.drills.len()).collect(),
             };
             // What has ended is counted, and what is due is told, both on this thread.

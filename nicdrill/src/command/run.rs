@@ -203,7 +203,7 @@ fn played(
         jobs: arguments.how.jobs,
         budget: files.budget,
         // Otherwise the order is the user's, or that of what is valuable.
-        longest_first: files.budget.is_none()
+        long_ones_first: files.budget.is_none()
             && !arguments.how.fail_fast
             && arguments.how.seed == 0,
         fail_fast: arguments.how.fail_fast,

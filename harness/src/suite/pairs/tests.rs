@@ -208,6 +208,24 @@ fn shards_share_the_run_and_together_are_all_of_it() {
 }
 
 #[test]
+fn only_drills_that_need_much_real_time_start_out_of_their_order() {
+    let mut selected = selected(|_| ());
+    selected.drills.truncate(6);
+    assert_eq!(selected.long_ones_first(2), [0, 1, 2, 3, 4, 5]);
+    let seconds = [3, 40, 3, 60, 3, 3];
+    let times = selected.drills.iter_mut().zip(seconds);
+    selected.real_time = times
+        .map(|(planned, seconds)| {
+            planned.arms = vec![ArmName::Process];
+            (planned.drill.clone(), Duration::from_secs(seconds))
+        })
+        .collect();
+    assert_eq!(selected.long_ones_first(2), [3, 1, 0, 2, 4, 5]);
+    selected.drills[3].arms = vec![ArmName::Memory];
+    assert_eq!(selected.long_ones_first(2), [1, 0, 2, 3, 4, 5]);
+}
+
+#[test]
 fn a_seed_changes_the_order_and_nothing_else() {
     let (listed, shuffled) = (
         names(&selected(|_| ())),
