@@ -234,7 +234,7 @@ pub(crate) struct SelectArguments {
     /// your own
     #[arg(long, value_name = "P,..", value_delimiter = ',')]
     pub(crate) platform: Vec<String>,
-    /// Leave out drills that need more real time as a process than this, such as `2m`; `list --drills` tells how much each
+    /// Leave out drills that need more real time as a process than this, such as `2m`; the list of drills tells how much each
     /// needs
     #[arg(long, value_name = "TIME")]
     pub(crate) real_time_at_most: Option<String>,

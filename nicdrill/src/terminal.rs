@@ -57,7 +57,7 @@ struct Lines {
     count: Arc<Mutex<Count>>,
     /// Ends the lines when it is dropped.
     over: Option<mpsc::Sender<()>>,
-    teller: Option<JoinHandle<()>>,
+    printer: Option<JoinHandle<()>>,
 }
 
 /// How far a run is.
@@ -78,7 +78,7 @@ impl Lines {
         let count = Arc::new(Mutex::new(count));
         let (over, is_over) = mpsc::channel::<()>();
         let counted = Arc::clone(&count);
-        let teller = thread::spawn(move || {
+        let printer = thread::spawn(move || {
             let began = Instant::now();
             while is_over.recv_timeout(every) == Err(mpsc::RecvTimeoutError::Timeout) {
                 let Count { done, of, red } =
@@ -92,7 +92,7 @@ impl Lines {
         Self {
             count,
             over: Some(over),
-            teller: Some(teller),
+            printer: Some(printer),
         }
     }
 
@@ -106,9 +106,9 @@ impl Lines {
 impl Drop for Lines {
     fn drop(&mut self) {
         self.over = None;
-        if let Some(teller) = self.teller.take() {
-            // A teller that panicked has told so.
-            drop(teller.join());
+        if let Some(printer) = self.printer.take() {
+            // A printer that panicked has printed so.
+            drop(printer.join());
         }
     }
 }
@@ -303,7 +303,7 @@ mod tests {
         let first = hears.recv().expect("a line is told");
         lines.step(false);
         lines.step(true);
-        may_go_on.send(()).expect("the teller waits");
+        may_go_on.send(()).expect("the printer waits");
         let second = hears.recv().expect("a line is told");
         drop(may_go_on);
         drop(lines);

@@ -28,7 +28,7 @@ fn a_known_finding_is_not_red_and_is_told() {
     let ran = scratch.run(&words);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.out.contains(": 0 passed, 0 failed, "), "{ran}");
-    assert!(ran.out.contains(" known, "), "{ran}");
+    assert!(ran.out.contains(" known; "), "{ran}");
     assert!(
         ran.out
             .contains("known: known.toml:1: port/unfair#* (by design)"),

@@ -31,8 +31,10 @@ fn a_quiet_green_run_tells_the_totals_alone() {
     scratch.file("known.toml", known);
     let ran = run(&scratch, &["-q"]);
     assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.out.starts_with("1 drill of `reference`: "), "{ran}");
-    assert_eq!(ran.out.lines().count(), 2, "{ran}");
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(lines.len(), 3, "{ran}");
+    assert!(lines[0].starts_with("no monitor was named"), "{ran}");
+    assert!(lines[1].starts_with("1 drill of `reference`: "), "{ran}");
     assert_eq!(ran.err, "", "{ran}");
 }
 
