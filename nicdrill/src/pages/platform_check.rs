@@ -5,13 +5,16 @@
 //! The monitor reads the tree as it would a node's and shares no code with `platforms`, so
 //! agreement between the two is evidence.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
-use platforms::{Platform, Problem};
+use observe::Descriptor;
+use platforms::{NodeName, Platform, Problem};
 
 use harness::{
     check::{declared_role, unlike_declared},
-    descriptors::shipped,
     read_files::Library,
     suite::{Ask, SelectError, select},
 };
@@ -43,7 +46,11 @@ pub(crate) enum CheckError {
 ///
 /// # Errors
 /// If a name is unknown, or a scenario is wrong.
-pub(crate) fn check(library: &Library, names: &[String]) -> Result<Checked, CheckError> {
+pub(crate) fn check(
+    library: &Library,
+    names: &[String],
+    monitor: &Descriptor,
+) -> Result<Checked, CheckError> {
     let mut checked = Checked::default();
     for name in names {
         find(&library.platforms, name)?;
@@ -83,7 +90,7 @@ pub(crate) fn check(library: &Library, names: &[String]) -> Result<Checked, Chec
         checked.problems += problems.len();
         if !names.is_empty() {
             roles(platform, &found, &mut checked.text);
-            fits(library, name, &mut checked.text)?;
+            fits(library, (name, platform), monitor, &mut checked.text)?;
         }
     }
     Ok(checked)
@@ -118,15 +125,20 @@ fn roles(platform: &Platform, found: &Result<Found, String>, text: &mut String) 
     }
 }
 
-/// How many scenarios apply to the platform, and why the others do not.
-fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectError> {
+/// How many scenarios apply to the platform with this monitor, what a descriptor has to add for cards of other vendors,
+/// and why the others do not apply.
+fn fits(
+    library: &Library,
+    (name, platform): (&str, &Platform),
+    monitor: &Descriptor,
+    text: &mut String,
+) -> Result<(), SelectError> {
     let ask = Ask {
         platforms: vec![name.to_owned()],
         full: true,
         ..Ask::default()
     };
-    let reference = shipped("reference").expect("the reference monitor ships");
-    let selected = select(library, &reference, &ask)?;
+    let selected = select(library, monitor, &ask)?;
     let is_this = |world: &str| world == name;
     let resolved = selected.drills.iter().filter(|it| is_this(&it.drill.world));
     // The other scenarios have a world of their own.
@@ -137,6 +149,43 @@ fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectEr
         text,
         format_args!("  {resolved} of {all} scenarios apply to it"),
     );
+    let machine = platform.machine(&NodeName::from("node-a"));
+    let ports = machine
+        .functions
+        .values()
+        .filter(|function| function.rdma.is_some());
+    let vendors: BTreeSet<u16> = ports.map(|function| function.vendor).collect();
+    if !vendors.is_subset(monitor.monitored_vendors()) {
+        let wanted: BTreeSet<u16> = monitor
+            .monitored_vendors()
+            .union(&vendors)
+            .copied()
+            .collect();
+        let mut other = monitor.clone();
+        other.vendors.clone_from(&wanted);
+        if let Some(scope) = &mut other.promises.scope {
+            scope.vendors = None;
+        }
+        let for_other = library.clone().watched_by(&other);
+        let selected = select(&for_other, &other, &ask)?;
+        let more = selected
+            .drills
+            .iter()
+            .filter(|it| is_this(&it.drill.world))
+            .count();
+        let wanted: Vec<String> = wanted
+            .iter()
+            .map(|vendor| format!("{vendor:#06x}"))
+            .collect();
+        let wanted = wanted.join(", ");
+        add(
+            text,
+            format_args!(
+                "  {more} of {all} with `vendors: [ {wanted} ]` in the monitor's descriptor: `{}` does not monitor all of its cards",
+                monitor.name
+            ),
+        );
+    }
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for pair in selected
         .not_applicable
@@ -163,6 +212,11 @@ fn add(text: &mut String, line: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use harness::descriptors::shipped;
+
+    fn reference() -> Descriptor {
+        shipped("reference").unwrap()
+    }
 
     fn library() -> Library {
         Library::read(&[], &[]).unwrap()
@@ -170,13 +224,13 @@ mod tests {
 
     #[test]
     fn every_shipped_platform_is_found_as_declared() {
-        let checked = check(&library(), &[]).unwrap();
+        let checked = check(&library(), &[], &reference()).unwrap();
         assert_eq!(checked.problems, 0, "{}", checked.text);
     }
 
     #[test]
     fn a_platform_that_is_named_is_told_nic_by_nic_and_scenario_by_scenario() {
-        let checked = check(&library(), &["h100-oci".to_owned()]).unwrap();
+        let checked = check(&library(), &["h100-oci".to_owned()], &reference()).unwrap();
         for part in [
             "h100-oci: 18 ports, as declared\n",
             "mlx5_0   compute     watches it as compute: it shares a PCIe switch with a GPU (PIX or PXB)\n",
@@ -211,10 +265,53 @@ mod tests {
             ("mi300x", "has empty nic_topology"),
             ("h100-vm", "has no GPUs with valid NUMA nodes"),
         ] {
-            let checked = check(&library(), &[name.to_owned()]).unwrap();
+            let checked = check(&library(), &[name.to_owned()], &reference()).unwrap();
             assert_eq!(checked.problems, 0, "{}", checked.text);
             let refuses = checked.text.contains("the monitor refuses to start: ");
             assert!(refuses && checked.text.contains(line), "{}", checked.text);
         }
+    }
+
+    /// Of another vendor's machine it is told what a descriptor has to say, and what then applies; with such a descriptor,
+    /// that much does.
+    #[test]
+    fn cards_of_another_vendor_are_told_with_what_a_descriptor_has_to_add() {
+        let told = |monitor: &Descriptor| {
+            let library = library().watched_by(monitor);
+            let checked = check(&library, &["opa-cn5000".to_owned()], monitor).unwrap();
+            let lines = checked
+                .text
+                .lines()
+                .filter(|line| line.contains(" scenarios apply"));
+            let applies = lines.map(|line| line.trim_start().split(' ').next().unwrap());
+            let applies: Vec<usize> = applies.map(|number| number.parse().unwrap()).collect();
+            let added = checked
+                .text
+                .lines()
+                .find(|line| line.contains("with `vendors: "));
+            let more = added.map(|line| {
+                line.trim_start()
+                    .split(' ')
+                    .next()
+                    .unwrap()
+                    .parse()
+                    .unwrap()
+            });
+            (applies[0], more)
+        };
+        let (few, more) = told(&reference());
+        let more: usize = more.expect("another vendor's cards");
+        assert!(more > 3 * few, "{few} and {more}");
+        let mut theirs = reference();
+        let platform = library();
+        let machine = platform
+            .platforms
+            .get("opa-cn5000")
+            .unwrap()
+            .machine(&NodeName::from("n"));
+        theirs
+            .vendors
+            .extend(machine.functions.values().map(|function| function.vendor));
+        assert_eq!(told(&theirs), (more, None));
     }
 }
