@@ -104,10 +104,10 @@ pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode,
     put(&captured.yaml, (name, CHECK), arguments.out.as_deref())
 }
 
-/// Writes a new file, and prints what to do next; `-` is standard output.
 /// What checks a platform's file.
 const CHECK: &str = "nicdrill platform check";
 
+/// Writes a new file, and prints what to do next; `-` is standard output.
 fn put(text: &str, (name, check): (&str, &str), out: Option<&Path>) -> Result<ExitCode, Stop> {
     if out == Some(Path::new("-")) {
         Terminal::new(Color::Never).out(text);

@@ -89,7 +89,6 @@ pub(crate) fn platform_check(what: &[String], monitor: &str) -> Result<ExitCode,
         names.extend(library.own_platforms.iter().cloned());
     }
     let descriptor = read_files::read_monitor(monitor, &library).map_err(Stop::input)?;
-    let library = library.watched_by(&descriptor);
     let checked = platform_check::check(&library, &names, &descriptor).map_err(Stop::input)?;
     out(&checked.text)?;
     Ok(if checked.problems == 0 {

@@ -10,7 +10,10 @@ use std::{
     fmt::Write as _,
 };
 
-use observe::Descriptor;
+use observe::{
+    Descriptor,
+    promises::{Named, Row},
+};
 use platforms::{NodeName, Platform, Problem};
 
 use harness::{
@@ -42,7 +45,8 @@ pub(crate) enum CheckError {
     Scenario(#[from] SelectError),
 }
 
-/// Checks these platforms and shows them in full; without names, all platforms in brief.
+/// Checks these platforms by the documents' rules, and shows them in full, with what applies for this monitor; without
+/// names, all platforms in brief.
 ///
 /// # Errors
 /// If a name is unknown, or a scenario is wrong.
@@ -125,8 +129,8 @@ fn roles(platform: &Platform, found: &Result<Found, String>, text: &mut String) 
     }
 }
 
-/// How many scenarios apply to the platform with this monitor, what a descriptor has to add for cards of other vendors,
-/// and why the others do not apply.
+/// How many scenarios apply to the platform with this monitor, what a descriptor has to add so that more do, and why the
+/// others do not apply.
 fn fits(
     library: &Library,
     (name, platform): (&str, &Platform),
@@ -138,53 +142,25 @@ fn fits(
         full: true,
         ..Ask::default()
     };
-    let selected = select(library, monitor, &ask)?;
     let is_this = |world: &str| world == name;
-    let resolved = selected.drills.iter().filter(|it| is_this(&it.drill.world));
+    let selected_for = |monitor: &Descriptor| {
+        let library = library.clone().watched_by(monitor);
+        let selected = select(&library, monitor, &ask)?;
+        let resolved = selected.drills.iter().filter(|it| is_this(&it.drill.world));
+        Ok::<_, SelectError>((resolved.count(), selected))
+    };
+    let (resolved, selected) = selected_for(monitor)?;
     // The other scenarios have a world of their own.
     let scenarios = library.scenarios.iter();
     let on_platforms = scenarios.filter(|resolved| resolved.scenario.world().is_none());
-    let (resolved, all) = (resolved.count(), on_platforms.count());
+    let all = on_platforms.count();
     add(
         text,
         format_args!("  {resolved} of {all} scenarios apply to it"),
     );
-    let machine = platform.machine(&NodeName::from("node-a"));
-    let ports = machine
-        .functions
-        .values()
-        .filter(|function| function.rdma.is_some());
-    let vendors: BTreeSet<u16> = ports.map(|function| function.vendor).collect();
-    if !vendors.is_subset(monitor.monitored_vendors()) {
-        let wanted: BTreeSet<u16> = monitor
-            .monitored_vendors()
-            .union(&vendors)
-            .copied()
-            .collect();
-        let mut other = monitor.clone();
-        other.vendors.clone_from(&wanted);
-        if let Some(scope) = &mut other.promises.scope {
-            scope.vendors = None;
-        }
-        let for_other = library.clone().watched_by(&other);
-        let selected = select(&for_other, &other, &ask)?;
-        let more = selected
-            .drills
-            .iter()
-            .filter(|it| is_this(&it.drill.world))
-            .count();
-        let wanted: Vec<String> = wanted
-            .iter()
-            .map(|vendor| format!("{vendor:#06x}"))
-            .collect();
-        let wanted = wanted.join(", ");
-        add(
-            text,
-            format_args!(
-                "  {more} of {all} with `vendors: [ {wanted} ]` in the monitor's descriptor: `{}` does not monitor all of its cards",
-                monitor.name
-            ),
-        );
+    for (other, what) in others(platform, monitor) {
+        let (more, _) = selected_for(&other)?;
+        add(text, format_args!("  {more} of {all} {what}"));
     }
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for pair in selected
@@ -203,6 +179,53 @@ fn fits(
         add(text, format_args!("      {}", scenarios.join(", ")));
     }
     Ok(())
+}
+
+/// The monitor with what it would have to say so that more applies to a platform: each with the reason.
+fn others(platform: &Platform, monitor: &Descriptor) -> Vec<(Descriptor, String)> {
+    let mut others = Vec::new();
+    let name = &monitor.name;
+    let machine = platform.machine(&NodeName::from("any"));
+    let with_ports = machine.functions.values().filter(|it| it.rdma.is_some());
+    let vendors: BTreeSet<u16> = with_ports.map(|function| function.vendor).collect();
+    let monitored = monitor.monitored_vendors();
+    if !vendors.is_subset(monitored) {
+        let wanted: BTreeSet<u16> = monitored.union(&vendors).copied().collect();
+        let ids: Vec<String> = wanted.iter().map(|id| format!("{id:#06x}")).collect();
+        let ids = ids.join(", ");
+        let mut other = monitor.clone();
+        let of_scope = other.promises.scope.as_mut();
+        let key = match of_scope.and_then(|scope| scope.vendors.as_mut()) {
+            Some(vendors) => {
+                *vendors = wanted;
+                format!("scope: {{ vendors: [ {ids} ] }}")
+            }
+            None => {
+                other.vendors = wanted;
+                format!("vendors: [ {ids} ]")
+            }
+        };
+        others.push((
+            other,
+            format!("with `{key}` in the descriptor: `{name}` does not monitor all of its cards"),
+        ));
+    }
+    if let (Some(refusal), true) = (
+        platform.documented_refusal(),
+        monitor.promises.needs_topology(),
+    ) {
+        let mut other = others.last().map_or(monitor, |(other, _)| other).clone();
+        let too = if others.is_empty() { "" } else { " too" };
+        let silent = (Named::Metadata.into(), Row::Silent);
+        other.promises.rows.extend([silent]);
+        others.push((
+            other,
+            format!(
+                "with `rows: {{ metadata: silent }}`{too} in its promises, if it starts although {refusal}: `{name}` must refuse to"
+            ),
+        ));
+    }
+    others
 }
 
 fn add(text: &mut String, line: std::fmt::Arguments<'_>) {
@@ -272,46 +295,50 @@ mod tests {
         }
     }
 
+    /// The numbers of scenarios that apply, and that would apply if the descriptor said more.
+    fn counted(platform: &str, monitor: &Descriptor) -> Vec<usize> {
+        let checked = check(&library(), &[platform.to_owned()], monitor).unwrap();
+        assert_eq!(checked.problems, 0, "{}", checked.text);
+        let lines = checked.text.lines().map(str::trim_start);
+        let counted = lines.filter_map(|line| {
+            let (number, rest) = line.split_once(" of ")?;
+            let is_count = rest.contains(" scenarios apply") || rest.contains(" with `");
+            number.parse().ok().filter(|_| is_count)
+        });
+        counted.collect()
+    }
+
     /// Of another vendor's machine it is told what a descriptor has to say, and what then applies; with such a descriptor,
-    /// that much does.
+    /// that much does, and the machine is still as declared.
     #[test]
     fn cards_of_another_vendor_are_told_with_what_a_descriptor_has_to_add() {
-        let told = |monitor: &Descriptor| {
-            let library = library().watched_by(monitor);
-            let checked = check(&library, &["opa-cn5000".to_owned()], monitor).unwrap();
-            let lines = checked
-                .text
-                .lines()
-                .filter(|line| line.contains(" scenarios apply"));
-            let applies = lines.map(|line| line.trim_start().split(' ').next().unwrap());
-            let applies: Vec<usize> = applies.map(|number| number.parse().unwrap()).collect();
-            let added = checked
-                .text
-                .lines()
-                .find(|line| line.contains("with `vendors: "));
-            let more = added.map(|line| {
-                line.trim_start()
-                    .split(' ')
-                    .next()
-                    .unwrap()
-                    .parse()
-                    .unwrap()
-            });
-            (applies[0], more)
-        };
-        let (few, more) = told(&reference());
-        let more: usize = more.expect("another vendor's cards");
-        assert!(more > 3 * few, "{few} and {more}");
+        let platforms = library().platforms;
+        let machine = platforms.get("opa-cn5000").unwrap();
+        let machine = machine.machine(&NodeName::from("any"));
         let mut theirs = reference();
-        let platform = library();
-        let machine = platform
-            .platforms
-            .get("opa-cn5000")
-            .unwrap()
-            .machine(&NodeName::from("n"));
-        theirs
-            .vendors
-            .extend(machine.functions.values().map(|function| function.vendor));
-        assert_eq!(told(&theirs), (more, None));
+        let vendors = machine.functions.values().map(|function| function.vendor);
+        theirs.vendors.extend(vendors);
+        let [few, more] = counted("opa-cn5000", &reference())[..] else {
+            panic!("one count, and one with the vendor");
+        };
+        assert!(more > 3 * few, "{few} and {more}");
+        assert_eq!(counted("opa-cn5000", &theirs), [more]);
+    }
+
+    /// The same of a machine without the matrix by which the documents classify cards.
+    #[test]
+    fn a_machine_without_a_matrix_is_told_with_what_a_descriptor_has_to_add() {
+        for platform in ["mi300x", "h100-vm"] {
+            let mut other = reference();
+            other
+                .promises
+                .rows
+                .insert(Named::Metadata.into(), Row::Silent);
+            let [few, more] = counted(platform, &reference())[..] else {
+                panic!("one count, and one without metadata");
+            };
+            assert!(few < 10 && more > 60, "{platform}: {few} and {more}");
+            assert_eq!(counted(platform, &other), [more], "{platform}");
+        }
     }
 }
