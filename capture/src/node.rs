@@ -99,11 +99,17 @@ fn made(
     known: &Platforms,
     find_roles: FindRoles<'_>,
 ) -> Result<Captured, Failed> {
+    let listed = matrix.and_then(topo::listed_gpus);
+    let with_list = listed.as_ref().map(|gpus| with_gpus(snapshot, gpus));
+    let snapshot = with_list.as_ref().unwrap_or(snapshot);
+    let matrix = matrix.filter(|_| listed.is_none());
     let topology = matrix.map(topo::parse).transpose()?;
     let captured = capture(snapshot, topology.as_ref(), name, known)?;
     let captured = captured.with_roles(&BTreeMap::new());
-    let roles = roles(&captured.yaml(), name, known, find_roles)?;
-    let captured = captured.with_roles(&roles);
+    let captured = match roles(&captured.yaml(), name, known, find_roles)? {
+        Some(roles) => captured.with_roles(&roles),
+        None => captured.with_likely_roles(),
+    };
     let captured = match asked.identifiers {
         true => captured.with_identifiers(snapshot),
         false => captured,
@@ -114,17 +120,33 @@ fn made(
     })
 }
 
-/// The roles that a monitor finds in the platform's tree.
+/// What was read of a node, and the GPUs that a tool lists on it.
+fn with_gpus(snapshot: &Snapshot, gpus: &[topo::ListedGpu]) -> Snapshot {
+    let mut snapshot = snapshot.clone();
+    for (number, gpu) in gpus.iter().enumerate() {
+        snapshot.folder(format!("gpu/{number}/listed"));
+        if let Some(pci) = gpu.pci {
+            snapshot.file(format!("gpu/{number}/pci"), pci.to_string());
+        }
+        if let Some(node) = gpu.numa_node {
+            snapshot.file(format!("gpu/{number}/numa_node"), node.to_string());
+        }
+    }
+    snapshot
+}
+
+/// The roles that a monitor finds in the platform's tree; `None` if it must refuse to start on it.
 fn roles(
     yaml: &str,
     name: &str,
     known: &Platforms,
     find_roles: FindRoles<'_>,
-) -> Result<BTreeMap<String, Role>, Failed> {
+) -> Result<Option<BTreeMap<String, Role>>, Failed> {
     let texts: Vec<(&str, &str)> = known.own_texts().chain([("captured.yaml", yaml)]).collect();
     let platforms = Platforms::read(&texts)?;
     let platform = platforms.get(name).expect("it was just read");
-    Ok(find_roles(platform))
+    let is_told_apart = platform.documented_refusal().is_none();
+    Ok(is_told_apart.then(|| find_roles(platform)))
 }
 
 /// The output of `nvidia-smi topo -m` on this node; `None` if there is no such program, or it fails.

@@ -168,7 +168,7 @@ impl Node {
         }
     }
 
-    /// Adds data that a user moved, to the counters of each direction: words of 4 bytes, and packets of the
+    /// Adds data that a user moved, to the counters of each direction: words of 4 bytes, bytes, and packets of the
     /// largest size.
     fn carry(&mut self, slot: &SlotRef, sent: u64, received: u64) {
         let (pci, number) = (slot.pci, slot.port);
@@ -181,11 +181,13 @@ impl Node {
         let driver = Arc::clone(&jack.driver);
         let counts = [
             (&driver.traffic.words, words),
+            (&driver.traffic.bytes, [sent, received]),
             (&driver.traffic.packets, packets),
         ];
         for (names, [out, back]) in counts {
             for name in names {
-                let by = if name.contains("xmit") { out } else { back };
+                let is_out = platforms::Traffic::is_of_sender(name);
+                let by = if is_out { out } else { back };
                 if by > 0 {
                     self.add(pci, number, name, by);
                 }
@@ -376,20 +378,20 @@ impl Jack {
         let Some(traffic) = &mut self.traffic else {
             return Vec::new();
         };
-        let (words, packets) = (traffic.words.due(now), traffic.packets.due(now));
+        let counts = &self.driver.traffic;
+        let moved = [
+            (&counts.words, traffic.words.due(now)),
+            (&counts.bytes, traffic.bytes.due(now)),
+            (&counts.packets, traffic.packets.due(now)),
+        ];
         if self.link.stage != Stage::Active {
             return Vec::new();
         }
-        let counts = &self.driver.traffic;
-        let words = counts
-            .words
-            .iter()
-            .map(|name| (name.as_str().into(), words));
-        let packets = counts
-            .packets
-            .iter()
-            .map(|name| (name.as_str().into(), packets));
-        words.chain(packets).collect()
+        let each = moved.into_iter().flat_map(|(names, by)| {
+            let names = names.iter();
+            names.map(move |name| (name.as_str().into(), by))
+        });
+        each.collect()
     }
 }
 

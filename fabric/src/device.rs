@@ -233,6 +233,8 @@ pub(crate) struct Growth {
 pub(crate) struct Traffic {
     /// Words of 4 bytes, the unit of `port_xmit_data`.
     pub(crate) words: Growth,
+    /// Bytes.
+    pub(crate) bytes: Growth,
     /// Packets.
     pub(crate) packets: Growth,
 }
@@ -248,6 +250,7 @@ impl Traffic {
         };
         Self {
             words: growth(bytes_per_second / 4),
+            bytes: growth(bytes_per_second),
             packets: growth(bytes_per_second / u64::from(packet_bytes.max(1))),
         }
     }

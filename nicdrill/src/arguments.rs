@@ -230,8 +230,8 @@ pub(crate) struct SelectArguments {
     /// The monitor: a descriptor's name or file, or a program [default: reference]
     #[arg(long, value_name = "DESCRIPTOR|PROGRAM")]
     pub(crate) monitor: Option<String>,
-    /// Only on these platforms: `name` (all its variants), `name:variant`, or a folder or file of
-    /// your own
+    /// Only on these platforms: `name` (all its variants), `name:` (none of them), `name:variant`, or a
+    /// folder or file of your own
     #[arg(long, value_name = "P,..", value_delimiter = ',')]
     pub(crate) platform: Vec<String>,
     /// Leave out drills that need more real time as a process than this, such as `2m`; the list of drills tells how much each
@@ -440,11 +440,14 @@ pub(crate) enum PlatformCommand {
         /// Platform files or folders [default: the shipped platforms]
         #[arg(value_name = "PATH|NAME")]
         what: Vec<String>,
+        /// The monitor for which the scenarios that apply are counted: a descriptor's name or file
+        #[arg(long, value_name = "DESCRIPTOR", default_value = "reference")]
+        monitor: String,
     },
     /// What `nvidia-smi topo -m` prints on a platform; or, for a file with such a text (`-` for standard input), its
     /// `gpu_metadata.json`
     Topo(OnePlatform),
-    /// Start a platform's file: a copy of another one, with a comment on each key
+    /// Start a platform's file: a copy of another one, with a comment on each key; or a driver's
     New(NewArguments),
     /// Write a platform's file from a live node, or from a dump of its sysfs
     Capture(CaptureArguments),
@@ -454,9 +457,12 @@ pub(crate) enum PlatformCommand {
 pub(crate) struct NewArguments {
     /// Its name, such as `acme-h100`
     pub(crate) name: String,
-    /// The platform to copy
-    #[arg(long, value_name = "PLATFORM", default_value = "h100-oci")]
-    pub(crate) from: String,
+    /// Start a driver's file instead: what a card's driver shows in each condition of a link
+    #[arg(long)]
+    pub(crate) driver: bool,
+    /// The platform to copy, or with `--driver` the driver, such as `bnxt_re` [default: h100-oci, mlx5-eth]
+    #[arg(long, value_name = "PLATFORM|DRIVER")]
+    pub(crate) from: Option<String>,
     /// The file to write, `-` for standard output [default: NAME.yaml]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -508,7 +514,7 @@ pub(crate) struct PlatformFolders {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OnePlatform {
-    /// `name` or `name:variant`
+    /// `name` or `name:variant`, or a file of your own
     pub(crate) platform: String,
     #[command(flatten)]
     pub(crate) folders: PlatformFolders,

@@ -82,7 +82,7 @@ fn command(command: Command, words: &[OsString]) -> Result<process::ExitCode, St
         Command::Platform { command } => match command {
             PlatformCommand::List(folders) => command::platform_list(&folders),
             PlatformCommand::Show(one) => command::platform_show(&one),
-            PlatformCommand::Check { what } => command::platform_check(&what),
+            PlatformCommand::Check { what, monitor } => command::platform_check(&what, &monitor),
             PlatformCommand::Topo(one) => command::platform_topo(&one),
             PlatformCommand::New(arguments) => command::platform_new(&arguments),
             PlatformCommand::Capture(arguments) => command::platform_capture(&arguments),

@@ -140,6 +140,14 @@ impl Promises {
         Some(layer.map_or_else(|| row.clone(), |layer| row.on(layer)))
     }
 
+    /// Whether it classifies NICs by the metadata, so that it refuses to start where they do not tell NICs apart. Without a
+    /// row for `metadata`, or with a silent one, nothing depends on them.
+    #[must_use]
+    pub fn needs_topology(&self) -> bool {
+        let row = self.row(&Named::Metadata.into(), None);
+        row.is_some_and(|row| row != Row::Silent)
+    }
+
     /// Whether nothing is promised about any fault.
     #[must_use]
     pub fn is_empty(&self) -> bool {

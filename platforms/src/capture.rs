@@ -11,6 +11,7 @@ mod gpus;
 mod kept_identifiers;
 mod nics;
 mod ports;
+mod roles;
 mod snapshot;
 mod unlinked_vfs;
 pub(crate) mod write;
@@ -31,6 +32,12 @@ pub enum CaptureError {
     /// There is no RDMA device.
     #[error("there are no NICs of interest: no RDMA device was found\nhint: {hint}", hint = self.hint())]
     NoNics,
+    /// Every device is on a function of another kind than PCI's; this is the first.
+    #[error("device `{device}` is on no PCI function of its own\nhint: {hint}", hint = self.hint())]
+    NoFunction {
+        /// The device.
+        device: String,
+    },
     /// No driver file describes this device's ports.
     #[error("no driver file is about `{driver}` with link layer `{layer}` (device `{device}`)\nhint: {hint}", hint = self.hint())]
     NoDriver {
@@ -77,6 +84,7 @@ impl CaptureError {
             Self::NoNics => {
                 "`/sys/class/infiniband` lists them; is a driver such as `mlx5_core` loaded?"
             }
+            Self::NoFunction { .. } => "capture the host: a subfunction's card is described there",
             Self::NoDriver { .. } => {
                 "write one, with `nicdrill platform new` as a start, and name its folder with `--platforms`"
             }
@@ -128,6 +136,11 @@ pub fn capture(
             unread.len()
         ));
     }
+    let chosen_of_gpus: Vec<String> = gpus
+        .chosen
+        .iter()
+        .map(|key| format!("gpus.{key}"))
+        .collect();
     let profile = Profile {
         platform_version: 1,
         name: name.to_owned(),
@@ -145,7 +158,7 @@ pub fn capture(
         identifiers: Identifiers::default(),
         variants: BTreeMap::new(),
         notes,
-        provenance: provenance_of(&nics.chosen, &nics.assumed, gpus.is_chosen),
+        provenance: provenance_of(&nics.chosen, &nics.assumed, &chosen_of_gpus),
     };
     Ok(Captured { profile })
 }
@@ -167,6 +180,20 @@ impl Captured {
             storage: count(Role::Storage),
         };
         self
+    }
+
+    /// Sets the roles that the default route, the GPUs' NUMA nodes and the rates suggest, and marks them plausible: for a
+    /// machine on which no matrix tells NICs apart.
+    #[must_use]
+    pub fn with_likely_roles(self) -> Self {
+        let roles = roles::likely(&self.profile);
+        let mut captured = self.with_roles(&roles);
+        captured.profile.provenance.push(Entry {
+            of: vec!["devices.*.role".to_owned(), "roles.*".to_owned()],
+            plausible: Some(roles::WHY.to_owned()),
+            ..Entry::default()
+        });
+        captured
     }
 
     /// Adds the identifiers of the node, as far as they were read.
@@ -294,7 +321,7 @@ fn interfaces(
 fn provenance_of(
     chosen: &BTreeSet<String>,
     assumed: &BTreeSet<String>,
-    gpus_are_chosen: bool,
+    chosen_of_gpus: &[String],
 ) -> Vec<Entry> {
     let entry = |of: &[&str]| Entry {
         of: of.iter().map(|path| (*path).to_owned()).collect(),
@@ -333,24 +360,15 @@ fn provenance_of(
             ..entry(&["devices.*.role", "roles.*"])
         },
     ];
-    if gpus_are_chosen {
-        entries.push(Entry {
-            plausible: Some("not read: chosen".to_owned()),
-            ..entry(&[
-                "gpus.*",
-                "gpus.model",
-                "gpus.device",
-                "gpus.driver_version",
-                "gpus.pci",
-                "gpus.numa",
-            ])
-        });
-    }
     for (paths, why) in [
-        (chosen, "not read: chosen"),
-        (assumed, "not at rest when it was read: assumed"),
+        (chosen_of_gpus.iter().collect(), "not read: chosen"),
+        (chosen.iter().collect(), "not read: chosen"),
+        (
+            assumed.iter().collect::<Vec<_>>(),
+            "not at rest when it was read: assumed",
+        ),
     ] {
-        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let paths: Vec<&str> = paths.into_iter().map(String::as_str).collect();
         if !paths.is_empty() {
             entries.push(Entry {
                 plausible: Some(why.to_owned()),

@@ -89,12 +89,14 @@ impl Platforms {
         self.all.get(name)
     }
 
-    /// The same platforms for a monitor that watches the cards of these PCI vendors.
+    /// The same platforms for a monitor that watches the cards of these PCI vendors. One that does not need the matrix of
+    /// GPUs and NICs starts on machines without it too.
     #[must_use]
-    pub fn for_vendors(mut self, vendors: &BTreeSet<u16>) -> Self {
+    pub fn for_monitor(mut self, vendors: &BTreeSet<u16>, needs_topology: bool) -> Self {
         let vendors = Arc::new(vendors.clone());
         for platform in self.all.values_mut() {
             platform.vendors = Arc::clone(&vendors);
+            platform.needs_topology = needs_topology;
         }
         self
     }
@@ -128,6 +130,7 @@ impl Platforms {
                 counters,
                 drivers: Arc::clone(&drivers),
                 vendors: Arc::clone(&vendors),
+                needs_topology: true,
                 source,
             };
             for (platform, unknown) in base.with_variants() {

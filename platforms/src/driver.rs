@@ -130,14 +130,34 @@ impl CounterFile {
     }
 }
 
-/// The counters in `counters/` that count the data that a port carries, in both directions.
+/// The counters that count the data that a port carries, in both directions. A name with `xmit`, `tx` or `send` is about
+/// what it sends, any other about what it receives.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// Those that count words of 4 bytes (IBTA 16.1.4.4, PortXmitData).
+    #[serde(default)]
     pub words: Vec<String>,
+    /// Those that count bytes.
+    #[serde(default)]
+    pub bytes: Vec<String>,
     /// Those that count packets.
+    #[serde(default)]
     pub packets: Vec<String>,
+}
+
+impl Traffic {
+    /// All of them.
+    pub fn counters(&self) -> impl Iterator<Item = &String> {
+        self.words.iter().chain(&self.bytes).chain(&self.packets)
+    }
+
+    /// Whether a counter is about what a port sends, by its name.
+    #[must_use]
+    pub fn is_of_sender(name: &str) -> bool {
+        let mut words = name.split('_');
+        words.any(|word| ["xmit", "tx", "send"].contains(&word))
+    }
 }
 
 /// The condition of a link, independently of a driver's view.
@@ -446,8 +466,12 @@ impl Driver {
             let path = |name: &String| format!("moves.{}.{name}", event.key());
             moves.keys().map(move |name| (path(name), name))
         });
-        let Traffic { words, packets } = &self.traffic;
-        let traffic = [("words", words), ("packets", packets)];
+        let Traffic {
+            words,
+            bytes,
+            packets,
+        } = &self.traffic;
+        let traffic = [("words", words), ("bytes", bytes), ("packets", packets)];
         let traffic = traffic.into_iter().flat_map(|(key, names)| {
             let names = names.iter().enumerate();
             names.map(move |(number, name)| (format!("traffic.{key}.{number}"), name))

@@ -25,6 +25,8 @@ pub struct Platform {
     pub(crate) counters: Arc<BTreeMap<String, CountersAtRest>>,
     /// PCI vendors whose cards the monitor under test watches.
     pub(crate) vendors: Arc<BTreeSet<u16>>,
+    /// Whether the monitor under test tells NICs apart by the matrix of GPUs and NICs.
+    pub(crate) needs_topology: bool,
     /// The file it was read from.
     pub(crate) source: Arc<Source>,
 }
@@ -61,7 +63,7 @@ pub struct PortFacts {
     /// Whether its card's vendor is one that the monitor under test watches (NVIDIA by default, `lsd
     /// 5.3`).
     pub is_of_vendor: bool,
-    /// Whether its machine has the data to classify NICs; otherwise a monitor refuses to start.
+    /// Whether the monitor under test starts on its machine: it has the data to classify NICs, or the monitor needs none.
     pub is_told_apart: bool,
 }
 
@@ -113,6 +115,7 @@ impl Platform {
             && Arc::ptr_eq(&self.drivers, &other.drivers)
             && self.variant == other.variant
             && self.vendors == other.vendors
+            && self.needs_topology == other.needs_topology
     }
 
     /// The PCI vendors whose cards the monitor under test watches.
@@ -121,9 +124,16 @@ impl Platform {
         &self.vendors
     }
 
-    /// Why a monitor must refuse to start here; `None` if it must start.
+    /// Why the monitor under test must refuse to start here; `None` if it must start, as one that does not classify NICs
+    /// by the matrix of GPUs and NICs must everywhere.
     #[must_use]
     pub fn refusal(&self) -> Option<Refusal> {
+        self.documented_refusal().filter(|_| self.needs_topology)
+    }
+
+    /// Why a monitor by the documents must refuse to start here, whatever the monitor under test needs.
+    #[must_use]
+    pub fn documented_refusal(&self) -> Option<Refusal> {
         let Profile { gpus, devices, .. } = &*self.profile;
         if devices.iter().all(|device| device.topo.0.is_empty()) {
             Some(Refusal::NoTopology)

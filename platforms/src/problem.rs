@@ -42,6 +42,9 @@ pub enum ProblemKind {
         /// The number of GPUs.
         gpus: usize,
     },
+    /// There is no GPU, so that nothing can be said of rows of the topology and of NUMA nodes.
+    #[error("there is no GPU, and NICs are told apart by how near they are to GPUs")]
+    NoGpus,
     /// The numbers of GPU addresses and NUMA nodes differ.
     #[error("there are {pci} GPU addresses and {numa} GPU NUMA nodes")]
     GpuCount {
@@ -174,11 +177,11 @@ pub enum ProblemKind {
         /// The GPU's number.
         gpu: usize,
     },
-    /// A device that a capture could not describe.
-    #[error("device `{device}` was skipped by the capture: {why}")]
+    /// Devices that a capture could not describe, all for one reason.
+    #[error("{} skipped by the capture: {why}", were(.devices))]
     Skipped {
-        /// The device.
-        device: String,
+        /// The devices.
+        devices: Vec<String>,
         /// What was missing.
         why: String,
     },
@@ -270,6 +273,15 @@ pub enum ProblemKind {
     NotOneMark(String),
 }
 
+/// Such as "devices `a`, `b` were".
+fn were(devices: &[String]) -> String {
+    let names = devices.join("`, `");
+    match devices.len() {
+        1 => format!("device `{names}` was"),
+        _ => format!("devices `{names}` were"),
+    }
+}
+
 impl ProblemKind {
     /// What else says that it is a problem.
     pub(crate) fn needs(&self) -> Needs {
@@ -291,6 +303,7 @@ impl ProblemKind {
             | Self::NotOneMark(_) => Needs::Keys(&[]),
             Self::TopoLength { .. }
             | Self::GpuCount { .. }
+            | Self::NoGpus
             | Self::NumaWithoutGpu { .. }
             | Self::NumaAcrossSwitch { .. } => Needs::Keys(&["gpus"]),
             Self::Roles { .. } => Needs::Keys(&["devices", "roles"]),
@@ -318,6 +331,9 @@ impl ProblemKind {
             Self::Twice { .. } => "each needs its own".into(),
             Self::TopoLength { .. } => "one level for each GPU, in their order".into(),
             Self::GpuCount { .. } => "one of each for every GPU".into(),
+            Self::NoGpus => {
+                "write their addresses as `gpus.pci` and their nodes as `gpus.numa`, or capture with `--topo`".into()
+            }
             Self::Roles { .. } => "one of the two is wrong".into(),
             Self::NoSuchPort { .. } => "ports are numbered from 1".into(),
             Self::Interfaces { asked, .. } => {
@@ -340,9 +356,12 @@ impl ProblemKind {
             }
             Self::CpuTwice { .. } => "a CPU is on one NUMA node".into(),
             Self::NoCpus { .. } => "add its CPUs, or leave `cpus` out".into(),
-            Self::Skipped { device, .. } => {
-                format!("describe `{device}` under `devices`, or leave it out, and remove this entry").into()
-            }
+            Self::Skipped { devices, .. } => match &devices[..] {
+                [device] => {
+                    format!("describe `{device}` under `devices`, or leave it out, and remove this entry").into()
+                }
+                _ => "describe them under `devices`, or leave them out, and remove these entries".into(),
+            },
             Self::NamesNothing(..) => "leave it out, or correct the path".into(),
             Self::NoFirstFunction { .. } => {
                 "a card that does not answer at function 0 is not found".into()

@@ -1,7 +1,8 @@
 //! A template for a platform's file: a copy of another one under a new name, with a comment on each
-//! key.
+//! key; and one for a driver's.
 
 use crate::capture::write;
+use crate::provenance::Entry;
 use crate::yaml::nearest;
 use crate::{Platform, Platforms};
 
@@ -67,8 +68,9 @@ const WORDS: &[(&str, &str)] = &[
 
 /// Why there is no template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no platform `{name}` to begin with\nhint: {hint}")]
+#[error("there is no {what} `{name}` to begin with\nhint: {hint}")]
 pub struct NoTemplate {
+    what: &'static str,
     name: String,
     hint: String,
 }
@@ -87,10 +89,59 @@ impl Platforms {
                 None => "`nicdrill platform list` lists them".to_owned(),
             };
             let name = from.to_owned();
-            return Err(NoTemplate { name, hint });
+            return Err(NoTemplate {
+                what: "platform",
+                name,
+                hint,
+            });
         };
         Ok(base.under_another_name(name))
     }
+
+    /// The file of driver `from` as a file of driver `name`, in which every value is a guess.
+    ///
+    /// # Errors
+    /// If there is no driver `from`.
+    pub fn driver_template(&self, name: &str, from: &str) -> Result<String, NoTemplate> {
+        let (_, any) = self.iter().next().expect("platforms ship");
+        let drivers = &any.drivers;
+        let Some(base) = drivers.get(from) else {
+            let known: Vec<&str> = drivers.keys().map(String::as_str).collect();
+            let near = nearest(from, known.iter().copied());
+            let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+            return Err(NoTemplate {
+                what: "driver",
+                name: from.to_owned(),
+                hint: format!("{near}there is: {}", known.join(", ")),
+            });
+        };
+        let head = format!(
+            "# {name}, begun as a copy of {from}. `nicdrill check {name}.yaml` says what is wrong with it; a platform names it as \
+             `driver: {name}`.\n"
+        );
+        let lines = base.source.text.lines();
+        let lines = lines.skip_while(|line| line.starts_with('#') || line.is_empty());
+        let lines = lines.take_while(|line| !line.starts_with("provenance:"));
+        let lines = lines.map(|line| match line.starts_with("name:") {
+            true => format!("name: {name}\n"),
+            false => format!("{line}\n"),
+        });
+        let body: String = lines.collect();
+        Ok(head + &body + &copied_provenance(&base.provenance, from))
+    }
+}
+
+/// The provenance of a copy: every value is as likely as the two are alike.
+fn copied_provenance(entries: &[Entry], from: &str) -> String {
+    let mut text = "provenance:\n".to_owned();
+    for entry in entries {
+        let of: Vec<String> = entry.of.iter().map(|of| write::quoted(of)).collect();
+        text += &format!(
+            "  - of: [{}]\n    plausible: copied from {from}\n",
+            of.join(", ")
+        );
+    }
+    text
 }
 
 impl Platform {
@@ -117,25 +168,44 @@ impl Platform {
             if line.starts_with("name:") {
                 text += &format!("name: {name}\n");
             } else if is_provenance {
-                text += &self.copied_provenance();
+                text += &copied_provenance(&self.profile.provenance, &self.profile.name);
             } else {
                 text += &format!("{line}\n");
             }
         }
         text
     }
+}
 
-    /// The provenance of a copy: every value is as likely as the two machines are alike.
-    fn copied_provenance(&self) -> String {
-        let mut text = "provenance:\n".to_owned();
-        for entry in &self.profile.provenance {
-            let of: Vec<String> = entry.of.iter().map(|of| write::quoted(of)).collect();
-            text += &format!(
-                "  - of: [{}]\n    plausible: copied from {}\n",
-                of.join(", "),
-                self.profile.name
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A copy of each shipped driver is a driver of another name, which shows the same.
+    #[test]
+    fn a_copy_of_a_driver_can_be_read() {
+        let shipped = Platforms::shipped();
+        let (_, any) = shipped.iter().next().unwrap();
+        for from in any.drivers.keys() {
+            let text = shipped.driver_template("acme", from).unwrap();
+            let read = Platforms::read(&[("acme.yaml", &text)])
+                .unwrap_or_else(|error| panic!("{from}: {error}"));
+            let (_, any) = read.iter().next().unwrap();
+            let (copy, original) = (&any.drivers["acme"], &any.drivers[from]);
+            assert_eq!(copy.kernel_driver, original.kernel_driver);
+            assert!(
+                copy.provenance
+                    .iter()
+                    .all(|entry| format!("{entry:?}").contains("copied from"))
             );
         }
-        text
+        let error = shipped
+            .driver_template("acme", "bnxt")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("there is no driver `bnxt`") && error.contains("bnxt_re"),
+            "{error}"
+        );
     }
 }

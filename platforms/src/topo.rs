@@ -9,18 +9,22 @@
 //! The matrix has no addresses, UUIDs and serial numbers; [`Topology::metadata`] leaves them empty.
 //! Roles of NICs are not derived here.
 //!
+//! GPUs that AMD's tools list without NICs are [`listed_gpus`].
+//!
 //! Start at [`parse`]; `sheet.rs` finds the lines, `affinity.rs` reads the fields beside a GPU.
 
 mod affinity;
 mod error;
 mod glyphs;
 mod legend;
+mod listed;
 mod matrix_text;
 mod parse;
 mod sheet;
 mod to_metadata;
 
 pub use error::{TopoError, TopoFault};
+pub use listed::{ListedGpu, listed_gpus};
 pub use parse::parse;
 
 use crate::{DeviceName, TopoLevel};

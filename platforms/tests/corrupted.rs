@@ -229,7 +229,7 @@ fn the_good_ones_are_good() {
 #[case::cable_in_no_port("cabled: []", "cabled: §[2]", "a cable in port 2, but 1 ports")]
 #[case::cable_twice("cabled: []", "cabled: §[1, 1]", "two cables in port 1")]
 #[case::no_port("cabled: []", "cabled: [], ports: §0", "has 0 ports")]
-#[case::three_ports("cabled: []", "cabled: [], ports: §3", "has 3 ports")]
+#[case::thirteen_ports("cabled: []", "cabled: [], ports: §13", "has 13 ports")]
 #[case::port_without_interface("netdevs: [eth1]", "netdevs: §[]", "1 ports and 0 interfaces")]
 #[case::too_fast_for_its_slot(
     "netdevs: [rdma0], rate: 4X HDR",

@@ -397,6 +397,53 @@ fn names_of_platforms_are_their_keys() {
     assert!(by_name.iter().all(|(name, key)| name == key));
 }
 
+/// Without a GPU nothing can be said of 18 rows and NUMA nodes: it is said once.
+#[test]
+fn a_machine_without_gpus_is_one_problem() {
+    let mut texts = Platforms::shipped_texts();
+    let (_, text) = texts
+        .find(|(file, _)| file == "profiles/h100-oci.yaml")
+        .expect("it is shipped");
+    let (head, devices) = text.split_once("\nmodels:\n").expect("it has models");
+    let mut lines: Vec<&str> = head.lines().collect();
+    for line in &mut lines {
+        match line.trim_start().split(':').next() {
+            Some("pci") => *line = "  pci: []",
+            Some("numa") => *line = "  numa: []",
+            _ => {}
+        }
+    }
+    let text = format!("{}\nmodels:\n{devices}", lines.join("\n"));
+    let text = text.replace("name: h100-oci\n", "name: without\n");
+    let platforms = Platforms::read(&[("without.yaml", &text)]).unwrap();
+    let problems = platforms.get("without").expect("it was read").check();
+    let told: Vec<String> = problems.iter().map(|it| it.problem.to_string()).collect();
+    assert_eq!(
+        told,
+        ["there is no GPU, and NICs are told apart by how near they are to GPUs"]
+    );
+}
+
+/// A function of a card with four planes: twelve ports, of which every third has a cable.
+#[test]
+fn a_device_of_four_planes_has_twelve_ports() {
+    let netdevs: Vec<String> = (0..12).map(|port| format!("eth{port}")).collect();
+    let ports = format!(
+        "netdevs: [{}], ports: 12, cabled: [3, 6, 9, 12]",
+        netdevs.join(", ")
+    );
+    let text = NINTH.replace("netdevs: [ib0]", &ports);
+    let platforms = Platforms::read(&[("ninth.yaml", &text)]).unwrap();
+    let ninth = platforms.get("ninth").expect("it was read");
+    assert_eq!(ninth.check(), []);
+    let ports = ninth.ports().into_iter();
+    let cabled: Vec<u8> = ports
+        .filter(|port| port.cabled)
+        .map(|port| port.port.0)
+        .collect();
+    assert_eq!(cabled, [3, 6, 9, 12]);
+}
+
 #[rstest]
 #[case(
     "role: compute",

@@ -65,13 +65,12 @@ impl Reading<'_> {
             let path = format!("sys/class/infiniband/{name}");
             let place = format!("infiniband/{name}");
             self.snapshot.folder(place.clone());
-            // The entry leads to `…/0000:0c:00.0/infiniband/mlx5_0`.
+            // The entry leads to `…/0000:0c:00.0/infiniband/mlx5_0`, or that of a subfunction to
+            // `…/mlx5_core.sf.4/infiniband/mlx5_0`.
             let target = self.guest.link(&path).unwrap_or_default();
-            let address = target.rsplit('/').nth(2).and_then(|name| name.parse().ok());
-            if let Some(pci) = address {
-                functions.insert(pci);
-                self.snapshot
-                    .link(format!("{place}/device"), pci.to_string());
+            if let Some(parent) = target.rsplit('/').nth(2) {
+                functions.extend(parent.parse::<PciAddress>());
+                self.snapshot.link(format!("{place}/device"), parent);
             }
             self.files(&path, &place, asked::DEVICE);
             if self.asked.identifiers {

@@ -452,6 +452,266 @@ fn a_dump_without_a_matrix_says_that_a_monitor_must_refuse() {
     );
 }
 
+/// A tree of a node with eight devices on eight functions, and eight subdevices on the same: one reason says that the latter
+/// are left out, and the file is sound apart from it.
+#[test]
+fn a_second_device_on_a_function_is_skipped_with_one_reason() {
+    let of = |name: String, number: u8| {
+        let pci = format!("0000:{:02x}:00.0", 0x1f + number);
+        let ids = ["0x15b3", "0x1021"];
+        function(
+            &name,
+            &pci,
+            "mlx5_core",
+            ids,
+            "InfiniBand",
+            "400 Gb/sec (4X NDR)",
+        )
+    };
+    let dump: String = (0..8)
+        .flat_map(|number| {
+            [
+                of(format!("mlx5_{number}"), number),
+                of(format!("aux_{number}"), number),
+            ]
+        })
+        .collect();
+    // The matrix names `mlx5_0`; of the others the first by name stays.
+    let captured = dumped(&dump, "mlx5_0").expect("it has NICs");
+    let platform = again(&captured);
+    let names: Vec<&str> = platform
+        .profile()
+        .devices
+        .iter()
+        .map(|it| it.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "mlx5_0", "aux_1", "aux_2", "aux_3", "aux_4", "aux_5", "aux_6", "aux_7"
+        ]
+    );
+    let why = "another RDMA device is on its PCI function, as with planes, and a platform has one for each";
+    let others = [
+        "aux_0", "mlx5_1", "mlx5_2", "mlx5_3", "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_7",
+    ];
+    noted(
+        &captured,
+        &format!("Devices {} are skipped: {why}.", others.join(", ")),
+    );
+    let expected = format!(
+        "devices `{}` were skipped by the capture: {why}",
+        others.join("`, `")
+    );
+    assert_eq!(found(&platform), [expected], "{}", captured.yaml);
+}
+
+/// The parent of a subfunction's device is an auxiliary device.
+#[test]
+fn a_device_of_a_subfunction_is_skipped() {
+    let name = "mlx5_9";
+    let below = format!(
+        "/sys/class/infiniband/{name}/device -> ../../../mlx5_core.sf.4\n\
+         /sys/class/infiniband/{name}/ports/1/state:4: ACTIVE\n\
+         /sys/class/infiniband/{name}/ports/1/rate:400 Gb/sec (4X NDR)\n"
+    );
+    let captured = dumped(&(DUMP.to_owned() + &below), "mlx5_0").expect("the other can be read");
+    let why = "it is on no PCI function of its own, as those of subfunctions are not";
+    noted(&captured, &format!("Device {name} is skipped: {why}."));
+    let expected = format!("device `{name}` was skipped by the capture: {why}");
+    assert_eq!(found(&again(&captured)), [expected], "{}", captured.yaml);
+    let refused = dumped(&below, name)
+        .expect_err("nothing is left")
+        .to_string();
+    let told = "`mlx5_9` is on no PCI function of its own";
+    assert!(refused.contains(told), "{refused}");
+    // On a live node the entry of the class leads to it.
+    let folder = tempfile::tempdir().expect("a folder");
+    let device = "devices/pci0000:00/0000:0c:00.0/mlx5_core.sf.4/infiniband/mlx5_9";
+    let sys = folder.path().join("sys");
+    fs::create_dir_all(sys.join(device).join("ports/1")).expect("a folder");
+    fs::create_dir_all(sys.join("class/infiniband")).expect("a folder");
+    std::os::unix::fs::symlink(
+        format!("../../{device}"),
+        sys.join("class/infiniband/mlx5_9"),
+    )
+    .expect("a link");
+    let mut root = LiveRoot::new(folder.path(), PATIENT);
+    let known = Platforms::shipped();
+    let refused = of_node(&mut root, None, "captured", COUNTERS, &known, &roles_found);
+    let refused = refused.expect_err("nothing is left").to_string();
+    assert!(refused.contains(told), "{refused}");
+}
+
+/// The interfaces of a card with four planes say which of twelve ports they are for.
+#[test]
+fn an_interface_is_at_the_port_that_it_is_for() {
+    let pci = "0000:1f:00.0";
+    let ids = ["0x15b3", "0x1023"];
+    let class = "/sys/class/infiniband/roce_r0";
+    let mut dump = function(
+        "roce_r0",
+        pci,
+        "mlx5_core",
+        ids,
+        "Ethernet",
+        "400 Gb/sec (4X NDR)",
+    );
+    for port in 2..=12 {
+        let (state, phys_state) = match port % 3 {
+            0 => ("4: ACTIVE", "5: LinkUp"),
+            _ => ("1: DOWN", "3: Disabled"),
+        };
+        dump += &format!(
+            "{class}/ports/{port}/state:{state}\n{class}/ports/{port}/phys_state:{phys_state}\n\
+             {class}/ports/{port}/link_layer:Ethernet\n{class}/ports/{port}/rate:400 Gb/sec (4X NDR)\n"
+        );
+    }
+    dump = dump
+        .replace("ports/1/state:4: ACTIVE", "ports/1/state:1: DOWN")
+        .replace(
+            "ports/1/phys_state:5: LinkUp",
+            "ports/1/phys_state:3: Disabled",
+        );
+    for plane in 0..4 {
+        let netdev = format!("/sys/class/net/eth_r0_p{plane}");
+        dump += &format!(
+            "{netdev} -> ../../devices/pci0000:00/{pci}/net/eth_r0_p{plane}\n{netdev}/dev_port:{}\n",
+            3 * plane + 2
+        );
+    }
+    let captured = dumped(&dump, "roce_r0").expect("it has a NIC");
+    let platform = again(&captured);
+    assert_eq!(found(&platform), [""; 0], "{}", captured.yaml);
+    let device = &platform.profile().devices[0];
+    assert_eq!(device.cabled, [3, 6, 9, 12]);
+    for plane in 0..4 {
+        assert_eq!(device.netdevs[3 * plane + 2], format!("eth_r0_p{plane}"));
+    }
+}
+
+/// AMD's tools list GPUs and no NIC, so no monitor by the documents starts there, and roles are what the default route, NUMA
+/// nodes and rates suggest: those of the shipped machine.
+#[test]
+fn a_node_without_a_matrix_is_captured_with_its_likely_roles() {
+    let shipped = Platforms::shipped();
+    for name in ["mi300x", "h100-vm"] {
+        let platform = shipped.get(name).expect("it is shipped");
+        let captured = captured(&mut Tree::of(platform));
+        let again = again(&captured);
+        let roles = |of: &Platform| {
+            let ports = of.ports().into_iter();
+            let roles = ports.map(|port| (port.device.to_string(), port.role));
+            roles.collect::<BTreeMap<_, _>>()
+        };
+        assert_eq!(roles(&again), roles(platform), "{name}");
+        let mark = again
+            .provenance("devices.mlx5_1.role")
+            .map(|(mark, _)| mark.word());
+        assert_eq!(mark, Some("plausible"), "{name}");
+    }
+}
+
+/// What a tool of AMD prints is taken beside a dump, in which no GPU is; what neither tells is invented, and marked.
+#[rstest]
+#[case::amd_smi(
+    "ACCESS TABLE:\n             0000:05:00.0 0000:26:00.0\n0000:05:00.0 ENABLED ENABLED\n0000:26:00.0 ENABLED ENABLED\n",
+    ["0000:05:00.0", "0000:26:00.0"],
+    [-1, -1],
+    ["captured", "plausible"]
+)]
+#[case::rocm_smi(
+    "GPU[0]\t\t: (Topology) Numa Node: 0\nGPU[1]\t\t: (Topology) Numa Node: 1\n",
+    ["0000:c0:00.0", "0000:c1:00.0"],
+    [0, 1],
+    ["plausible", "captured"]
+)]
+fn gpus_that_a_tool_of_amd_lists_are_those_of_the_platform(
+    #[case] listed: &str,
+    #[case] pci: [&str; 2],
+    #[case] numa: [i32; 2],
+    #[case] marks: [&str; 2],
+) {
+    let known = Platforms::shipped();
+    let captured = of_dump(
+        DUMP,
+        Some(listed),
+        "captured",
+        COUNTERS,
+        &known,
+        &roles_found,
+    );
+    let captured = captured.expect("it has a NIC");
+    let platform = again(&captured);
+    let gpus = &platform.profile().gpus;
+    let addresses: Vec<String> = gpus.pci.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        (&addresses[..], &gpus.numa[..]),
+        (&pci.map(str::to_owned)[..], &numa[..])
+    );
+    assert_eq!(
+        (gpus.vendor, gpus.kernel_driver.as_str()),
+        (0x1002, "amdgpu")
+    );
+    let mark = |path| platform.provenance(path).map(|(mark, _)| mark.word());
+    assert_eq!([mark("gpus.pci"), mark("gpus.numa")], marks.map(Some));
+    assert_eq!(mark("gpus.device"), Some("plausible"));
+    let is_invented = captured
+        .notes
+        .iter()
+        .any(|note| note.contains("are invented"));
+    assert_eq!(is_invented, marks[0] == "plausible", "{:?}", captured.notes);
+    assert_eq!(platform.refusal(), Some(platforms::Refusal::NoTopology));
+}
+
+/// A matrix has no addresses of GPUs, no model and no driver: what a file has of them without the bus is invented.
+#[test]
+fn what_a_matrix_does_not_tell_of_gpus_is_marked_value_by_value() {
+    let captured = dumped(DUMP, "mlx5_0").expect("it has a NIC");
+    let platform = again(&captured);
+    let mark = |path| platform.provenance(path).map(|(mark, _)| mark.word());
+    for path in [
+        "gpus.pci",
+        "gpus.model",
+        "gpus.device",
+        "gpus.driver_version",
+    ] {
+        assert_eq!(mark(path), Some("plausible"), "{path}");
+    }
+    for path in ["gpus.numa", "gpus.between"] {
+        assert_eq!(mark(path), Some("captured"), "{path}");
+    }
+    noted(&captured, "The addresses of the 2 GPUs are invented");
+    // On the bus their addresses are read, and their names are not.
+    let bus = "/sys/bus/pci/devices/0000:0f:00.0";
+    let ids = |pci: &str| {
+        let bus = bus.replace("0000:0f:00.0", pci);
+        format!(
+            "{bus}/class:0x030200\n{bus}/vendor:0x10de\n{bus}/device:0x2330\n{bus}/numa_node:0\n"
+        )
+    };
+    let dump = function(
+        "mlx5_0",
+        "0000:1f:00.0",
+        "mlx5_core",
+        ["0x15b3", "0x1021"],
+        "InfiniBand",
+        "400 Gb/sec (4X NDR)",
+    ) + &ids("0000:0f:00.0")
+        + &ids("0000:2d:00.0");
+    let captured = dumped(&dump, "mlx5_0").expect("it has a NIC");
+    let platform = again(&captured);
+    let mark = |path| platform.provenance(path).map(|(mark, _)| mark.word());
+    for (path, expected) in [
+        ("gpus.pci", "captured"),
+        ("gpus.device", "captured"),
+        ("gpus.model", "plausible"),
+        ("gpus.driver_version", "plausible"),
+    ] {
+        assert_eq!(mark(path), Some(expected), "{path}");
+    }
+}
+
 /// The notes and the file's text, in which each note stands too.
 fn noted(captured: &Captured, part: &str) {
     let found = captured.notes.iter().find(|note| note.contains(part));

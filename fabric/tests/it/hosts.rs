@@ -244,6 +244,24 @@ fn data_moves_while_the_link_is_up_and_only_then(#[values(InfiniBand, Ethernet)]
     assert_eq!(counts(&world), ended);
 }
 
+/// A driver whose files count bytes, as `tx_bytes` of efa does: what a story moves, and what a user moves.
+#[test]
+fn a_driver_that_counts_bytes_counts_the_bytes_that_move() {
+    let mut world = world("aws-p5");
+    let victim = slot(&world, 0);
+    let names = ["rx_bytes", "tx_bytes", "rx_pkts", "tx_pkts"];
+    let traffic = PortAction::Traffic {
+        bytes_per_second: 8192,
+        packet_bytes: 4096,
+    };
+    act(&mut world, traffic.on(victim.clone()));
+    to_ms(&mut world, 3_000);
+    let counts = |world: &Fabric| names.map(|name| count(world, &victim, name));
+    assert_eq!(counts(&world), [24_576, 24_576, 6, 6]);
+    world.carry(&victim, 100, 5_000);
+    assert_eq!(counts(&world), [29_576, 24_676, 8, 7]);
+}
+
 #[test]
 fn healing_ends_the_traffic_and_an_operators_reset_takes_its_counts_back() {
     let mut world = world_of(InfiniBand);

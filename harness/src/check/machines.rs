@@ -77,7 +77,7 @@ fn name_in(text: &str) -> Option<String> {
 /// The differences between the declarations of a platform and what the reference monitor finds on it, one text each.
 #[must_use]
 pub fn unlike_declared(platform: &Platform, found: &Result<Found, String>) -> Vec<String> {
-    match (platform.refusal(), found) {
+    match (platform.documented_refusal(), found) {
         (None, Ok(found)) => unlike(platform, found),
         (Some(_), Err(_)) => Vec::new(),
         (None, Err(line)) => vec![format!("the monitor does not start on it: {line}")],

@@ -198,11 +198,25 @@ impl Library {
         Some(Ok(rest))
     }
 
-    /// The same library for a monitor that also monitors cards of other PCI vendors.
+    /// The same library for a monitor that monitors cards of other PCI vendors, or does not need the matrix of GPUs and
+    /// NICs. One that promises nothing at all may need it.
     #[must_use]
     pub fn watched_by(self, descriptor: &Descriptor) -> Self {
+        let promises = &descriptor.promises;
+        let needs_topology = promises.is_empty() || promises.needs_topology();
+        self.watched(descriptor, needs_topology)
+    }
+
+    /// The same library for the interview of a monitor of which nobody knows yet whether it needs the matrix.
+    #[must_use]
+    pub fn asked_of(self, descriptor: &Descriptor) -> Self {
+        self.watched(descriptor, false)
+    }
+
+    fn watched(self, descriptor: &Descriptor, needs_topology: bool) -> Self {
+        let vendors = descriptor.monitored_vendors();
         Self {
-            platforms: self.platforms.for_vendors(descriptor.monitored_vendors()),
+            platforms: self.platforms.for_monitor(vendors, needs_topology),
             at_rest: Arc::default(),
             ..self
         }

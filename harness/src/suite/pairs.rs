@@ -22,7 +22,7 @@ use super::{
     cover::{Candidate, PLATFORM_AT_LEAST, Turn, cover},
     estimate::real_time,
     filter::{Filter, Seen},
-    refusing::nobody_to_drill,
+    refusing::{nobody_to_drill, starts_by_promise},
     shard::Shard,
 };
 use observe::Descriptor;
@@ -188,6 +188,7 @@ pub fn select(
                 Ok(story) => arms(&story, descriptor, ask).map(|arms| Fitting {
                     real_time: real_time(&story, descriptor),
                     evidence: covers.then(|| scenario.scenario.evidence(&rest, &story)),
+                    starts_by_promise: starts_by_promise(&story).is_some(),
                     work: ports.work(&story),
                     asked,
                     planned: PlannedDrill {
@@ -256,14 +257,22 @@ struct Fitting {
     real_time: Duration,
     /// Why its fault can matter there, if that decides whether it is played.
     evidence: Option<Evidence>,
+    /// Whether only monitors that need no metadata start there.
+    starts_by_promise: bool,
 }
 
 impl Fitting {
     /// How well a pair suits its story, by the pair alone: the least first.
     fn rank(&self) -> (usize, bool, u64) {
-        let lacks = self.evidence.as_ref().map_or(0, Evidence::lacks);
         let is_variant = self.planned.drill.world.contains(':');
-        (lacks, is_variant, self.work)
+        (self.lacks(), is_variant, self.work)
+    }
+
+    /// How many of the story's topics cannot matter there. A machine on which only some monitors start is no evidence for
+    /// all, and is played for its own sake.
+    fn lacks(&self) -> usize {
+        let lacks = self.evidence.as_ref().map_or(0, Evidence::lacks);
+        lacks + usize::from(self.starts_by_promise)
     }
 }
 
@@ -386,7 +395,7 @@ fn leave_out(pairs: &mut Vec<Fitting>) -> BTreeMap<DrillName, String> {
             scenario: &pair.planned.drill.scenario,
             platform: &pair.planned.drill.world,
             work: pair.work,
-            lacks: pair.evidence.as_ref().map_or(0, Evidence::lacks),
+            lacks: pair.lacks(),
         })
         .collect();
     let mut chosen: BTreeMap<usize, Turn> = cover(&candidates)

@@ -1,7 +1,6 @@
 //! What follows from the documents' faults follows from what is owed instead of them. Start at
 //! [`Owed::instead`].
 
-use observe::promises::Named;
 use platforms::NodeName;
 use scenarios::{About, ConditionIs, ConditionOf, Expectation, Stands, Tone, What, Window};
 use simfs::SimTime;
@@ -93,10 +92,9 @@ impl Owed<'_> {
                 }
             }
             // A monitor refuses to start where the metadata do not tell NICs apart.
-            What::Exit { code } if *code != 0 => self
-                .rows
-                .unpromised(&Named::Metadata.into())
-                .map(Instead::NotJudged),
+            What::Exit { code } if *code != 0 => {
+                self.rows.unpromised_refusal().map(Instead::NotJudged)
+            }
             What::Rule(_) => self.of_rule(expectation.node.as_ref(), window),
             What::RulesSilent => self.of_rule(None, window),
             // A call has no severity.

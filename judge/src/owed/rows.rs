@@ -106,6 +106,12 @@ impl<'a> Rows<'a> {
         (!has_row).then(|| format!("no promise about `{kind}`"))
     }
 
+    /// Why a refusal to start is not judged; `None` if the monitor depends on the metadata.
+    pub(crate) fn unpromised_refusal(&self) -> Option<String> {
+        let is_promised = self.promises.needs_topology();
+        (!is_promised).then(|| format!("no promise about `{}`", Kind::from(Named::Metadata)))
+    }
+
     /// What holds for a condition in an episode.
     pub(crate) fn hold(&self, kinds: &Kinds) -> Holds {
         let episode = kinds.episode.map(Kind::from);

@@ -25,7 +25,7 @@ fn a_demanded_fault_differs_from_health_in_a_file() {
         machine.functions.values().map(|of| of.vendor).collect()
     };
     let all: BTreeSet<u16> = shipped.iter().flat_map(|(_, of)| vendors_of(of)).collect();
-    let platforms = shipped.for_vendors(&all);
+    let platforms = shipped.for_monitor(&all, true);
     let (reference, mut trees) = (reference(), Trees::default());
     let (mut demanded, mut unseen) = (0, Vec::new());
     let scenarios: Vec<_> = suite::scenarios()

@@ -32,19 +32,30 @@ fn fits(name: &str) -> Result<(), Stop> {
     })
 }
 
-/// Copies another platform's file under a new name.
+/// Copies another platform's or driver's file under a new name.
 pub(crate) fn platform_new(arguments: &NewArguments) -> Result<ExitCode, Stop> {
     let (platforms, _) = platform::read(&arguments.folders.platforms)?;
     let name = &arguments.name;
+    let from = arguments.from.as_deref();
+    if arguments.driver {
+        if platforms.driver_template(name, name).is_ok() {
+            return Err(Stop::usage(format!("there is a driver `{name}` already"))
+                .hint("give it another name"));
+        }
+        let text = platforms
+            .driver_template(name, from.unwrap_or("mlx5-eth"))
+            .map_err(Stop::input)?;
+        return put(&text, (name, "nicdrill check"), arguments.out.as_deref());
+    }
     fits(name)?;
     if platforms.get(name).is_some() {
         return Err(Stop::usage(format!("there is a platform `{name}` already"))
             .hint("give it another name"));
     }
     let text = platforms
-        .template(name, &arguments.from)
+        .template(name, from.unwrap_or("h100-oci"))
         .map_err(Stop::input)?;
-    put(&text, name, arguments.out.as_deref())
+    put(&text, (name, CHECK), arguments.out.as_deref())
 }
 
 /// Writes a platform's file from a node or a dump.
@@ -90,11 +101,14 @@ pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode,
     for note in &captured.notes {
         log(&format!("note: {note}"));
     }
-    put(&captured.yaml, name, arguments.out.as_deref())
+    put(&captured.yaml, (name, CHECK), arguments.out.as_deref())
 }
 
+/// What checks a platform's file.
+const CHECK: &str = "nicdrill platform check";
+
 /// Writes a new file, and prints what to do next; `-` is standard output.
-fn put(text: &str, name: &str, out: Option<&Path>) -> Result<ExitCode, Stop> {
+fn put(text: &str, (name, check): (&str, &str), out: Option<&Path>) -> Result<ExitCode, Stop> {
     if out == Some(Path::new("-")) {
         Terminal::new(Color::Never).out(text);
         return Ok(ExitCode::Success);
@@ -113,7 +127,7 @@ fn put(text: &str, name: &str, out: Option<&Path>) -> Result<ExitCode, Stop> {
         format!("./{shown}")
     };
     log(&format!(
-        "{name} is written; `nicdrill platform check {path}` says what it has"
+        "{name} is written; `{check} {path}` says what it has"
     ));
     Ok(ExitCode::Success)
 }

@@ -76,7 +76,7 @@ struct Asking {
 }
 
 fn asking(named: &[&String], library: Library, descriptor: &Descriptor) -> Result<Asking, Stop> {
-    let library = library.watched_by(descriptor);
+    let library = library.asked_of(descriptor);
     let mut worlds: Vec<String> = named.iter().map(ToString::to_string).collect();
     worlds.extend(library.own_platforms.iter().cloned());
     let mut scope_worlds: Vec<String> = Vec::new();
@@ -325,4 +325,21 @@ fn head(asked: &str, descriptor: &Descriptor, wiring: &Wiring) -> Result<String,
     lines.extend(env.map(|(name, value)| format!("  {name}: {}", quoted(value))));
     lines.push(format!("needs_socket: {}", descriptor.needs_socket));
     Ok(lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_monitor_is_asked_on_a_machine_without_a_matrix_too() {
+        let unknown = Descriptor::of_program("unknown");
+        let named = "mi300x".to_owned();
+        let library = Library::interview(&[]).unwrap();
+        let Ok(asking) = asking(&[&named], library, &unknown) else {
+            panic!("no drill of the interview fits `mi300x`");
+        };
+        let asked = asking.stories.len();
+        assert!(asked > 20, "{asked}: {:?}", asking.unasked);
+    }
 }

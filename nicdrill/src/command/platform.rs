@@ -21,8 +21,20 @@ pub(crate) fn platform_list(folders: &PlatformFolders) -> Result<ExitCode, Stop>
 
 /// Prints one platform's devices, roles and cables.
 pub(crate) fn platform_show(one: &OnePlatform) -> Result<ExitCode, Stop> {
-    let (platforms, _) = read(&one.folders.platforms)?;
-    out(&platform_pages::show(&platforms, &one.platform).map_err(Stop::input)?)
+    let what = one.platform.as_str();
+    if !is_path(what) {
+        let (platforms, _) = read(&one.folders.platforms)?;
+        return out(&platform_pages::show(&platforms, what).map_err(Stop::input)?);
+    }
+    let mut paths = one.folders.platforms.clone();
+    paths.push(what.to_owned());
+    let (platforms, _) = read(&paths)?;
+    let (_, own) = read_files::read_platforms(&[PathBuf::from(what)]).map_err(Stop::input)?;
+    let pages = own
+        .iter()
+        .map(|name| platform_pages::show(&platforms, name));
+    let pages: Vec<String> = pages.collect::<Result<_, _>>().map_err(Stop::input)?;
+    out(&pages.join("\n"))
 }
 
 /// Prints the `topo -m` text of a platform, or the metadata of such a text.
@@ -54,7 +66,7 @@ fn topo_metadata(file: &str) -> Result<ExitCode, Stop> {
 }
 
 /// Parses, renders and classifies platforms, and lists problems.
-pub(crate) fn platform_check(what: &[String]) -> Result<ExitCode, Stop> {
+pub(crate) fn platform_check(what: &[String], monitor: &str) -> Result<ExitCode, Stop> {
     let (paths, names): (Vec<&String>, Vec<&String>) = what.iter().partition(|what| is_path(what));
     let paths: Vec<String> = paths.into_iter().cloned().collect();
     let settings = Settings::read()?;
@@ -76,7 +88,8 @@ pub(crate) fn platform_check(what: &[String]) -> Result<ExitCode, Stop> {
     if !paths.is_empty() {
         names.extend(library.own_platforms.iter().cloned());
     }
-    let checked = platform_check::check(&library, &names).map_err(Stop::input)?;
+    let descriptor = read_files::read_monitor(monitor, &library).map_err(Stop::input)?;
+    let checked = platform_check::check(&library, &names, &descriptor).map_err(Stop::input)?;
     out(&checked.text)?;
     Ok(if checked.problems == 0 {
         ExitCode::Success

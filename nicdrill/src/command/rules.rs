@@ -90,11 +90,15 @@ fn stories(
     platforms: &[String],
     descriptor: &Descriptor,
 ) -> Result<Vec<Story>, Stop> {
-    let library = Library::read(paths, &[]).map_err(Stop::input)?;
+    let (own, named): (Vec<&String>, Vec<&String>) = platforms.iter().partition(|it| is_path(it));
+    let own: Vec<PathBuf> = own.into_iter().map(PathBuf::from).collect();
+    let library = Library::read(paths, &own).map_err(Stop::input)?;
     let library = library.watched_by(descriptor);
+    let named = named.into_iter().cloned();
+    let platforms = named.chain(library.own_platforms.iter().cloned()).collect();
     let ask = Ask {
         names,
-        platforms: platforms.to_vec(),
+        platforms,
         full: true,
         ..Ask::default()
     };

@@ -5,13 +5,19 @@
 //! The monitor reads the tree as it would a node's and shares no code with `platforms`, so
 //! agreement between the two is evidence.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
-use platforms::{Platform, Problem};
+use observe::{
+    Descriptor,
+    promises::{Named, Row},
+};
+use platforms::{NodeName, Platform, Problem};
 
 use harness::{
     check::{declared_role, unlike_declared},
-    descriptors::shipped,
     read_files::Library,
     suite::{Ask, SelectError, select},
 };
@@ -39,11 +45,16 @@ pub(crate) enum CheckError {
     Scenario(#[from] SelectError),
 }
 
-/// Checks these platforms and shows them in full; without names, all platforms in brief.
+/// Checks these platforms by the documents' rules, and shows them in full, with what applies for this monitor; without
+/// names, all platforms in brief.
 ///
 /// # Errors
 /// If a name is unknown, or a scenario is wrong.
-pub(crate) fn check(library: &Library, names: &[String]) -> Result<Checked, CheckError> {
+pub(crate) fn check(
+    library: &Library,
+    names: &[String],
+    monitor: &Descriptor,
+) -> Result<Checked, CheckError> {
     let mut checked = Checked::default();
     for name in names {
         find(&library.platforms, name)?;
@@ -83,7 +94,7 @@ pub(crate) fn check(library: &Library, names: &[String]) -> Result<Checked, Chec
         checked.problems += problems.len();
         if !names.is_empty() {
             roles(platform, &found, &mut checked.text);
-            fits(library, name, &mut checked.text)?;
+            fits(library, (name, platform), monitor, &mut checked.text)?;
         }
     }
     Ok(checked)
@@ -118,25 +129,39 @@ fn roles(platform: &Platform, found: &Result<Found, String>, text: &mut String) 
     }
 }
 
-/// How many scenarios apply to the platform, and why the others do not.
-fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectError> {
+/// How many scenarios apply to the platform with this monitor, what a descriptor has to add so that more do, and why the
+/// others do not apply.
+fn fits(
+    library: &Library,
+    (name, platform): (&str, &Platform),
+    monitor: &Descriptor,
+    text: &mut String,
+) -> Result<(), SelectError> {
     let ask = Ask {
         platforms: vec![name.to_owned()],
         full: true,
         ..Ask::default()
     };
-    let reference = shipped("reference").expect("the reference monitor ships");
-    let selected = select(library, &reference, &ask)?;
     let is_this = |world: &str| world == name;
-    let resolved = selected.drills.iter().filter(|it| is_this(&it.drill.world));
+    let selected_for = |monitor: &Descriptor| {
+        let library = library.clone().watched_by(monitor);
+        let selected = select(&library, monitor, &ask)?;
+        let resolved = selected.drills.iter().filter(|it| is_this(&it.drill.world));
+        Ok::<_, SelectError>((resolved.count(), selected))
+    };
+    let (resolved, selected) = selected_for(monitor)?;
     // The other scenarios have a world of their own.
     let scenarios = library.scenarios.iter();
     let on_platforms = scenarios.filter(|resolved| resolved.scenario.world().is_none());
-    let (resolved, all) = (resolved.count(), on_platforms.count());
+    let all = on_platforms.count();
     add(
         text,
         format_args!("  {resolved} of {all} scenarios apply to it"),
     );
+    for (other, what) in others(platform, monitor) {
+        let (more, _) = selected_for(&other)?;
+        add(text, format_args!("  {more} of {all} {what}"));
+    }
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for pair in selected
         .not_applicable
@@ -156,6 +181,53 @@ fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectEr
     Ok(())
 }
 
+/// The monitor with what it would have to say so that more applies to a platform: each with the reason.
+fn others(platform: &Platform, monitor: &Descriptor) -> Vec<(Descriptor, String)> {
+    let mut others = Vec::new();
+    let name = &monitor.name;
+    let machine = platform.machine(&NodeName::from("any"));
+    let with_ports = machine.functions.values().filter(|it| it.rdma.is_some());
+    let vendors: BTreeSet<u16> = with_ports.map(|function| function.vendor).collect();
+    let monitored = monitor.monitored_vendors();
+    if !vendors.is_subset(monitored) {
+        let wanted: BTreeSet<u16> = monitored.union(&vendors).copied().collect();
+        let ids: Vec<String> = wanted.iter().map(|id| format!("{id:#06x}")).collect();
+        let ids = ids.join(", ");
+        let mut other = monitor.clone();
+        let of_scope = other.promises.scope.as_mut();
+        let key = match of_scope.and_then(|scope| scope.vendors.as_mut()) {
+            Some(vendors) => {
+                *vendors = wanted;
+                format!("scope: {{ vendors: [ {ids} ] }}")
+            }
+            None => {
+                other.vendors = wanted;
+                format!("vendors: [ {ids} ]")
+            }
+        };
+        others.push((
+            other,
+            format!("with `{key}` in the descriptor: `{name}` does not monitor all of its cards"),
+        ));
+    }
+    if let (Some(refusal), true) = (
+        platform.documented_refusal(),
+        monitor.promises.needs_topology(),
+    ) {
+        let mut other = others.last().map_or(monitor, |(other, _)| other).clone();
+        let too = if others.is_empty() { "" } else { " too" };
+        let silent = (Named::Metadata.into(), Row::Silent);
+        other.promises.rows.extend([silent]);
+        others.push((
+            other,
+            format!(
+                "with `rows: {{ metadata: silent }}`{too} in its promises, if it starts although {refusal}: `{name}` must refuse to"
+            ),
+        ));
+    }
+    others
+}
+
 fn add(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("writing to a string cannot fail");
 }
@@ -163,6 +235,11 @@ fn add(text: &mut String, line: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use harness::descriptors::shipped;
+
+    fn reference() -> Descriptor {
+        shipped("reference").unwrap()
+    }
 
     fn library() -> Library {
         Library::read(&[], &[]).unwrap()
@@ -170,13 +247,13 @@ mod tests {
 
     #[test]
     fn every_shipped_platform_is_found_as_declared() {
-        let checked = check(&library(), &[]).unwrap();
+        let checked = check(&library(), &[], &reference()).unwrap();
         assert_eq!(checked.problems, 0, "{}", checked.text);
     }
 
     #[test]
     fn a_platform_that_is_named_is_told_nic_by_nic_and_scenario_by_scenario() {
-        let checked = check(&library(), &["h100-oci".to_owned()]).unwrap();
+        let checked = check(&library(), &["h100-oci".to_owned()], &reference()).unwrap();
         for part in [
             "h100-oci: 18 ports, as declared\n",
             "mlx5_0   compute     watches it as compute: it shares a PCIe switch with a GPU (PIX or PXB)\n",
@@ -211,10 +288,57 @@ mod tests {
             ("mi300x", "has empty nic_topology"),
             ("h100-vm", "has no GPUs with valid NUMA nodes"),
         ] {
-            let checked = check(&library(), &[name.to_owned()]).unwrap();
+            let checked = check(&library(), &[name.to_owned()], &reference()).unwrap();
             assert_eq!(checked.problems, 0, "{}", checked.text);
             let refuses = checked.text.contains("the monitor refuses to start: ");
             assert!(refuses && checked.text.contains(line), "{}", checked.text);
+        }
+    }
+
+    /// The numbers of scenarios that apply, and that would apply if the descriptor said more.
+    fn counted(platform: &str, monitor: &Descriptor) -> Vec<usize> {
+        let checked = check(&library(), &[platform.to_owned()], monitor).unwrap();
+        assert_eq!(checked.problems, 0, "{}", checked.text);
+        let lines = checked.text.lines().map(str::trim_start);
+        let counted = lines.filter_map(|line| {
+            let (number, rest) = line.split_once(" of ")?;
+            let is_count = rest.contains(" scenarios apply") || rest.contains(" with `");
+            number.parse().ok().filter(|_| is_count)
+        });
+        counted.collect()
+    }
+
+    /// Of another vendor's machine it is told what a descriptor has to say, and what then applies; with such a descriptor,
+    /// that much does, and the machine is still as declared.
+    #[test]
+    fn cards_of_another_vendor_are_told_with_what_a_descriptor_has_to_add() {
+        let platforms = library().platforms;
+        let machine = platforms.get("opa-cn5000").unwrap();
+        let machine = machine.machine(&NodeName::from("any"));
+        let mut theirs = reference();
+        let vendors = machine.functions.values().map(|function| function.vendor);
+        theirs.vendors.extend(vendors);
+        let [few, more] = counted("opa-cn5000", &reference())[..] else {
+            panic!("one count, and one with the vendor");
+        };
+        assert!(more > 3 * few, "{few} and {more}");
+        assert_eq!(counted("opa-cn5000", &theirs), [more]);
+    }
+
+    /// The same of a machine without the matrix by which the documents classify cards.
+    #[test]
+    fn a_machine_without_a_matrix_is_told_with_what_a_descriptor_has_to_add() {
+        for platform in ["mi300x", "h100-vm"] {
+            let mut other = reference();
+            other
+                .promises
+                .rows
+                .insert(Named::Metadata.into(), Row::Silent);
+            let [few, more] = counted(platform, &reference())[..] else {
+                panic!("one count, and one without metadata");
+            };
+            assert!(few < 10 && more > 60, "{platform}: {few} and {more}");
+            assert_eq!(counted(platform, &other), [more], "{platform}");
         }
     }
 }

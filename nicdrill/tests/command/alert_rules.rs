@@ -312,6 +312,28 @@ fn promtool_is_green_on_what_is_exported() {
 }
 
 #[test]
+fn a_platform_of_ones_own_is_named_by_its_file() {
+    if !has_programs() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.file("alerts.yaml", RULES);
+    let words = ["platform", "new", "mine", "--from", "dgx-h100"];
+    let made = scratch.run(&words);
+    assert_eq!(made.code, 0, "{made}");
+    let words = ["rules", "check", "alerts.yaml", "port/cable-pulled"];
+    let of = |platform: &str| {
+        let ran = scratch.run(&[&words[..], &["--platform", platform]].concat());
+        assert_eq!(ran.code, 0, "{ran}");
+        ran.out
+    };
+    assert_eq!(
+        of("./mine.yaml"),
+        of("dgx-h100:").replace("dgx-h100", "mine")
+    );
+}
+
+#[test]
 fn rules_that_the_engine_refuses_end_with_the_code_of_the_stage() {
     if !has_programs() {
         return;

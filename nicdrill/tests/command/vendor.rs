@@ -108,3 +108,124 @@ fn a_mailed_dump_becomes_a_platform_that_is_drilled() {
             .contains("port/cable-pulled@mailed\n")
     );
 }
+
+#[test]
+fn a_driver_is_begun_as_a_copy_and_is_sound_at_once() {
+    let scratch = Scratch::new();
+    let made = scratch.run(&["platform", "new", "acme", "--driver", "--from", "bnxt_re"]);
+    assert_eq!(made.code, 0, "{made}");
+    assert!(made.err.contains("`nicdrill check ./acme.yaml`"), "{made}");
+    assert!(scratch.text("acme.yaml").contains("\nname: acme\n"));
+    let checked = scratch.run(&["check", "./acme.yaml"]);
+    assert_eq!(checked.code, 0, "{checked}");
+    // A platform beside it names it.
+    scratch.run(&["platform", "new", "mine", "--from", "bnxt-h100"]);
+    let mine = scratch
+        .text("mine.yaml")
+        .replace("driver: bnxt_re,", "driver: acme,");
+    assert!(mine.contains("driver: acme,"), "{mine}");
+    scratch.file("mine.yaml", &mine);
+    let checked = scratch.run(&["platform", "check", "./acme.yaml", "./mine.yaml"]);
+    assert_eq!(checked.code, 0, "{checked}");
+    for (words, told) in [
+        (["bnxt_re", "efa"], "there is a driver `bnxt_re` already"),
+        (["other", "bnxt"], "there is no driver `bnxt` to begin with"),
+    ] {
+        let [name, from] = words;
+        let refused = scratch.run(&["platform", "new", name, "--driver", "--from", from]);
+        assert_eq!(refused.code, 2, "{refused}");
+        assert!(refused.err.contains(told), "{refused}");
+    }
+}
+
+#[test]
+fn show_takes_a_file() {
+    let scratch = Scratch::new();
+    scratch.run(&["platform", "new", "mine", "--from", "l40-onprem"]);
+    let of = |what: &str| {
+        let shown = scratch.run(&["platform", "show", what]);
+        assert_eq!(shown.code, 0, "{shown}");
+        shown.out.replace("l40-onprem", "mine")
+    };
+    let (own, shipped) = (of("./mine.yaml"), of("l40-onprem"));
+    let rows = |page: &str| page.lines().filter(|line| line.contains("mlx5_")).count();
+    assert!(rows(&own) >= 4, "{own}");
+    assert_eq!(rows(&own), rows(&shipped), "{own}\n{shipped}");
+}
+
+/// What applies on another vendor's machine depends on the monitor, and the check says what its descriptor lacks.
+#[test]
+fn the_check_counts_what_applies_for_a_monitor() {
+    let scratch = Scratch::new();
+    let descriptor = |vendors: &str| {
+        format!(
+            "descriptor_version: 1\nname: theirs\ncommand: [/bin/true]\n{vendors}\
+             promises: {{ rows: {{ down: usual, polling: usual, disabled: usual, training: usual }} }}\n"
+        )
+    };
+    scratch.file("without.yaml", &descriptor(""));
+    scratch.file("with.yaml", &descriptor("vendors: [ 0x14e4, 0x15b3 ]\n"));
+    let of = |monitor: &str, platform: &str| {
+        let words = ["platform", "check", platform, "--monitor", monitor];
+        let checked = scratch.run(&words);
+        assert_eq!(checked.code, 0, "{checked}");
+        checked.out
+    };
+    let counts = |page: &str, part: &str| -> Option<usize> {
+        let line = page.lines().find(|line| line.contains(part))?;
+        line.trim_start().split(' ').next()?.parse().ok()
+    };
+    let (without, with) = (
+        of("./without.yaml", "bnxt-h100"),
+        of("./with.yaml", "bnxt-h100"),
+    );
+    let more = counts(
+        &without,
+        " with `vendors: [ 0x14e4, 0x15b3 ]` in the descriptor",
+    );
+    assert!(more > counts(&without, " scenarios apply"), "{without}");
+    assert_eq!(counts(&with, " scenarios apply"), more, "{with}");
+    assert!(!with.contains(" with `vendors"), "{with}");
+    // It promises nothing about metadata, so that no matrix is needed.
+    let amd = of("./without.yaml", "mi300x");
+    assert!(counts(&amd, " scenarios apply") > Some(50), "{amd}");
+    let by_the_documents = of("reference", "mi300x");
+    assert!(
+        counts(&by_the_documents, " scenarios apply") < Some(10),
+        "{by_the_documents}"
+    );
+    let hint = " with `rows: { metadata: silent }`";
+    assert!(
+        counts(&by_the_documents, hint) > Some(50),
+        "{by_the_documents}"
+    );
+}
+
+/// Without the matrix of GPUs and NICs nobody knows roles, and a monitor that asks for none is drilled as anywhere.
+#[test]
+fn a_monitor_that_asks_for_no_role_is_drilled_beside_amds_gpus() {
+    if !crate::scratch::can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let made = scratch.run(&["init", "--lang", "bash", "m"]);
+    assert_eq!(made.code, 0, "{made}");
+    for platform in ["mi300x", "h100-vm"] {
+        let ran = scratch.run(&[
+            "run",
+            "--monitor",
+            "m/monitor.yaml",
+            "port/cable-pulled",
+            "--platform",
+            platform,
+            "--require",
+            "process",
+        ]);
+        assert_eq!(ran.code, 0, "{ran}");
+        let passed = scratch.text("nicdrill.out/passed.txt");
+        assert!(
+            passed.contains(&format!("port/cable-pulled@{platform}")),
+            "{passed}"
+        );
+    }
+}

@@ -13,8 +13,8 @@ use crate::{PciAddress, TopoLevel};
 pub(super) struct Found {
     /// Their description in the profile.
     pub(super) profile: Gpus,
-    /// Whether they were not found on the bus, but chosen.
-    pub(super) is_chosen: bool,
+    /// The keys of `gpus` whose values were neither read nor told, but chosen.
+    pub(super) chosen: Vec<&'static str>,
     /// The row of each NIC, by its name.
     pub(super) rows: BTreeMap<String, Vec<TopoLevel>>,
 }
@@ -34,7 +34,23 @@ struct WrittenGpu {
     device_name: String,
 }
 
-/// Finds the GPUs by their PCI class; their order and names are the collector's.
+/// The GPUs that a tool listed without NICs, in its order: their addresses and NUMA nodes, as far as it tells them.
+fn listed(snapshot: &Snapshot) -> Vec<(Option<PciAddress>, Option<i32>)> {
+    let numbers = snapshot.names("gpu").into_iter();
+    let mut numbers: Vec<usize> = numbers.filter_map(|number| number.parse().ok()).collect();
+    numbers.sort_unstable();
+    let of = |number: usize| {
+        let pci = snapshot.text(&format!("gpu/{number}/pci"));
+        let numa = snapshot.text(&format!("gpu/{number}/numa_node"));
+        (
+            pci.and_then(|pci| pci.parse().ok()),
+            numa.and_then(|node| node.parse().ok()),
+        )
+    };
+    numbers.into_iter().map(of).collect()
+}
+
+/// Finds the GPUs by their PCI class; their order and names are the collector's, or their order is that of a list.
 pub(super) fn gpus(
     snapshot: &Snapshot,
     topology: Option<&Topology>,
@@ -49,21 +65,37 @@ pub(super) fn gpus(
         .filter(|address| is_gpu(snapshot, address))
         .filter_map(|address| address.parse().ok())
         .collect();
+    let told = listed(snapshot);
     let place = |pci: &PciAddress| {
         let same = |gpu: &WrittenGpu| gpu.pci_address.parse() == Ok(*pci);
-        written.gpus.iter().position(same).unwrap_or(usize::MAX)
+        let written = written.gpus.iter().position(same);
+        let told = told.iter().position(|(told, _)| *told == Some(*pci));
+        written.or(told).unwrap_or(usize::MAX)
     };
     on_bus.sort_by_key(|pci| (place(pci), *pci));
-    let is_chosen = on_bus.is_empty();
-    let listed = topology.map_or(0, |topology| topology.gpus().len());
-    if is_chosen && listed > 0 {
-        on_bus = free_addresses(snapshot, listed);
+    let of_matrix = topology.map_or(0, |topology| topology.gpus().len());
+    let mut chosen = Vec::new();
+    let all_told: Option<Vec<PciAddress>> = told.iter().map(|(pci, _)| *pci).collect();
+    if on_bus.is_empty() {
+        on_bus = all_told.unwrap_or_default();
+    }
+    let many = of_matrix.max(told.len());
+    if on_bus.is_empty() && many > 0 {
+        on_bus = free_addresses(snapshot, many);
+        chosen.push("pci");
+        notes.push(format!(
+            "The addresses of the {many} GPUs are invented: neither the bus nor the tool's output tells them."
+        ));
     }
     if on_bus.is_empty() {
         notes.push("No GPU was found and no matrix was given: a monitor must refuse to start on such a machine.".to_owned());
-    } else if listed > 0 && listed != on_bus.len() {
+    } else if many > 0 && many != on_bus.len() {
+        let (what, rows) = match of_matrix {
+            0 => ("tool's output", ""),
+            _ => ("matrix", ": rows are taken as they are"),
+        };
         notes.push(format!(
-            "The matrix has {listed} GPUs, the bus {}: rows are taken as they are.",
+            "The {what} has {many} GPUs, the bus {}{rows}.",
             on_bus.len()
         ));
     }
@@ -71,9 +103,13 @@ pub(super) fn gpus(
         let read = snapshot.number(&format!("pci/{pci}/numa_node"));
         let read = read.and_then(|node| i32::try_from(node).ok());
         let rendered = topology.and_then(|topology| Some(topology.gpus().get(number)?.numa_node()));
-        read.or(rendered).unwrap_or(-1)
+        read.or(rendered).or_else(|| told.get(number)?.1)
     };
-    let numa: Vec<i32> = on_bus.iter().enumerate().map(numa).collect();
+    let numa: Vec<Option<i32>> = on_bus.iter().enumerate().map(numa).collect();
+    if numa.contains(&None) {
+        chosen.push("numa");
+    }
+    let numa: Vec<i32> = numa.into_iter().map(|node| node.unwrap_or(-1)).collect();
     let first = on_bus.first();
     let id = |key: &str| {
         let read = first.and_then(|pci| snapshot.number(&format!("pci/{pci}/{key}")));
@@ -82,11 +118,26 @@ pub(super) fn gpus(
     let driver = first.and_then(|pci| snapshot.target(&format!("pci/{pci}/driver")));
     let model = written.gpus.first().map(|gpu| gpu.device_name.clone());
     let version = Some(written.driver_version).filter(|version| !version.is_empty());
+    let (vendor, device) = (id("vendor"), id("device"));
+    for (key, is_read) in [
+        ("model", model.is_some()),
+        ("vendor", vendor.is_some()),
+        ("device", device.is_some()),
+        ("kernel_driver", driver.is_some()),
+        ("driver_version", version.is_some()),
+    ] {
+        chosen.extend((!is_read).then_some(key));
+    }
+    // Only the tools of AMD list GPUs without NICs.
+    let usual = match told.is_empty() {
+        true => (0x10de, 0x2330, "nvidia"),
+        false => (0x1002, 0x74a1, "amdgpu"),
+    };
     let profile = Gpus {
         model: model.unwrap_or_else(|| "GPU".to_owned()),
-        vendor: id("vendor").unwrap_or(0x10de),
-        device: id("device").unwrap_or(0x2330),
-        kernel_driver: driver.unwrap_or("nvidia").to_owned(),
+        vendor: vendor.unwrap_or(usual.0),
+        device: device.unwrap_or(usual.1),
+        kernel_driver: driver.unwrap_or(usual.2).to_owned(),
         driver_version: version.unwrap_or_else(|| "0".to_owned()),
         between: topology.and_then(between),
         numa_texts: topology.map(|it| numa_texts(it, &numa)).unwrap_or_default(),
@@ -110,7 +161,7 @@ pub(super) fn gpus(
     };
     Found {
         profile,
-        is_chosen,
+        chosen,
         rows,
     }
 }

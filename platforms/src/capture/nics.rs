@@ -62,8 +62,14 @@ pub(super) fn nics(
     }
     let mut placed = Vec::new();
     let mut virtual_ones = Vec::new();
+    let mut beside = Vec::new();
     for (number, name) in names.into_iter().enumerate() {
-        let pci = snapshot.address(&format!("infiniband/{name}/device"));
+        let device = format!("infiniband/{name}/device");
+        let pci = snapshot.address(&device);
+        if pci.is_none() && snapshot.target(&device).is_some() {
+            beside.push(name);
+            continue;
+        }
         let owner = pci.and_then(|pci| snapshot.address(&format!("pci/{pci}/physfn")));
         match (owner, pci) {
             (Some(owner), Some(pci)) => virtual_ones.push((owner, pci, name)),
@@ -74,8 +80,16 @@ pub(super) fn nics(
         }
     }
     placed.sort();
+    let mut refused = beside.first().map(|name| CaptureError::NoFunction {
+        device: (*name).to_owned(),
+    });
+    reading.skip((beside, None), NO_FUNCTION, notes);
+    let of_matrix = topology.into_iter().flat_map(Topology::nics);
+    let of_matrix: BTreeSet<String> = of_matrix.map(|nic| nic.device().to_string()).collect();
+    let placed = reading.one_for_each_function(placed, &of_matrix, notes);
     let placed = reading.without_virtual(placed, &mut virtual_ones, notes);
-    let mut refused = None;
+    virtual_ones.sort();
+    virtual_ones.dedup_by_key(|(_, pci, _)| *pci);
     for (pci, name) in &placed {
         if let Err(error) = reading.device(*pci, name, &virtual_ones, notes) {
             notes.push(format!("Device {name} is skipped: {}.", error.cause()));
@@ -109,16 +123,68 @@ pub(super) fn nics(
     Ok(reading.found)
 }
 
+/// Why a device is left out whose parent is an auxiliary device (Linux drivers/net/ethernet/mellanox/mlx5/core/sf).
+const NO_FUNCTION: &str = "it is on no PCI function of its own, as those of subfunctions are not";
+
+/// Why a device is left out whose function has another one (Linux drivers/infiniband/core/device.c, `ib_add_sub_device`).
+const SECOND: &str =
+    "another RDMA device is on its PCI function, as with planes, and a platform has one for each";
+
 struct Reading<'a> {
     snapshot: &'a Snapshot,
     gpus: &'a gpus::Found,
     drivers: Vec<&'a Driver>,
     cards: KnownCards<'a>,
-    interfaces: BTreeMap<PciAddress, Vec<String>>,
+    interfaces: BTreeMap<PciAddress, Vec<(i64, String)>>,
     found: Found,
 }
 
 impl<'a> Reading<'a> {
+    /// Leaves out devices, each for the same reason, which is told once.
+    fn skip(
+        &mut self,
+        (names, pci): (Vec<&str>, Option<&BTreeMap<&str, PciAddress>>),
+        why: &str,
+        notes: &mut Vec<String>,
+    ) {
+        let what = match names.len() {
+            0 => return,
+            1 => "Device",
+            _ => "Devices",
+        };
+        let is = if names.len() == 1 { "is" } else { "are" };
+        notes.push(format!("{what} {} {is} skipped: {why}.", names.join(", ")));
+        let skipped = names.into_iter().map(|name| Skipped {
+            name: name.to_owned(),
+            pci: pci.and_then(|pci| pci.get(name).copied()),
+            why: why.to_owned(),
+        });
+        self.found.skipped.extend(skipped);
+    }
+
+    /// One device for each function: the one that the matrix names, or the first by name.
+    fn one_for_each_function(
+        &mut self,
+        placed: Vec<(PciAddress, &'a str)>,
+        of_matrix: &BTreeSet<String>,
+        notes: &mut Vec<String>,
+    ) -> Vec<(PciAddress, &'a str)> {
+        let mut taken: BTreeMap<PciAddress, &str> = BTreeMap::new();
+        for (pci, name) in &placed {
+            let first = taken.entry(*pci).or_insert(*name);
+            if of_matrix.contains(*name) && !of_matrix.contains(*first) {
+                *first = *name;
+            }
+        }
+        let (kept, others): (Vec<_>, Vec<_>) = placed
+            .into_iter()
+            .partition(|(pci, name)| taken[pci] == *name);
+        let pci = others.iter().map(|(pci, name)| (*name, *pci)).collect();
+        let names = others.iter().map(|(_, name)| *name).collect();
+        self.skip((names, Some(&pci)), SECOND, notes);
+        kept
+    }
+
     /// The physical functions among those without a link to their owner; the virtual ones join the others.
     fn without_virtual(
         &mut self,
@@ -241,16 +307,10 @@ impl<'a> Reading<'a> {
         }
         let count = ports.last().map_or(1, |port| port.number);
         let (driver, has_interfaces) = (driver.name.clone(), driver.has_interfaces);
-        let mut netdevs = self.interfaces.get(&pci).cloned().unwrap_or_default();
-        if has_interfaces && netdevs.len() < usize::from(count) {
-            self.chosen(name, "netdevs");
-            let missing = netdevs.len()..usize::from(count);
-            netdevs.extend(missing.map(|port| chosen_interface(name, port)));
-        }
-        netdevs.truncate(usize::from(count));
-        if !has_interfaces {
-            netdevs.clear();
-        }
+        let netdevs = match has_interfaces {
+            true => self.interfaces_of_ports(pci, name, count),
+            false => Vec::new(),
+        };
         self.found.netdevs.extend(netdevs.iter().cloned());
         let topo = match self.gpus.rows.get(name) {
             Some(row) => row.clone(),
@@ -285,11 +345,34 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// The NUMA node of the nearest GPU.
+    /// An interface for each port of a device: those that say which port they are for are there, others in their order, and
+    /// names are chosen for ports without one.
+    fn interfaces_of_ports(&mut self, pci: PciAddress, name: &str, count: u8) -> Vec<String> {
+        let own = self.interfaces.get(&pci).cloned().unwrap_or_default();
+        let ports: BTreeSet<i64> = own.iter().map(|(port, _)| *port).collect();
+        let fits = |port: &i64| (0..i64::from(count)).contains(port);
+        let is_said = ports.len() == own.len() && ports.iter().all(fits);
+        let in_order = (0..).zip(own.iter().map(|(_, name)| name.clone()));
+        let mut by_port: BTreeMap<i64, String> = match is_said {
+            true => own.iter().cloned().collect(),
+            false => in_order.collect(),
+        };
+        let of_port = |port: u8| by_port.remove(&i64::from(port)).ok_or(port);
+        let found: Vec<Result<String, u8>> = (0..count).map(of_port).collect();
+        if found.iter().any(Result::is_err) {
+            self.chosen(name, "netdevs");
+        }
+        let chosen = |port: u8| chosen_interface(name, usize::from(port));
+        let names = found.into_iter().map(|name| name.unwrap_or_else(chosen));
+        names.collect()
+    }
+
+    /// The NUMA node of the nearest GPU; of the first one without a matrix.
     fn nearest_numa(&self, row: &[TopoLevel]) -> i32 {
-        let pairs = row.iter().zip(&self.gpus.profile.numa);
-        let nearest = pairs.min_by_key(|(level, _)| **level);
-        nearest.map_or(-1, |(_, numa)| *numa)
+        let numa = &self.gpus.profile.numa;
+        let nearest = row.iter().zip(numa).min_by_key(|(level, _)| **level);
+        let nearest = nearest.map(|(_, numa)| numa).or(numa.first());
+        nearest.copied().unwrap_or(-1)
     }
 
     /// The kernel driver of a device. Without a link to it, in a dump: the one that devices without udev
@@ -450,7 +533,8 @@ impl<'a> Reading<'a> {
         let mut counts: BTreeMap<PciAddress, u16> = BTreeMap::new();
         for (owner, pci, _) in vfs {
             *counts.entry(*owner).or_default() += 1;
-            let own = self.interfaces.get(pci).cloned().unwrap_or_default();
+            let own = self.interfaces.get(pci).into_iter().flatten();
+            let own = own.map(|(_, name)| name.clone());
             self.found.netdevs.extend(own);
         }
         let Some(each) = counts.values().min().copied() else {
@@ -548,8 +632,8 @@ fn chosen_interface(device: &str, port: usize) -> String {
     )
 }
 
-/// The interfaces of each function, in the order of their ports.
-fn interfaces_by_function(snapshot: &Snapshot) -> BTreeMap<PciAddress, Vec<String>> {
+/// The interfaces of each function with the ports that they say they are for, from 0, in this order.
+fn interfaces_by_function(snapshot: &Snapshot) -> BTreeMap<PciAddress, Vec<(i64, String)>> {
     let mut found: BTreeMap<PciAddress, Vec<(i64, String)>> = BTreeMap::new();
     let rdma: BTreeSet<PciAddress> = snapshot
         .names("infiniband")
@@ -565,9 +649,8 @@ fn interfaces_by_function(snapshot: &Snapshot) -> BTreeMap<PciAddress, Vec<Strin
         let own = found.entry(pci).or_default();
         own.push((port.unwrap_or(0), name.to_owned()));
     }
-    let sorted = found.into_iter().map(|(pci, mut own)| {
+    for own in found.values_mut() {
         own.sort();
-        (pci, own.into_iter().map(|(_, name)| name).collect())
-    });
-    sorted.collect()
+    }
+    found
 }

@@ -5,6 +5,7 @@
 //! | `infiniband/DEVICE/…` | the files of an RDMA device; `device` leads to its function |
 //! | `pci/ADDRESS/…` | the files of a PCI function; `driver` and `physfn` are links |
 //! | `net/INTERFACE/…` | the files of an interface; `device` and `lower_…` are links |
+//! | `gpu/NUMBER/…` | what a tool lists of a GPU without NICs: `pci`, `numa_node` |
 //! | `route`, `gpu_metadata.json` | the route table, what the metadata collector wrote |
 
 use std::collections::{BTreeMap, BTreeSet};

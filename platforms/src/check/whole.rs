@@ -23,6 +23,8 @@ impl Check<'_> {
         let (pci, numa) = (gpus.pci.len(), gpus.numa.len());
         if pci != numa {
             self.flag("gpus.numa", ProblemKind::GpuCount { pci, numa });
+        } else if pci == 0 {
+            self.flag("gpus.pci", ProblemKind::NoGpus);
         }
         if gpus.between == Some(TopoLevel::X) {
             let cell = "two GPUs";
@@ -92,12 +94,19 @@ impl Check<'_> {
     }
 
     fn skipped(&mut self) {
-        for (number, skipped) in self.platform.profile.skipped.iter().enumerate() {
-            let problem = ProblemKind::Skipped {
-                device: skipped.name.clone(),
-                why: skipped.why.clone(),
-            };
-            self.flag(&format!("skipped.{number}"), problem);
+        let all = &self.platform.profile.skipped;
+        let mut told: BTreeSet<&str> = BTreeSet::new();
+        for (number, skipped) in all.iter().enumerate() {
+            let why = skipped.why.as_str();
+            if told.insert(why) {
+                let alike = all.iter().filter(|other| other.why == why);
+                let devices = alike.map(|other| other.name.clone()).collect();
+                let why = why.to_owned();
+                self.flag(
+                    &format!("skipped.{number}"),
+                    ProblemKind::Skipped { devices, why },
+                );
+            }
         }
     }
 

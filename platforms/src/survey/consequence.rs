@@ -17,7 +17,7 @@ fn follows(one: &Kind, other: &Kind) -> bool {
     match (other, one) {
         // What the GPUs are is not known.
         (
-            Kind::GpuCount { .. },
+            Kind::GpuCount { .. } | Kind::NoGpus,
             Kind::TopoLength { .. }
             | Kind::NumaWithoutGpu { .. }
             | Kind::StrayNuma { .. }

@@ -94,8 +94,12 @@ fn unknown(what: &'static str, name: &str, known: &[&str], list: &str) -> Select
     }
 }
 
-/// Whether a platform is meant by a name: by its own, or by that of the platform that it is a variant of.
+/// Whether a platform is meant by a name: by its own, or by that of the platform that it is a variant of. A name that ends
+/// with a colon means no variant.
 pub(super) fn on(name: &str, platform: &str) -> bool {
+    if let Some(base) = name.strip_suffix(':') {
+        return !platform.contains(':') && Glob::new(base).fits(platform);
+    }
     let glob = Glob::new(name);
     glob.fits(platform) || glob.fits(platform.split(':').next().unwrap_or_default())
 }
@@ -103,4 +107,23 @@ pub(super) fn on(name: &str, platform: &str) -> bool {
 /// The family of a scenario.
 pub(super) fn family(scenario: &str) -> &str {
     scenario.split('/').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("dgx-h100", &["dgx-h100", "dgx-h100:ib-storage"])]
+    #[case("dgx-h100:", &["dgx-h100"])]
+    #[case("dgx-h100:ib-storage", &["dgx-h100:ib-storage"])]
+    #[case("dgx-*", &["dgx-h100", "dgx-h100:ib-storage", "dgx-a100"])]
+    #[case("*:", &["dgx-h100", "dgx-a100"])]
+    fn a_name_means_variants_unless_a_colon_ends_it(#[case] name: &str, #[case] meant: &[&str]) {
+        let all = ["dgx-h100", "dgx-h100:ib-storage", "dgx-a100"];
+        let found: Vec<&str> = all.into_iter().filter(|it| on(name, it)).collect();
+        assert_eq!(found, meant);
+    }
 }

@@ -1,5 +1,7 @@
 //! Which drills a selection has, and which names it refuses.
 
+use observe::promises::{Named, Row};
+
 use super::*;
 
 fn selected(change: impl FnOnce(&mut Ask)) -> Selected {
@@ -190,6 +192,47 @@ fn where_a_monitor_must_refuse_to_start_only_refusals_are_told() {
             format!("a monitor must refuse to start on `{platform}`: {reason}")
         );
     }
+}
+
+/// What a monitor needs of the metadata is what it promises about them: without a row, or with a silent one, it plays on
+/// those machines as on any other, apart from the stories in which the machine alone is the reason to refuse.
+#[test]
+fn a_monitor_that_promises_nothing_about_metadata_plays_where_they_tell_no_roles() {
+    let check = |change: fn(&mut Descriptor)| {
+        let mut descriptor = crate::descriptors::shipped("reference").unwrap();
+        change(&mut descriptor);
+        let library = Library::read(&[], &[]).unwrap().watched_by(&descriptor);
+        for (platform, refusal) in [
+            ("mi300x", "start/gpus-of-another-make"),
+            ("h100-vm", "start/gpus-without-a-numa-node"),
+        ] {
+            let ask = Ask {
+                platforms: vec![platform.to_owned()],
+                full: true,
+                ..Ask::default()
+            };
+            let selected = select(&library, &descriptor, &ask).unwrap();
+            let drills = names(&selected);
+            assert!(drills.len() > 60, "{platform}: {}", drills.len());
+            for story in ["start/baseline", "port/cable-pulled", "start/bad-regex"] {
+                let drill = format!("{story}@{platform}");
+                assert!(drills.contains(&drill), "{drill}");
+            }
+            let mut pairs = selected.not_applicable.iter();
+            let refused = pairs.find(|pair| pair.drill.scenario == refusal);
+            assert_eq!(
+                refused.expect("it does not fit").reason,
+                format!(
+                    "the monitor promises nothing about `metadata`, so that it starts on `{platform}`"
+                )
+            );
+        }
+    };
+    check(|descriptor| drop(descriptor.promises.rows.remove(&Named::Metadata.into())));
+    check(|descriptor| {
+        let rows = &mut descriptor.promises.rows;
+        rows.insert(Named::Metadata.into(), Row::Silent);
+    });
 }
 
 #[test]
