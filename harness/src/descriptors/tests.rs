@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use observe::Filling;
+use observe::{Filling, Messages};
 use scenarios::ChecksRun;
 
 use super::*;
@@ -64,8 +64,12 @@ fn texts_and_metrics_may_be_listed() {
     };
     assert_eq!(with("texts: reference").texts, Vocabulary::Reference.into());
     let texts = with("texts: { events: reference, logs: [ panicked ] }").texts;
-    assert_eq!(texts.events, Vocabulary::Reference);
+    assert_eq!(texts.events, Messages::Reference);
     assert!(texts.logs.has("panicked") && !texts.logs.has("route"));
+    let texts = with("texts: { events: { except: [ healthy on port ] } }").texts;
+    let healthy = "Counter link_downed healthy on port {device} port {port}";
+    assert!(!texts.events.has(healthy) && texts.events.has("NIC {device} disappeared"));
+    assert!(!texts.logs.has("panicked"));
     let page = with("metrics: { path: /m, names: [ a_seconds, b ] }")
         .metrics
         .unwrap();
@@ -344,6 +348,10 @@ fn a_descriptor_that_cannot_be_is_refused_with_its_place() {
     );
     let texts = with("texts: { event: own }");
     assert!(texts.contains("event"), "{texts}");
+    for none in ["[]", "[ \"\" ]"] {
+        let texts = with(&format!("texts: {{ events: {{ except: {none} }} }}"));
+        assert!(texts.contains("`except` names no text"), "{texts}");
+    }
     let both = loops("]\nconcurrent: true\n");
     assert!(both.contains("`loops` cannot be combined"), "{both}");
 }
