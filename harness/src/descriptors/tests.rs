@@ -237,6 +237,31 @@ fn polls_without_a_socket_wait_as_long_as_is_stated_for_them() {
     check(drill, with(None, "135s"), Some(told));
 }
 
+/// A row that takes what the documents refuse makes the stories about the refusal not apply, and no others.
+#[test]
+fn a_story_about_what_is_taken_otherwise_by_promise_does_not_apply() {
+    let promising = |promises: &'static str| {
+        move |own: &mut Descriptor| own.promises = yaml::read("p.yaml", promises).unwrap()
+    };
+    let levels = "start/unknown-topology-level@dgx-a100";
+    let any = "rows: { metadata: { levels: any } }";
+    let told = "`m` takes levels of the topology that nobody knows";
+    check(levels, promising(any), Some(told));
+    let known = "rows: { metadata: { levels: known } }";
+    check(levels, promising(known), None);
+    check("start/metadata-malformed@dgx-h100", promising(any), None);
+    let numa = "role/numa-unknown-is-management@dgx-h100";
+    let near = "scope: { near_gpu: true }";
+    let told = "`m` watches devices beside a GPU whatever their NUMA node is";
+    check(numa, promising(near), Some(told));
+    check(numa, promising("scope: { near_gpu: false }"), None);
+    check(
+        "role/numa-unreadable-is-not-unknown@dgx-h100",
+        promising(near),
+        None,
+    );
+}
+
 #[test]
 fn a_flag_that_nicdrill_fills_in_is_never_settable() {
     let head = "descriptor_version: 1\nname: a\ncommand: [ b, '--state={state_file}', '--checks={checks}' ]\n";
