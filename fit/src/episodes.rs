@@ -179,7 +179,7 @@ fn choose(
     let documents = documents_row(kind);
     let right = tried.iter().find(|(_, findings)| findings.is_empty());
     if let Some((candidate, _)) = right {
-        let is_documents = candidate.row == documents;
+        let is_documents = candidate.row.over(&documents) == documents;
         with_clears(&mut fitted.promises, candidate.clears);
         let evidence = asked.iter().map(|drill| spoken(drill)).collect();
         let found = FittedRow {

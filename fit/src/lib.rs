@@ -80,5 +80,6 @@ fn stated(stated: &Promises, found: &mut Promises) {
         scope.vendors.clone_from(&of.vendors);
         scope.devices.clone_from(&of.devices);
         scope.pinned = of.pinned;
+        scope.near_gpu = of.near_gpu;
     }
 }

@@ -267,6 +267,9 @@ fn scope_line(scope: &Scope) -> String {
     ];
     let own = own.into_iter();
     keys.extend(own.filter_map(|(key, value)| Some(format!("{key}: {}", value?))));
+    if let Some(near) = scope.near_gpu {
+        keys.push(format!("near_gpu: {near}"));
+    }
     if let Some(vendors) = &scope.vendors {
         let vendors: Vec<String> = vendors.iter().map(|id| format!("{id:#06x}")).collect();
         keys.push(format!("vendors: [{}]", vendors.join(", ")));

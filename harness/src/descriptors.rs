@@ -18,6 +18,8 @@ use scenarios::{
 
 use serde::Deserialize;
 
+mod by_promise;
+
 use crate::{
     counter_names,
     outages::Outages,
@@ -229,6 +231,9 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     };
     if !descriptor.is_given_up() && story.actions().any(hangs) {
         return Some(format!("`{name}` gives up no read that hangs"));
+    }
+    if let Some(reason) = by_promise::otherwise(descriptor, story) {
+        return Some(format!("`{name}` {reason}"));
     }
     let outages = Outages::of(story);
     if let (true, Some(at)) = (descriptor.needs_socket, outages.blind_start) {

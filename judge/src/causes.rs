@@ -318,7 +318,7 @@ impl JudgeContext<'_> {
                     .is_none_or(|meant| *meant == port.port.to_string())
             })
         };
-        let why = match (role_of(view), view.map(|view| view.role)) {
+        let why = match (self.role_of(node, found), view.map(|view| view.role)) {
             (CauseRole::Monitored, _) => {
                 let is_of_port = event.subject.port().is_some();
                 let port = at_rest().filter(|port| is_of_port && !port.cabled)?;
@@ -348,10 +348,11 @@ impl JudgeContext<'_> {
     ) -> (CauseSubject, Option<CauseRole>) {
         let named = |name: &str| {
             let mut views = self.past(node, tick);
-            role_of(views.find_map(|views| {
-                let mut functions = views.0.values();
-                functions.find(|view| view.name.as_str() == name)
-            }))
+            let found = views.find_map(|views| {
+                let mut functions = views.0.iter();
+                functions.find(|(_, view)| view.name.as_str() == name)
+            });
+            self.role_of(node, found)
         };
         match &event.subject {
             Subject::Node => (CauseSubject::Check, None),
@@ -380,8 +381,41 @@ impl JudgeContext<'_> {
             }
             About::Check => return (CauseSubject::Check, None),
         };
-        let view = self.subject(about, node, tick).map(|(_, view)| view);
-        (subject, Some(role_of(view)))
+        let found = self.subject(about, node, tick);
+        let found = found.as_ref().map(|(pci, view)| (pci, *view));
+        (subject, Some(self.role_of(node, found)))
+    }
+
+    fn role_of(&self, node: &NodeName, found: Option<(&PciAddress, &FunctionView)>) -> CauseRole {
+        match found {
+            Some((_, view)) if view.monitored => CauseRole::Monitored,
+            Some((pci, view)) if self.is_monitored_by_name(node, *pci, view) => {
+                CauseRole::Monitored
+            }
+            Some(_) => CauseRole::Unmonitored,
+            None => CauseRole::Absent,
+        }
+    }
+
+    /// Whether the name alone makes a card of another vendor one that the documents monitor (`lsd 5.3`;
+    /// docs/decisions.md, 11). A monitor that promises vendors goes by these.
+    fn is_monitored_by_name(&self, node: &NodeName, pci: PciAddress, view: &FunctionView) -> bool {
+        let number = view.name.as_str().strip_prefix("mlx5_");
+        let is_named = number.is_some_and(|number| number.parse::<u32>().is_ok());
+        let scope = self.descriptor.promises.scope.as_ref();
+        if !is_named
+            || view.role == Role::Management
+            || scope.is_some_and(|it| it.vendors.is_some())
+        {
+            return false;
+        }
+        let mut nodes = self.story.nodes.iter();
+        let platform = nodes.find(|(of, _)| of == node);
+        platform.is_some_and(|(_, platform)| {
+            let ports = platform.ports();
+            let mut of_it = ports.iter().filter(|port| port.pci == pci);
+            of_it.any(|port| !port.is_of_vendor && !port.is_vf)
+        })
     }
 
     /// A card is monitored if one of its functions is.
@@ -389,7 +423,7 @@ impl JudgeContext<'_> {
         let views = self.past(node, tick).next();
         let functions = views.into_iter().flat_map(|views| &views.0);
         let of_card = functions.filter(|(pci, _)| is_it(pci.card()));
-        let roles = of_card.map(|(_, view)| role_of(Some(view)));
+        let roles = of_card.map(|found| self.role_of(node, Some(found)));
         roles.min().unwrap_or(CauseRole::Absent)
     }
 
@@ -479,14 +513,6 @@ fn alike(one: &str, other: &str) -> usize {
     let front = front.take_while(|(one, other)| one == other).count();
     let back = back.take_while(|(one, other)| one == other).count();
     front.max(back)
-}
-
-fn role_of(view: Option<&FunctionView>) -> CauseRole {
-    match view {
-        Some(view) if view.monitored => CauseRole::Monitored,
-        Some(_) => CauseRole::Unmonitored,
-        None => CauseRole::Absent,
-    }
 }
 
 fn named(layer: LinkLayer) -> CauseLayer {

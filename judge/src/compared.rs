@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use observe::{Mix, promises::Kind};
-use reports::{AlarmCount, ComparedMonitor, DrillName, Estimate, FaultCount, Spread, Weighted};
+use reports::{
+    AlarmCount, ComparedMonitor, Conceded, DrillName, Estimate, FaultCount, Spread, Weighted,
+};
 
 use crate::{Cleared, Ended, HeardFault, Notice, Noticed};
 
@@ -23,6 +25,8 @@ pub struct HeardBy {
     pub not_played: Option<String>,
     /// Drills that it cannot play, by reason.
     pub left_out: BTreeMap<String, u64>,
+    /// About which kinds it promises less than the documents ask.
+    pub conceded: BTreeMap<String, Conceded>,
 }
 
 /// What distinguishes a fault from the others of its drill: node, place, kind and first tick.
@@ -53,6 +57,7 @@ pub fn compared(
             speaks: monitor.speaks.clone(),
             not_played: monitor.not_played.clone(),
             left_out: monitor.left_out.clone(),
+            conceded: monitor.conceded.clone(),
             weighted: None,
             faults: worded(sums.faults()),
             false_alarms: sums

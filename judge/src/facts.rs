@@ -7,7 +7,9 @@ use platforms::NodeName;
 use scenarios::{About, Expectation, FileRef, MetricIs, StateFileIs, Times, What};
 
 use director::STATE_FILE;
-use observe::{Answers, Broken, ClockKind, Exit, MonitorTick, Pace, Recording, Series, Vocabulary};
+use observe::{
+    Answers, Broken, ClockKind, Exit, Messages, MonitorTick, Pace, Recording, Series, Vocabulary,
+};
 
 use crate::{
     cluster_facts,
@@ -72,7 +74,7 @@ pub(crate) fn standing(
     let instances =
         || ticks().filter_map(|(tick, all)| Some((tick, &**all.monitors.get(node.as_str())?)));
     let texts = &context.descriptor.texts;
-    let own_texts = texts.events == Vocabulary::Own;
+    let own_texts = texts.events == Messages::Own;
     let own_clock = context.descriptor.clock == ClockKind::Own;
     let own_state = context.descriptor.state_file == Vocabulary::Own;
     let is_of_calls = matches!(

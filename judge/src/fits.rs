@@ -10,9 +10,7 @@ use scenarios::{About, EventPattern, Story, Tone};
 use simfs::SimTime;
 
 use director::{FunctionView, NodeView, PortView, Truth};
-use observe::{
-    ClockKind, Descriptor, Observation, Severity, Subject, Vocabulary, promises::PortNaming,
-};
+use observe::{ClockKind, Descriptor, Observation, Severity, Subject, promises::PortNaming};
 
 /// The true state and the monitor's descriptor, for matching events.
 #[derive(Clone, Copy, Debug)]
@@ -178,9 +176,6 @@ impl<'a> JudgeContext<'a> {
         node: &NodeName,
         tick: u64,
     ) -> Vec<(LinkLayer, String)> {
-        if self.descriptor.texts.events == Vocabulary::Own {
-            return Vec::new();
-        }
         let about = &pattern.about;
         let stated = pattern.check.as_deref().and_then(layer_of_check);
         let layers = match stated {
@@ -190,7 +185,9 @@ impl<'a> JudgeContext<'a> {
         let (nic, port) = self.entities(about, node, tick);
         let entities = (nic.as_deref(), port.as_deref());
         let of_layer = |layer| layers.is_empty() || layers.contains(layer);
-        let messages = pattern.message.iter().filter(|(layer, _)| of_layer(layer));
+        let texts = &self.descriptor.texts.events;
+        let judged = |(layer, text): &(&LinkLayer, &String)| of_layer(layer) && texts.has(text);
+        let messages = pattern.message.iter().filter(judged);
         messages
             .map(|(layer, text)| (*layer, self.filled(text, about, node, tick, entities)))
             .collect()
@@ -258,11 +255,10 @@ impl<'a> JudgeContext<'a> {
         tick: u64,
         event: &Observation,
     ) -> bool {
-        if self.descriptor.texts.events == Vocabulary::Own {
-            return true;
-        }
+        let texts = &self.descriptor.texts.events;
         let layer = event.check.as_deref().and_then(layer_of_check);
-        let Some(text) = layer.and_then(|layer| pattern.message.get(&layer)) else {
+        let text = layer.and_then(|layer| pattern.message.get(&layer));
+        let Some(text) = text.filter(|text| texts.has(text)) else {
             return true;
         };
         let entities = (event.subject.nic(), event.subject.port());

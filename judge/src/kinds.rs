@@ -5,12 +5,15 @@
 //! edge; what no edge explains, such as a fault that is reported again or a clear without a healing, belongs to
 //! the latest episode. Start at [`Kinds`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use director::{NodeView, Truth};
 use observe::{
     Descriptor, Recording,
-    promises::{Kind, Named},
+    promises::{Kind, Named, Row, documents_row},
 };
 use platforms::{LinkLayer, NodeName, PciAddress, PortNumber};
 use proto::{Check, CheckKind};
@@ -42,6 +45,8 @@ pub(crate) struct Kinds {
     pub(crate) begins: Option<u64>,
     /// Of a card: whether a port of it is on its way up.
     pub(crate) is_waiting: bool,
+    /// Whether the documents let it wait for the patience after a reboot, as in a first poll.
+    pub(crate) waited: bool,
     /// Whether the fault stood before the episode began: it is reported again, or cleared without a healing.
     pub(crate) is_older: bool,
 }
@@ -239,9 +244,26 @@ impl Finder<'_, '_> {
             clears: None,
             begins,
             is_waiting: self.is_waiting(demand, whom, since),
+            waited: episode == Some(Named::Reboot) && self.waited_after_reboot(node, to),
             is_older: of_monitor.is_some()
                 && (since < to || self.stood_before(demand, whom, since)),
         }
+    }
+
+    /// Whether a tick is the documents' patience after the first poll of the latest boot, or later.
+    fn waited_after_reboot(&self, node: &NodeName, tick: u64) -> bool {
+        let reboots = self.episodes.on_node(node);
+        let reboots = reboots.filter(|(kind, from)| *kind == Named::Reboot && *from <= tick);
+        let Some(booted) = reboots.map(|(_, from)| from).last() else {
+            return false;
+        };
+        let first = demands::polled(self.recording, node).find(|poll| *poll >= booted);
+        let Row::Says(documents) = documents_row(&Named::Reboot.into()) else {
+            return false;
+        };
+        let interval = Duration::from_nanos(self.context.story.ticks.interval().as_ns());
+        let patience = documents.after.map_or(0, |after| after.ticks(interval));
+        first.is_some_and(|first| tick >= first.saturating_add(patience))
     }
 
     /// The episode of a rule that is in effect while a fault begins, if nothing is promised about it: a monitor that
@@ -384,6 +406,7 @@ impl Finder<'_, '_> {
             clears: Some(fault),
             begins: of.begins,
             is_waiting: of.is_waiting,
+            waited: of.waited,
             is_older: unhealed,
         }
     }

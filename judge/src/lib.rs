@@ -71,8 +71,8 @@ use director::Truth;
 use facts::Outcome;
 use fits::JudgeContext;
 use observe::{
-    Broken, ClockKind, Descriptor, Exit, Pace, Protocol, Recording, UNNAMED, Vocabulary,
-    promises::Stamps, told_read,
+    Broken, ClockKind, Descriptor, Exit, Pace, Protocol, Recording, UNNAMED, promises::Stamps,
+    told_read,
 };
 use owed::{Instead, Owed};
 use reported_event::ReportedEvent;
@@ -449,7 +449,8 @@ impl<'a> Judging<'a> {
                 if stamped && descriptor.clock == ClockKind::Own {
                     self.judged.leave_out_part(reasons::TIMESTAMPS);
                 }
-                if !event.message.is_empty() && descriptor.texts.events == Vocabulary::Own {
+                let mut messages = event.message.values();
+                if messages.any(|text| !descriptor.texts.events.has(text)) {
                     self.judged.leave_out_part(reasons::MESSAGES);
                 }
             }

@@ -12,7 +12,7 @@ mod unexpected;
 
 use std::collections::BTreeMap;
 
-use observe::{Call, MonitorTick, Observation, RunEnd, Severity, Subject, Tick};
+use observe::{Call, Messages, MonitorTick, Observation, RunEnd, Severity, Subject, Tick};
 use rstest::rstest;
 use scenarios::{About, Heal, Times, Window};
 

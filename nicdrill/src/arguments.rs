@@ -230,6 +230,9 @@ pub(crate) struct SelectArguments {
     /// The monitor: a descriptor's name or file, or a program [default: reference]
     #[arg(long, value_name = "DESCRIPTOR|PROGRAM")]
     pub(crate) monitor: Option<String>,
+    /// Judge by the documents' rows, instead of those that the monitor promises
+    #[arg(long, value_name = "documents")]
+    pub(crate) against: Option<Against>,
     /// Only on these platforms: `name` (all its variants), `name:` (none of them), `name:variant`, or a
     /// folder or file of your own
     #[arg(long, value_name = "P,..", value_delimiter = ',')]
@@ -244,6 +247,12 @@ pub(crate) struct SelectArguments {
     /// The run folder [default: nicdrill.out]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// Whose rows a monitor is judged by instead of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Against {
+    Documents,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -337,6 +346,9 @@ pub(crate) struct ShowArguments {
     /// The monitor: a descriptor's name or file, or a program [default: reference]
     #[arg(long, value_name = "DESCRIPTOR|PROGRAM")]
     pub(crate) monitor: Option<String>,
+    /// Judge by the documents' rows, instead of those that the monitor promises
+    #[arg(long, value_name = "documents", conflicts_with = "needs")]
+    pub(crate) against: Option<Against>,
     /// Judge by what a site needs, as this file states it, instead of what the monitor promises; `example` is
     /// the one of the docs
     #[arg(long, value_name = "FILE")]

@@ -2,6 +2,7 @@
 //!
 //! Each takes data and returns text; none opens a file or a terminal.
 
+pub(crate) mod conceded;
 mod document;
 mod drill;
 mod explain;

@@ -72,5 +72,5 @@ pub use span::Span;
 pub use speech::Pace;
 pub use state_file::StateFile;
 pub use textfile::{Textfile, TextfileProgram, Textfiles};
-pub use texts::{Logs, Texts};
+pub use texts::{Logs, Messages, Texts};
 pub use value_range::ValueRange;

@@ -21,8 +21,8 @@ pub use documents::row as documents_row;
 pub use kind::{ANY_COUNTER, Kind, KindOf, Named};
 pub use lasting::Lasting;
 pub use row::{
-    Back, Clears, Compared, Garbled, KnownBy, Meanwhile, OverRestart, PromisedSubject, Restates,
-    Row, Says, Verdict, WhileUnreadable,
+    Back, Clears, Compared, Garbled, KnownBy, Levels, Meanwhile, OverRestart, PromisedSubject,
+    Restates, Row, Says, Verdict, WhileUnreadable,
 };
 pub use scope::{Pinned, Scope, ScopeRole};
 pub use wire::{
@@ -161,9 +161,10 @@ impl Promises {
             _ => None,
         });
         let rows = says.flat_map(|(kind, says)| {
-            misplaced::all(kind, says).map(move |(key, what, hint)| {
+            let misplaced = misplaced::all(kind, says).into_iter();
+            misplaced.map(move |(keys, what, hint)| {
                 let what = format!("the row of `{kind}`: {what}");
-                let problem = Problem::at([key], what, hint);
+                let problem = Problem::at(keys, what, hint);
                 problem.below(["rows".to_owned(), kind.to_string()])
             })
         });

@@ -31,6 +31,13 @@ impl RealTime {
         of(self.interval) + of(self.backoff)
     }
 
+    /// How much longer than usual a whole poll may take while the connector's socket is missing.
+    #[must_use]
+    pub fn without_socket(&self) -> Duration {
+        let of = |span: Option<Span>| span.unwrap_or_default().0;
+        of(self.interval) + of(self.missing_socket.or(self.backoff))
+    }
+
     /// The time between this many polls.
     #[must_use]
     pub fn intervals(&self, polls: u64) -> Duration {

@@ -17,9 +17,33 @@ use crate::Vocabulary;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Texts {
     /// The messages of its events.
-    pub events: Vocabulary,
+    pub events: Messages,
     /// The lines of its log.
     pub logs: Logs,
+}
+
+/// Which of the reference monitor's messages a monitor writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Messages {
+    /// All of them.
+    Reference,
+    /// None of them; messages are not judged.
+    #[default]
+    Own,
+    /// All but those in which one of these texts stands, as expectations write them.
+    Except(BTreeSet<String>),
+}
+
+impl Messages {
+    /// Whether the monitor writes the message that an expectation states.
+    #[must_use]
+    pub fn has(&self, message: &str) -> bool {
+        match self {
+            Self::Reference => true,
+            Self::Own => false,
+            Self::Except(texts) => !texts.iter().any(|text| message.contains(text)),
+        }
+    }
 }
 
 /// Which of the reference monitor's log lines a monitor writes.
@@ -48,11 +72,11 @@ impl Logs {
 
 impl From<Vocabulary> for Texts {
     fn from(both: Vocabulary) -> Self {
-        let logs = match both {
-            Vocabulary::Reference => Logs::Reference,
-            Vocabulary::Own => Logs::Own,
+        let (events, logs) = match both {
+            Vocabulary::Reference => (Messages::Reference, Logs::Reference),
+            Vocabulary::Own => (Messages::Own, Logs::Own),
         };
-        Self { events: both, logs }
+        Self { events, logs }
     }
 }
 
@@ -71,7 +95,7 @@ impl<'de> Deserialize<'de> for Texts {
         #[serde(deny_unknown_fields, default)]
         #[derive(Default)]
         struct Each {
-            events: Vocabulary,
+            events: Messages,
             logs: Logs,
         }
         struct Form;
@@ -86,6 +110,39 @@ impl<'de> Deserialize<'de> for Texts {
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Texts, A::Error> {
                 let Each { events, logs } = Each::deserialize(MapAccessDeserializer::new(map))?;
                 Ok(Texts { events, logs })
+            }
+        }
+        from.deserialize_any(Form)
+    }
+}
+
+/// All messages but some.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct But {
+    except: BTreeSet<String>,
+}
+
+impl<'de> Deserialize<'de> for Messages {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Form;
+        impl<'de> Visitor<'de> for Form {
+            type Value = Messages;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`reference`, `own`, or `{ except: [ … ] }`")
+            }
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Messages, E> {
+                vocabulary(word).map(|both| Texts::from(both).events)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Messages, A::Error> {
+                let But { except } = But::deserialize(MapAccessDeserializer::new(map))?;
+                // It would stand in every message.
+                if except.is_empty() || except.contains("") {
+                    return Err(de::Error::custom(
+                        "`except` names no text\nhint: write texts of messages, such as `[ healthy on port ]`, or `own`",
+                    ));
+                }
+                Ok(Messages::Except(except))
             }
         }
         from.deserialize_any(Form)
@@ -119,8 +176,9 @@ impl JsonSchema for Texts {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let vocabulary = generator.subschema_for::<Vocabulary>();
         let lines = json_schema!({ "type": "array", "items": { "type": "string" } });
+        let some = json_schema!({ "type": "array", "items": { "type": "string", "minLength": 1 }, "minItems": 1 });
         json_schema!({
-            "description": "Whose texts it writes: one word for both, or `events` and `logs`. `logs` may be a list of the reference monitor's lines that it has, as expectations on log lines write them.",
+            "description": "Whose texts it writes: one word for both, or `events` and `logs`. `events` may except messages, and `logs` may be a list of the reference monitor's lines that it has, as expectations on log lines write them.",
             "anyOf": [
                 vocabulary,
                 {
@@ -128,8 +186,16 @@ impl JsonSchema for Texts {
                     "additionalProperties": false,
                     "properties": {
                         "events": {
-                            "description": "The messages of its events.",
-                            "anyOf": [vocabulary],
+                            "description": "The messages of its events; `except` names texts of those that are its own.",
+                            "anyOf": [
+                                vocabulary,
+                                {
+                                    "type": "object",
+                                    "additionalProperties": false,
+                                    "required": ["except"],
+                                    "properties": { "except": some },
+                                },
+                            ],
                         },
                         "logs": {
                             "description": "The lines of its log; a list names those of the reference monitor's that it has.",

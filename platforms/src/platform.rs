@@ -13,6 +13,7 @@ use crate::rest::CountersAtRest;
 use crate::source::Source;
 use crate::{
     Card, DeviceName, Driver, Identifiers, LinkLayer, NodeName, PciAddress, PortNumber, Role,
+    TopoLevel,
 };
 
 /// A platform, which can build machines.
@@ -58,6 +59,8 @@ pub struct PortFacts {
     pub has_default_route: bool,
     /// Whether its function has a NUMA node; -1 is none.
     pub has_numa_node: bool,
+    /// Whether a PCIe switch connects its device to a GPU (`PIX` or `PXB`).
+    pub is_near_gpu: bool,
     /// Whether it belongs to a virtual function.
     pub is_vf: bool,
     /// Whether its card's vendor is one that the monitor under test watches (NVIDIA by default, `lsd
@@ -213,6 +216,7 @@ impl Platform {
         let is_told_apart = self.refusal().is_none();
         let route = self.profile.default_route.as_deref();
         let is_of_route = |netdev: &NetDev| Some(netdev.name.as_str()) == route;
+        let is_near = |level: &TopoLevel| matches!(level, TopoLevel::PIX | TopoLevel::PXB);
         for function in machine.functions.values() {
             let owner = function.physfn.unwrap_or(function.pci);
             let device = self
@@ -246,6 +250,7 @@ impl Platform {
                         .map(|netdev| netdev.name.clone()),
                     has_default_route: function.netdevs.iter().any(is_of_route),
                     has_numa_node: function.numa >= 0,
+                    is_near_gpu: device.topo.0.iter().any(is_near),
                     is_vf,
                     is_of_vendor: self.vendors.contains(&function.vendor),
                     is_told_apart,

@@ -36,6 +36,8 @@ pub struct ComparedMonitor {
     pub not_played: Option<String>,
     /// Drills of the selection that it cannot play, by reason. No monitor is compared in them.
     pub left_out: BTreeMap<String, u64>,
+    /// Kinds about which it promises less than the documents ask. It is not judged by that here: needs are the same for all.
+    pub conceded: BTreeMap<String, Conceded>,
     /// Faults, by kind: those that one of the monitors noticed or had to notice.
     pub faults: BTreeMap<String, FaultCount>,
     /// What must be quiet or was followed by an alarm without a fault, by kind; an empty word stands for nothing.
@@ -45,6 +47,17 @@ pub struct ComparedMonitor {
     pub broken: Vec<DrillName>,
     /// The same, weighted by the mix.
     pub weighted: Option<Weighted>,
+}
+
+/// What a promise about a kind hides that the documents ask for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Conceded {
+    /// In few words.
+    pub in_short: String,
+    /// What it hides.
+    pub hides: String,
+    /// A scenario that shows it where the documents' rows hold.
+    pub scenario: String,
 }
 
 /// What a monitor made of the faults of a kind.

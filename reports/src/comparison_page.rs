@@ -145,6 +145,16 @@ impl Table {
                 rows: vec![(String::new(), broken)],
             });
         }
+        let conceded = all(|it| it.conceded.keys().map(String::as_str).collect());
+        let in_short = |monitor: &ComparedMonitor, kind: &str| {
+            let conceded = monitor.conceded.get(kind);
+            conceded.map_or_else(String::new, |it| it.in_short.clone())
+        };
+        blocks.push(block(
+            "promises less than the documents ask",
+            &conceded,
+            &in_short,
+        ));
         if let Some(mix) = &comparison.mix {
             let row = |word: &str, of: fn(&Weighted) -> &Estimate| {
                 let cells = played.iter().map(|it| {
@@ -289,7 +299,7 @@ fn estimate(estimate: &Estimate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ComparedMonitor, DrillName};
+    use crate::{ComparedMonitor, Conceded, DrillName};
 
     fn drill() -> DrillName {
         "port/example@dgx-h100".parse().expect("a drill's name")
@@ -338,6 +348,11 @@ mod tests {
         };
         let mut second = monitor("idle", idle, 0, 2);
         second.broken = vec![drill()];
+        let milder = Conceded {
+            in_short: "milder".to_owned(),
+            ..Conceded::default()
+        };
+        second.conceded = [("polling".to_owned(), milder)].into();
         let comparison = Comparison {
             needs: "example".to_owned(),
             mix: Some("mix.yaml".to_owned()),
@@ -366,6 +381,8 @@ mod tests {
           polling          1 after unreadable
         crashed or hung in
                                                               1 drill
+        promises less than the documents ask
+          polling                                             milder
         per 1,000 nodes and month, by mix.yaml
           false drains     0.50 (0.25 to 1.00, by reboot)     0.50 (0.25 to 1.00, by reboot)
           missed faults    0                                  0

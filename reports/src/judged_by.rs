@@ -14,6 +14,8 @@ pub enum JudgedBy {
         /// The monitor, as the command line names it.
         monitor: String,
     },
+    /// What the documents ask, and not what the monitor promises.
+    Documents,
     /// What a site needs, and not what the monitor promises.
     Needs {
         /// The file of the needs.

@@ -21,6 +21,7 @@ pub fn judged_line(judged: &Judged, by: &JudgedBy) -> String {
             "{judged}: the monitor promises nothing, so it is judged by the laws alone; `nicdrill fit {monitor}` \
              proposes `promises:` for its descriptor"
         ),
+        JudgedBy::Documents => format!("{judged}, judged by the documents' rows"),
         JudgedBy::Needs { file } => format!("{judged}, judged by needs of {file}"),
     }
 }

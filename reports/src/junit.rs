@@ -76,6 +76,7 @@ fn judged(run: &RunReport) -> Vec<(String, String)> {
     let by = match &run.plan.judged_by {
         JudgedBy::Promises => "promises".to_owned(),
         JudgedBy::Laws { .. } => "laws".to_owned(),
+        JudgedBy::Documents => "documents".to_owned(),
         JudgedBy::Needs { file } => format!("needs of {file}"),
     };
     let count = format!(

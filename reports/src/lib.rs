@@ -42,8 +42,8 @@ pub use cause::{
     CauseSubject,
 };
 pub use comparison::{
-    AlarmCount, COMPARISON_VERSION, ComparedMonitor, Comparison, Estimate, FaultCount, Spread,
-    Weighted,
+    AlarmCount, COMPARISON_VERSION, ComparedMonitor, Comparison, Conceded, Estimate, FaultCount,
+    Spread, Weighted,
 };
 pub use comparison_page::comparison_page;
 pub use coverage::{

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use observe::Filling;
+use observe::{Filling, Messages};
 use scenarios::ChecksRun;
 
 use super::*;
@@ -64,8 +64,12 @@ fn texts_and_metrics_may_be_listed() {
     };
     assert_eq!(with("texts: reference").texts, Vocabulary::Reference.into());
     let texts = with("texts: { events: reference, logs: [ panicked ] }").texts;
-    assert_eq!(texts.events, Vocabulary::Reference);
+    assert_eq!(texts.events, Messages::Reference);
     assert!(texts.logs.has("panicked") && !texts.logs.has("route"));
+    let texts = with("texts: { events: { except: [ healthy on port ] } }").texts;
+    let healthy = "Counter link_downed healthy on port {device} port {port}";
+    assert!(!texts.events.has(healthy) && texts.events.has("NIC {device} disappeared"));
+    assert!(!texts.logs.has("panicked"));
     let page = with("metrics: { path: /m, names: [ a_seconds, b ] }")
         .metrics
         .unwrap();
@@ -233,6 +237,31 @@ fn polls_without_a_socket_wait_as_long_as_is_stated_for_them() {
     check(drill, with(None, "135s"), Some(told));
 }
 
+/// A row that takes what the documents refuse makes the stories about the refusal not apply, and no others.
+#[test]
+fn a_story_about_what_is_taken_otherwise_by_promise_does_not_apply() {
+    let promising = |promises: &'static str| {
+        move |own: &mut Descriptor| own.promises = yaml::read("p.yaml", promises).unwrap()
+    };
+    let levels = "start/unknown-topology-level@dgx-a100";
+    let any = "rows: { metadata: { levels: any } }";
+    let told = "`m` takes levels of the topology that nobody knows";
+    check(levels, promising(any), Some(told));
+    let known = "rows: { metadata: { levels: known } }";
+    check(levels, promising(known), None);
+    check("start/metadata-malformed@dgx-h100", promising(any), None);
+    let numa = "role/numa-unknown-is-management@dgx-h100";
+    let near = "scope: { near_gpu: true }";
+    let told = "`m` watches devices beside a GPU whatever their NUMA node is";
+    check(numa, promising(near), Some(told));
+    check(numa, promising("scope: { near_gpu: false }"), None);
+    check(
+        "role/numa-unreadable-is-not-unknown@dgx-h100",
+        promising(near),
+        None,
+    );
+}
+
 #[test]
 fn a_flag_that_nicdrill_fills_in_is_never_settable() {
     let head = "descriptor_version: 1\nname: a\ncommand: [ b, '--state={state_file}', '--checks={checks}' ]\n";
@@ -344,6 +373,10 @@ fn a_descriptor_that_cannot_be_is_refused_with_its_place() {
     );
     let texts = with("texts: { event: own }");
     assert!(texts.contains("event"), "{texts}");
+    for none in ["[]", "[ \"\" ]"] {
+        let texts = with(&format!("texts: {{ events: {{ except: {none} }} }}"));
+        assert!(texts.contains("`except` names no text"), "{texts}");
+    }
     let both = loops("]\nconcurrent: true\n");
     assert!(both.contains("`loops` cannot be combined"), "{both}");
 }

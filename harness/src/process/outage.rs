@@ -24,6 +24,11 @@ impl Outage {
             .filter(|_| self.socket == Socket::Absent);
         Some(missing.or(real_time.backoff)?.0)
     }
+
+    /// Whether the socket's file is missing now.
+    pub(super) fn is_missing(self) -> bool {
+        self.socket == Socket::Absent && !self.is_over
+    }
 }
 
 impl Outage {

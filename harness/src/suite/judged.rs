@@ -12,6 +12,9 @@ pub fn judged_by(descriptor: &Descriptor, needs: Option<&SiteNeeds>, again: &[St
         let file = file.clone();
         return JudgedBy::Needs { file };
     }
+    if again.iter().any(|word| word == "--against") {
+        return JudgedBy::Documents;
+    }
     if !descriptor.promises.is_empty() {
         return JudgedBy::Promises;
     }
@@ -41,7 +44,7 @@ pub(super) fn loses_events(descriptor: &Descriptor) -> bool {
 #[must_use]
 pub fn judged_exit_code(by: &JudgedBy, summary: &Summary) -> ExitCode {
     let nothing = match by {
-        JudgedBy::Promises => summary.judged.is_nothing(),
+        JudgedBy::Promises | JudgedBy::Documents => summary.judged.is_nothing(),
         JudgedBy::Laws { .. } => true,
         JudgedBy::Needs { .. } => summary.judged.judged == 0,
     };

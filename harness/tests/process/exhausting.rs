@@ -42,6 +42,28 @@ pub(crate) fn a_monitor_that_always_makes_progress_ends_with_its_poll() {
     );
 }
 
+/// The descriptor allows a minute while the connector refuses, and none without its socket.
+pub(crate) fn a_monitor_that_waits_for_a_missing_socket_in_its_poll_is_stopped() {
+    let story = story(
+        "timeline:\n  - at: 1s\n    do: [ { connector: absent }, { cut: victim } ]\n  - at: 4s\n    do: [ { connector: accept } ]\nuntil: 5s\nheal: never\nbecause: a test\n",
+    );
+    let waiting = toy(
+        "waiting",
+        "real_time: { backoff: 1m, missing_socket: 0s }\n",
+    );
+    let options = ProcessOptions {
+        limit: Duration::from_secs(1),
+        ..ProcessOptions::default()
+    };
+    let played = play(&story, &waiting, options);
+    let expected = "a poll took more than 1 s while the connector's socket was missing";
+    let broken = played.recording.broken;
+    assert!(
+        matches!(&broken, Some(Broken::Excess { tick: 1 | 2, what }) if what == expected),
+        "{broken:?}"
+    );
+}
+
 pub(crate) fn a_drill_ends_at_the_limit_that_is_set_for_it() {
     let options = ProcessOptions {
         drill_limit: Some(Duration::from_millis(300)),

@@ -225,6 +225,10 @@ const TESTS: &[(&str, fn())] = &[
         exhausting::a_monitor_that_always_makes_progress_ends_with_its_poll,
     ),
     (
+        "a_monitor_that_waits_for_a_missing_socket_in_its_poll_is_stopped",
+        exhausting::a_monitor_that_waits_for_a_missing_socket_in_its_poll_is_stopped,
+    ),
+    (
         "a_monitor_that_calls_without_end_is_stopped",
         exhausting::a_monitor_that_calls_without_end_is_stopped,
     ),

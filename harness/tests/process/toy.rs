@@ -9,7 +9,8 @@
 //! a call; `stubborn` does not end after SIGTERM; `mute` never calls; `hang` never polls; `exit` ends at once; `page` serves
 //! the state of the first port at `/metrics` and `/json` of a port that it gets in place of the socket; `dripping`, `calling`
 //! and `flooding` call without end in their first poll; `opening` keeps thousands of files open; `babbling` writes megabytes
-//! in every poll; `stopped` is stopped by a signal for a while in its third poll.
+//! in every poll; `stopped` is stopped by a signal for a while in its third poll; `waiting` waits in its poll for half a minute
+//! at most until the connector's socket is there.
 
 use std::{
     collections::BTreeMap,
@@ -286,6 +287,7 @@ impl Toy {
         match &self.behind {
             _ if self.mode == "mute" => {}
             _ if lines.is_empty() && self.mode != "caller" => {}
+            None if self.mode == "waiting" => self.mouth.say_when_it_is_there(lines),
             Some(behind) => behind.send(lines).unwrap(),
             None => self.mouth.say("", lines),
         }
@@ -328,6 +330,7 @@ impl Toy {
 
 /// Calls the connector.
 struct Mouth {
+    socket: PathBuf,
     runtime: Runtime,
     client: PlatformConnectorClient<Channel>,
 }
@@ -346,9 +349,19 @@ impl Mouth {
             endpoint.connect_lazy()
         };
         Self {
+            socket: PathBuf::from(socket),
             runtime,
             client: PlatformConnectorClient::new(channel),
         }
+    }
+
+    /// Looks every 20 ms whether the socket is there, for half a minute.
+    fn say_when_it_is_there(&mut self, lines: Vec<String>) {
+        let mut looks = 0..1500;
+        while !self.socket.exists() && looks.next().is_some() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        self.say("", lines);
     }
 
     fn say(&mut self, check: &str, lines: Vec<String>) {

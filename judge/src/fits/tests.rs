@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use director::{NodeTruth, TickTruth};
+use observe::{Messages, Vocabulary};
 use platforms::{PhysState, Platforms, PortState, Role};
 use rstest::rstest;
 
@@ -442,6 +443,11 @@ fn a_message_is_made_of_its_subjects_words() {
     assert!(case.context().fits(&named, &node_a(), 0, &of_a_name));
     let device_of = with(About::Device(node_a(), pci("0000:20:00.0")));
     assert!(case.context().fits(&device_of, &node_a(), 0, &of_a_name));
+    let except = |text: &str| Messages::Except([text.to_owned()].into());
+    case.descriptor.texts.events = except("another text");
+    assert!(!case.context().fits(&roce, &node_a(), 0, &wrong));
+    case.descriptor.texts.events = except("{netdev}");
+    assert!(case.context().fits(&roce, &node_a(), 0, &wrong));
     case.descriptor.texts = Vocabulary::Own.into();
     assert!(case.context().fits(&roce, &node_a(), 0, &wrong));
 }

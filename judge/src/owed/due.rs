@@ -34,7 +34,10 @@ impl<'a> Translator<'_, 'a> {
                 || from.saturating_sub(later.unsigned_abs()),
                 |begins| begins.saturating_add(after),
             );
-            due.min(from)
+            // A host that boots is not polled.
+            let mut polls = demands::polled(self.recording, &demand.node);
+            let seen = polls.find(|poll| kinds.waited && *poll >= due);
+            seen.unwrap_or(due).min(from)
         } else if let (Some(Lasting::Polls(_)), None | Some(Lasting::Polls(_))) =
             (promised.after, documents.after)
         {

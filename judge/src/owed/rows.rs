@@ -78,9 +78,10 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Whether a first poll waits neither for ports on their way up nor for what cannot be read.
-    pub(crate) fn judges_at_once(&self, layer: Option<LinkLayer>) -> bool {
-        let pair = self.pair(&Named::FirstPoll.into(), layer);
+    /// Whether a first poll, or the first one after a reboot, waits neither for ports on their way up nor for what cannot be
+    /// read.
+    pub(crate) fn judges_at_once(&self, poll: Named, layer: Option<LinkLayer>) -> bool {
+        let pair = self.pair(&poll.into(), layer);
         pair.is_some_and(|(documents, own)| self.after(&own) < self.after(&documents))
     }
 
@@ -148,7 +149,12 @@ impl<'a> Rows<'a> {
         };
         let both = |promised| {
             let (under, mut over) = (says(&condition, promised), says(&episode, promised));
-            if matches!(kinds.episode, Some(Named::FirstPoll | Named::HotAdded)) && !waits {
+            let is_patience = match kinds.episode {
+                Some(Named::FirstPoll | Named::HotAdded) => waits,
+                Some(Named::Reboot) => waits && kinds.waited,
+                _ => true,
+            };
+            if !is_patience {
                 over.after = None;
             }
             Box::new(Says {
@@ -164,6 +170,7 @@ impl<'a> Rows<'a> {
                 class_folder: over.class_folder.or(under.class_folder),
                 garbled: over.garbled.or(under.garbled),
                 unreadable: over.unreadable.or(under.unreadable),
+                levels: over.levels.or(under.levels),
                 known_by: over.known_by.or(under.known_by),
                 healthy: over.healthy.or(under.healthy),
                 over_restart: over.over_restart.or(under.over_restart),

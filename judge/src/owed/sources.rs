@@ -3,9 +3,9 @@
 
 use observe::promises::{Kind, Named, Row, WhileUnreadable};
 use platforms::PciAddress;
-use scenarios::{About, FileRef, What, Window};
+use scenarios::{About, FileRef, Tone, What, Window};
 
-use super::translator::Translator;
+use super::{Fate, translator::Translator};
 use crate::{
     demands::{Demand, polled},
     kinds::Kinds,
@@ -47,6 +47,48 @@ impl<'a> Translator<'_, 'a> {
             });
         }
         None
+    }
+
+    /// When a demand is due of a monitor that compares no cards while a device cannot be read, if its time is such a poll;
+    /// its fate if cards can never be compared after it, or the fault, or its end, does not stand any more then.
+    pub(super) fn compared_later(
+        &self,
+        demand: &Demand<'a>,
+        kinds: &Kinds,
+    ) -> Option<Result<Window, Fate>> {
+        let is_fault = demand.pattern.tone != Tone::Healthy;
+        let of_peers = kinds.episode == Some(Named::FirstPoll) && is_fault;
+        let pci = match &demand.pattern.about {
+            About::Card(_, pci) => *pci,
+            About::Port(slot) if of_peers && demand.pattern.counter.is_none() => slot.pci,
+            _ => return None,
+        };
+        let row = self.rows.pair(&Named::Card.into(), None);
+        let waits = Some(WhileUnreadable::Waits);
+        if !matches!(row, Some((_, Row::Says(says))) if says.unreadable == waits) {
+            return None;
+        }
+        let (node, from) = (&demand.node, demand.window.from);
+        let is_blind = |tick| {
+            let views = self.readings.views(node, tick);
+            let mut all = views.into_iter().flat_map(|[views, _]| views.0.keys());
+            all.any(|pci| self.readings.is_ruled(node, *pci, tick).is_some())
+        };
+        if !is_blind(from) {
+            return None;
+        }
+        let due = self.first_complete(node, from);
+        let stands = self.readings.views(node, due).is_some_and(|[views, _]| {
+            let cards = views.cards();
+            let mut of_it = cards.iter().filter(|card| card.pci.card() == pci.card());
+            of_it.any(|card| views.falls_behind(card) == is_fault)
+        });
+        let window = Window {
+            from: due,
+            to: due + GRACE,
+        };
+        let is_due = stands && !is_blind(due);
+        Some(is_due.then_some(window).ok_or(Fate::Free))
     }
 
     /// The poll in which the events of a first poll come, which the documents let wait for a source; `None` if they do

@@ -7,6 +7,7 @@ use observe::{
     Recording,
     promises::{Clears, Kind, Meanwhile, Named, PromisedSubject, Says, Verdict},
 };
+use platforms::PortFacts;
 use scenarios::{About, Tone, Window};
 
 use super::{
@@ -97,10 +98,13 @@ impl<'a> Translator<'_, 'a> {
     /// Whether a monitor with a scope of its own does not monitor the port or device of a demand.
     fn is_out_of_scope(&self, demand: &Demand<'a>) -> bool {
         let scope = self.context.descriptor.promises.scope.as_ref();
+        let (about, node) = (&demand.pattern.about, &demand.node);
+        if scope.is_some_and(|scope| scope.vendors.is_some()) && self.is_of_another_vendor(about) {
+            return true;
+        }
         if !scope.is_some_and(decides) {
             return false;
         }
-        let (about, node) = (&demand.pattern.about, &demand.node);
         let past = || self.context.past(node, demand.window.from);
         match about {
             About::Port(slot) => past().all(|views| {
@@ -119,6 +123,23 @@ impl<'a> Translator<'_, 'a> {
         }
     }
 
+    /// Whether a subject is of a card whose vendor the monitor does not watch, whatever its name is.
+    fn is_of_another_vendor(&self, about: &About) -> bool {
+        let (node, pci) = match about {
+            About::Port(slot) => (&slot.node, slot.pci),
+            About::Device(node, pci) | About::Card(node, pci) => (node, *pci),
+            _ => return false,
+        };
+        let mut nodes = self.context.story.nodes.iter();
+        let platform = nodes.find(|(of, _)| of == node);
+        platform.is_some_and(|(_, platform)| {
+            let ports = platform.ports();
+            let of_card = |port: &&PortFacts| port.pci.card() == pci.card();
+            let mut of_it = ports.iter().filter(of_card).peekable();
+            of_it.peek().is_some() && of_it.all(|port| !port.is_of_vendor)
+        })
+    }
+
     /// A demand for a fault; `cleared` is when the documents ask for its clear.
     fn fault(&self, demand: &Demand<'a>, kinds: &Kinds, cleared: Option<Window>) -> Result<'a> {
         if let Some(reason) = self.unjudged_counter(demand) {
@@ -127,9 +148,14 @@ impl<'a> Translator<'_, 'a> {
         if self.is_taken_over(demand, kinds) {
             return (told(demand), Some(at_will(demand)));
         }
-        let by_source = self.due_by_source(demand, kinds);
+        let by_source = match self.compared_later(demand, kinds) {
+            Some(Err(fate)) => return (fate, Some(at_will(demand))),
+            Some(Ok(later)) => Some(later),
+            None => self.due_by_source(demand, kinds),
+        };
         let moved = Demand {
             window: by_source.unwrap_or(demand.window),
+            in_order: demand.in_order.filter(|_| by_source.is_none()),
             ..demand.clone()
         };
         let demand = if by_source.is_some() { &moved } else { demand };
@@ -221,9 +247,14 @@ impl<'a> Translator<'_, 'a> {
                 }
             }
         }
-        let Some(moved) = self.baseline_time(demand) else {
+        let Some(mut moved) = self.baseline_time(demand) else {
             return may(Fate::Free);
         };
+        match self.compared_later(&moved, kinds) {
+            Some(Err(fate)) => return may(fate),
+            Some(Ok(window)) => (moved.window, moved.in_order) = (window, None),
+            None => {}
+        }
         let demand = &moved;
         let (documents, promised) = match self.rows.hold(kinds) {
             Holds::AsAsked => (Box::default(), Box::default()),
@@ -283,7 +314,8 @@ impl<'a> Translator<'_, 'a> {
     /// does not wait.
     fn not_put_off(&self, owed: &mut Demand<'a>, kinds: &Kinds) {
         let first = demands::polled(self.recording, &owed.node).next();
-        let Some(first) = first.filter(|_| self.rows.judges_at_once(kinds.layer)) else {
+        let Some(first) = first.filter(|_| self.rows.judges_at_once(Named::FirstPoll, kinds.layer))
+        else {
             return;
         };
         if first < owed.window.from && self.readings.is_any_ruled(&owed.node, first) {

@@ -119,7 +119,7 @@ impl<'a> Translator<'_, 'a> {
         let Some((_, Row::Says(promised))) = self.rows.pair(&interval.kind, interval.layer) else {
             return;
         };
-        if self.is_first_sight(&interval.node, interval.from) {
+        if self.first_sight(&interval.node, interval.from).is_some() {
             return;
         }
         let about = About::Device(interval.node.clone(), pci);
@@ -168,8 +168,9 @@ impl<'a> Translator<'_, 'a> {
         if follows_absence && (!self.ports_speak(first) || self.was_dark(&slot, first.from)) {
             return;
         }
-        let is_first = self.is_first_sight(node, first.from);
-        if is_first {
+        let sight = self.first_sight(node, first.from);
+        let is_first = sight.is_some();
+        if let Some(sight) = sight {
             let is_asked = |it: &Translated<'_>| {
                 it.demand.pattern.tone != Tone::Healthy
                     && it.demand.node == *node
@@ -177,8 +178,8 @@ impl<'a> Translator<'_, 'a> {
                     && it.demand.window.to >= first.from
                     && it.demand.window.from < last.to
             };
-            let decides =
-                self.is_judged_at_once(first) && self.has_evidence_against(node, pci, first.from);
+            let decides = self.is_judged_at_once(sight, first)
+                && self.has_evidence_against(node, pci, first.from);
             if !decides || documents.iter().any(is_asked) {
                 return;
             }
@@ -295,23 +296,26 @@ impl<'a> Translator<'_, 'a> {
         matches!(pair, Some((_, Row::Says(says))) if says.ports == Some(Meanwhile::Reported))
     }
 
-    /// Whether a reading is of the first poll of a monitor, of its first one after a restart or reboot, or after an
-    /// outage: the documents' demands state these.
-    fn is_first_sight(&self, node: &NodeName, tick: u64) -> bool {
+    /// What a reading is the first one of: the first poll of a monitor, its first one after a restart or reboot, or after an
+    /// outage. The documents' demands state these. `None` if it is none.
+    fn first_sight(&self, node: &NodeName, tick: u64) -> Option<Named> {
         let mut polled = demands::polled(self.recording, node);
         if polled.next().is_none_or(|first| tick <= first) {
-            return true;
+            return Some(Named::FirstPoll);
         }
         let before = demands::polled(self.recording, node).take_while(|poll| *poll < tick);
         let from = before.last().map_or(0, |last| last + 1);
-        self.episodes.latest_of_monitor(node, from, tick).is_some()
+        self.episodes.latest_of_monitor(node, from, tick)
     }
 
-    /// Whether a first poll does not wait for ports on their way up, as the documents ask.
-    fn is_judged_at_once(&self, interval: &Interval) -> bool {
+    /// Whether a first poll, or the first one after a reboot, does not wait for ports on their way up, as the documents ask.
+    fn is_judged_at_once(&self, sight: Named, interval: &Interval) -> bool {
         let pair = self.rows.pair(&Named::FirstPoll.into(), interval.layer);
         let is_silent = pair.is_some_and(|(_, own)| own == Row::Silent);
-        !is_silent && self.rows.judges_at_once(interval.layer)
+        let mut polls = [Named::FirstPoll, sight].into_iter();
+        let is_meant = |poll: &Named| matches!(poll, Named::FirstPoll | Named::Reboot);
+        !is_silent
+            && polls.any(|poll| is_meant(&poll) && self.rows.judges_at_once(poll, interval.layer))
     }
 
     /// Whether the documents ask for a fault of a port in a tick.

@@ -3,12 +3,14 @@
 use super::*;
 
 #[rstest]
-#[case::nothing_of_its_own(Vocabulary::Reference, ClockKind::File, &[])]
-#[case::its_clock(Vocabulary::Reference, ClockKind::Own, &[("timestamps of a clock of its own", 2)])]
-#[case::its_texts(Vocabulary::Own, ClockKind::File, &[("messages of its own", 1)])]
-#[case::both(Vocabulary::Own, ClockKind::Own, &[("messages of its own", 1), ("timestamps of a clock of its own", 2)])]
+#[case::nothing_of_its_own(Messages::Reference, ClockKind::File, &[])]
+#[case::its_clock(Messages::Reference, ClockKind::Own, &[("timestamps of a clock of its own", 2)])]
+#[case::its_texts(Messages::Own, ClockKind::File, &[("messages of its own", 1)])]
+#[case::both(Messages::Own, ClockKind::Own, &[("messages of its own", 1), ("timestamps of a clock of its own", 2)])]
+#[case::one_text(Messages::Except(["x".to_owned()].into()), ClockKind::File, &[("messages of its own", 1)])]
+#[case::another_text(Messages::Except(["y".to_owned()].into()), ClockKind::File, &[])]
 fn parts_of_events_that_are_the_monitors_own_are_counted(
-    #[case] texts: Vocabulary,
+    #[case] texts: Messages,
     #[case] clock: ClockKind,
     #[case] parts: &[(&str, u64)],
 ) {
@@ -38,7 +40,7 @@ fn parts_of_events_that_are_the_monitors_own_are_counted(
         stamped(None, None, true),
         (What::Polls(3), 0, 2),
     ]);
-    (case.descriptor.texts, case.descriptor.clock) = (texts.into(), clock);
+    (case.descriptor.texts.events, case.descriptor.clock) = (texts, clock);
     let counted = judged(&case, &polls(3));
     assert_eq!((counted.judged, counted.not_judged), (4, BTreeMap::new()));
     let named = counted.parts.iter();

@@ -177,6 +177,86 @@ until: 30s
     told("dgx-h100", text)
 });
 
+/// A cable is pulled while the host reboots, and plugged in again so many seconds after.
+fn rebooted(told_at: &str, mended_at: &str, healthy: &str) -> Case {
+    let text = format!(
+        "
+let: {{ victim: {{ role: compute, layer: infiniband, card_ports: 1, nth: 1 }} }}
+timeline:
+  - at: 0s
+    expect: [ {{ this_poll: baseline }} ]
+  - at: 9990ms
+    do: [ {{ reboot: {{ takes: 10s }} }}, {{ cut: victim }} ]
+  - at: 20s
+    expect: [ {{ this_poll: [ {{ reboot_baseline: null, except: victim }} ] }} ]
+{told_at}  - at: {mended_at}
+    do: [ {{ mend: victim }} ]
+    expect: [ {healthy} ]
+until: 70s
+"
+    );
+    told("dgx-h100", &text)
+}
+
+static REBOOTED: LazyLock<Case> = LazyLock::new(|| {
+    let faults = "  - at: 51s\n    expect: [ { this_poll: [ { fatal: victim }, { fatal: card of victim } ] } ]\n";
+    let healthy =
+        "{ healthy: victim, within: 2 polls }, { healthy: card of victim, within: 2 polls }";
+    rebooted(faults, "60s", healthy)
+});
+
+/// It is plugged in within the patience.
+static REBOOTED_BRIEFLY: LazyLock<Case> =
+    LazyLock::new(|| rebooted("", "30s", "{ healthy: victim, within: 2 polls }"));
+
+/// A card is dark in the first poll, and a device of another one cannot be read before 10 s.
+static VEILED: LazyLock<Case> = LazyLock::new(|| {
+    let text = "
+let:
+  veiled: { role: compute, layer: infiniband, card_ports: 1, nth: 1 }
+  dark: { role: compute, layer: infiniband, card_ports: 1, nth: 2 }
+given: [ { disable: dark }, { read: veiled/state, fail: EIO } ]
+timeline:
+  - at: 0s
+    expect: [ { say: nothing, from: 0s, to: 3s } ]
+  - at: 3s
+    expect: [ { this_poll: [ { baseline: null, except: veiled }, { fatal: dark }, { fatal: card of dark } ] } ]
+  - at: 10s
+    do: [ { no_rule: everywhere } ]
+    expect:
+      - { healthy: veiled, within: 1 poll }
+      - { healthy: device of veiled, within: 1 poll }
+      - { healthy: card of veiled, within: 1 poll }
+  - at: 20s
+    do: [ { mend: dark } ]
+    expect:
+      - { healthy: dark, within: 2 polls }
+      - { healthy: device of dark, within: 2 polls }
+      - { healthy: card of dark, within: 2 polls }
+until: 30s
+";
+    told("dgx-h100", text)
+});
+
+/// A card of another vendor bears a name that the documents call NVIDIA's.
+static NAMED: LazyLock<Case> = LazyLock::new(|| {
+    let text = "
+let: { named: { device: bnxt_re3 } }
+given: [ { rename: device of named, to: mlx5_40 } ]
+timeline:
+  - at: 0s
+    expect: [ { this_poll: [ { healthy: named }, { healthy: device of named } ] } ]
+  - at: 10s
+    do: [ { disable: named } ]
+    expect: [ { this_poll: [ { fatal: named } ] } ]
+  - at: 20s
+    do: [ { mend: named } ]
+    expect: [ { healthy: named } ]
+until: 30s
+";
+    told("bnxt-h100", text)
+});
+
 /// What a monitor does otherwise than the reference monitor.
 #[derive(Clone, Copy)]
 enum Otherwise {
@@ -192,6 +272,8 @@ enum Otherwise {
     AlsoOf(&'static str, &'static str),
     /// What it would say in one tick it says in another one.
     Moved(usize, usize),
+    /// What it would say of cards and of faults in one tick it says in another one.
+    CardsMoved(usize, usize),
     /// In a tick it says of the port of the scenario's action what it said at first.
     AnewIn(usize),
 }
@@ -257,6 +339,23 @@ fn recorded(case: &Case, how: Otherwise) -> Recording {
             let early = take(&mut recording, from);
             monitor(&mut recording, to, "node-a").calls.extend(early);
         }
+        Otherwise::CardsMoved(from, to) => {
+            for call in take(&mut recording, from) {
+                let batch = observe::platform_connector::batch(&call);
+                let of_cards =
+                    |event: &HealthEvent| !event.is_healthy || event.message.starts_with("Card ");
+                let (later, now): (Vec<_>, Vec<_>) = batch.events.into_iter().partition(of_cards);
+                for (tick, events) in [(from, now), (to, later)] {
+                    let version = batch.version;
+                    let said = proto::HealthEvents { version, events };
+                    let call = observe::platform_connector::received(&said)
+                        .answered(true, "accepted".to_owned());
+                    if !call.observations.is_empty() {
+                        monitor(&mut recording, tick, "node-a").calls.push(call);
+                    }
+                }
+            }
+        }
         Otherwise::AnewIn(tick) => {
             let is_of_port =
                 |event: &HealthEvent| event.is_healthy && event.entities_impacted.len() == 2;
@@ -284,6 +383,20 @@ fn recorded(case: &Case, how: Otherwise) -> Recording {
 #[case::waits_for_the_boot_id(&SAME_BOOT, "rows: { reboot: { unreadable: waits } }", Otherwise::Same, None)]
 #[case::another_boot(&SAME_BOOT, "rows: { reboot: { unreadable: missing } }", Otherwise::Same, Some(Missing))]
 #[case::tells_it_at_once(&SAME_BOOT, "rows: { reboot: { unreadable: waits } }", Otherwise::Moved(13, 11), Some(Missing))]
+#[case::is_patient_after_a_reboot(&REBOOTED, "rows: { reboot: { after: 30s } }", Otherwise::Same, None)]
+#[case::is_too_soon_after_a_reboot(&REBOOTED, "rows: { reboot: { after: 30s } }", Otherwise::Moved(51, 20), Some(Unexpected))]
+#[case::has_no_patience_after_a_reboot(&REBOOTED, "rows: { reboot: { after: 0 polls } }", Otherwise::Moved(51, 20), None)]
+#[case::is_late_after_a_reboot(&REBOOTED, "rows: { reboot: { after: 0 polls } }", Otherwise::Same, Some(Missing))]
+#[case::outwaits_a_short_one(&REBOOTED_BRIEFLY, "rows: { reboot: { after: 30s } }", Otherwise::Same, None)]
+#[case::misses_a_short_one(&REBOOTED_BRIEFLY, "rows: { reboot: { after: 0 polls } }", Otherwise::Same, Some(Missing))]
+#[case::compares_those_that_it_reads(&VEILED, "rows: { card: { unreadable: missing } }", Otherwise::Same, None)]
+#[case::compares_none_of_them(&VEILED, "rows: { card: { unreadable: waits } }", Otherwise::CardsMoved(3, 10), None)]
+#[case::compares_too_soon(&VEILED, "rows: { card: { unreadable: waits } }", Otherwise::Same, Some(Unexpected))]
+#[case::compares_too_late(&VEILED, "rows: { card: { unreadable: missing } }", Otherwise::CardsMoved(3, 10), Some(Missing))]
+#[case::goes_by_the_name(&NAMED, "{}", Otherwise::Same, None)]
+#[case::misses_the_name(&NAMED, "{}", Otherwise::SilentIn(0, 30), Some(Missing))]
+#[case::goes_by_the_vendor(&NAMED, "scope: { vendors: [0x15b3] }", Otherwise::SilentIn(0, 30), None)]
+#[case::goes_by_the_name_in_spite_of_it(&NAMED, "scope: { vendors: [0x15b3] }", Otherwise::Same, Some(Unexpected))]
 #[case::waits_for_routes(&NO_ROUTES, "rows: { metadata: { unreadable: waits } }", Otherwise::Same, None)]
 #[case::without_routes(&NO_ROUTES, "rows: { metadata: { unreadable: missing } }", Otherwise::Moved(10, 0), None)]
 #[case::waits_in_spite_of_it(&NO_ROUTES, "rows: { metadata: { unreadable: missing } }", Otherwise::Same, Some(Missing))]

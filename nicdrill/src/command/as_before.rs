@@ -45,6 +45,7 @@ pub(super) fn as_before(
     if !select.what.iter().any(|what| is_path(what)) {
         select.what.extend(before.what);
     }
+    select.against = select.against.or(before.against);
     if select.platform.is_empty() {
         select.platform = before.platform;
     }

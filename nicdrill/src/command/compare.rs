@@ -4,6 +4,7 @@
 //! played does not stop the others; the table says why, and its exit code is the command's.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     process,
 };
@@ -17,7 +18,7 @@ use harness::{
 };
 use judge::{HeardBy, compared};
 use observe::{Descriptor, shipped_descriptors};
-use reports::{Comparison, ExitCode, ProbeOutcome, comparison_html, comparison_page};
+use reports::{Comparison, Conceded, ExitCode, ProbeOutcome, comparison_html, comparison_page};
 
 use super::{
     Stop, mix, needs,
@@ -99,6 +100,20 @@ impl Side {
             descriptor: &self.descriptor,
         }
     }
+
+    /// About which kinds it promises less than the documents ask.
+    fn conceded(&self) -> BTreeMap<String, Conceded> {
+        let conceded = self.descriptor.promises.conceded().into_iter();
+        let of = conceded.map(|it| {
+            let conceded = Conceded {
+                in_short: it.in_short,
+                hides: it.hides,
+                scenario: it.scenario.to_owned(),
+            };
+            (it.kind.to_string(), conceded)
+        });
+        of.collect()
+    }
 }
 
 /// Reads the monitors, each with the library as it watches it.
@@ -178,6 +193,7 @@ fn played(arguments: &CompareArguments, asked: &Asked<'_>, here: &Here) -> Resul
             name: side.name.clone(),
             speaks: side.descriptor.speaks.word(),
             left_out: left_out.clone(),
+            conceded: side.conceded(),
             ..HeardBy::default()
         };
         match one(arguments, asked, (side, here), &mut || terminal.step(false)) {

@@ -63,7 +63,7 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<ExitCode, Stop> {
         platforms: arguments.platforms.clone(),
     };
     // What a monitor sees is told by nicdrill's own, whatever monitor a profile names.
-    let choice = choose_one(&which, None, Some(REFERENCE.to_owned()))?;
+    let choice = choose_one(&which, None, Some(REFERENCE.to_owned()), None)?;
     let Some(planned) = choice.first() else {
         return Ok(ExitCode::NothingJudged);
     };

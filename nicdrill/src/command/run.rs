@@ -10,8 +10,8 @@ use harness::{
 };
 use observe::Recording;
 use reports::{
-    ArmName, DrillName, Excuses, ExitCode, Lanes, ProbeOutcome, RunEvent, RunReport, counted,
-    coverage_page, event_line, groups_page, not_judged_page, slowest_page, summary_line,
+    ArmName, DrillName, Excuses, ExitCode, JudgedBy, Lanes, ProbeOutcome, RunEvent, RunReport,
+    counted, coverage_page, event_line, groups_page, not_judged_page, slowest_page, summary_line,
 };
 
 use store::StoreUrl;
@@ -29,6 +29,7 @@ use super::{
 };
 use crate::{
     arguments::{Arm, Required, RunArguments, TellArguments},
+    pages::conceded::conceded_page,
     settings::FILE,
     terminal::{Terminal, log},
 };
@@ -76,6 +77,12 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
         arguments.how.needs.as_deref().or(choice.needs.as_deref()),
         &choice.library,
     )?;
+    if needs.is_some() && choice.against.is_some() {
+        return Err(Stop::usage(
+            "`--against` and `--needs` say twice what the monitor is judged by",
+        )
+        .hint("leave one of them out"));
+    }
     let all = choice.selected.of_all_shards;
     if let Some(shard) = &choice.shard
         && choice.selected.drills.is_empty()
@@ -317,9 +324,10 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     }
     if told.not_judged {
         terminal.out(&not_judged_page(report, terminal.style()));
-        for conceded in outputs.choice.descriptor.promises.conceded() {
-            terminal.out(&format!("weaker than the documents ask: {conceded}\n"));
-        }
+    }
+    if report.plan.judged_by == JudgedBy::Promises && (is_red || !told.quiet) {
+        let conceded = outputs.choice.descriptor.promises.conceded();
+        terminal.out(&conceded_page(&conceded, told.not_judged));
     }
     if let Some(count) = told.slowest {
         terminal.out(&slowest_page(report, count));

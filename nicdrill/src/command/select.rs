@@ -16,7 +16,7 @@ use scenarios::Story;
 
 use super::{Stop, as_before::as_before, run_values};
 use crate::{
-    arguments::{Arm, OneDrill, SelectArguments},
+    arguments::{Against, Arm, OneDrill, SelectArguments},
     settings::{MonitorSetting, Settings},
     terminal::log,
 };
@@ -43,6 +43,8 @@ pub(crate) struct Choice {
     pub(crate) shard: Option<String>,
     /// The needs that the run before was judged by, with `--failed`.
     pub(crate) needs: Option<String>,
+    /// Whose rows the monitor is judged by instead of its own.
+    pub(crate) against: Option<Against>,
     /// Whether `nicdrill.toml` names no monitor, and the command line neither.
     pub(crate) is_assumed: bool,
     /// Whether nothing names a monitor, so that the reference monitor is drilled.
@@ -88,9 +90,19 @@ pub(super) fn choice(
         .collect();
     let library = Library::read(&scenarios, &all_platforms).map_err(Stop::input)?;
     let (monitor, descriptor) = monitor(arguments.monitor.as_deref(), &settings.monitor, &library)?;
+    let descriptor = match arguments.against {
+        Some(Against::Documents) => Descriptor {
+            promises: descriptor.promises.by_documents(),
+            ..descriptor
+        },
+        None => descriptor,
+    };
     let is_unnamed = monitor.is_none();
     let is_assumed = is_unnamed && settings.monitor == MonitorSetting::Missing;
-    let again = again(monitor.as_deref(), &own_scenarios, &own_platforms);
+    let mut again = again(monitor.as_deref(), &own_scenarios, &own_platforms);
+    if arguments.against.is_some() {
+        again.extend(["--against", "documents"].map(str::to_owned));
+    }
     let library = library.watched_by(&descriptor);
 
     let mut platforms: Vec<String> = platforms.into_iter().cloned().collect();
@@ -136,6 +148,7 @@ pub(super) fn choice(
         again,
         shard,
         needs,
+        against: arguments.against,
         is_assumed,
         is_unnamed,
     })
@@ -182,12 +195,14 @@ pub(crate) fn choose_one(
     which: &OneDrill,
     arm: Option<Arm>,
     monitor: Option<String>,
+    against: Option<Against>,
 ) -> Result<Choice, Stop> {
     let mut what = which.scenarios.clone();
     what.push(which.drill.clone());
     let select = SelectArguments {
         what,
         monitor,
+        against,
         platform: which.platforms.clone(),
         arm,
         full: true,
@@ -210,7 +225,7 @@ pub(crate) fn choose_one(
 
 /// The story of the one selected drill; `None`, after printing why, if there is none.
 pub(crate) fn story_of_one(which: &OneDrill) -> Result<Option<Story>, Stop> {
-    let choice = choose_one(which, None, None)?;
+    let choice = choose_one(which, None, None, None)?;
     let Some(planned) = choice.first() else {
         return Ok(None);
     };

@@ -30,7 +30,12 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
             Stop::usage("`show` plays in one arm").hint("`--arm memory` or `--arm process`")
         );
     }
-    let choice = choose_one(&arguments.which, arguments.arm, arguments.monitor.clone())?;
+    let choice = choose_one(
+        &arguments.which,
+        arguments.arm,
+        arguments.monitor.clone(),
+        arguments.against,
+    )?;
     let needs = needs::read(arguments.needs.as_deref(), &choice.library)?;
     let Some(planned) = choice.first() else {
         return Ok(ExitCode::NothingJudged.into());

@@ -7,7 +7,8 @@ use rstest::rstest;
 use crate::scratch::Scratch;
 
 /// Every flag of `nicdrill run`.
-const RUN_FLAGS: [&str; 34] = [
+const RUN_FLAGS: [&str; 35] = [
+    "--against",
     "--allow-skips",
     "--arm",
     "--baseline",

@@ -22,6 +22,40 @@ fn a_shown_drill_says_what_was_judged_and_what_not() {
     );
 }
 
+/// The reference monitor, of which a descriptor says that a pulled cable is nonfatal.
+#[test]
+fn a_row_that_is_weaker_is_told_by_every_run_and_left_out_against_the_documents() {
+    let scratch = Scratch::new();
+    let mut shipped = observe::shipped_descriptors();
+    let (_, text) = shipped.find(|(file, _)| *file == "reference.yaml").unwrap();
+    let milder = text.replace(
+        "polling: { verdict: fatal,",
+        "polling: { verdict: nonfatal,",
+    );
+    assert_ne!(milder, text);
+    scratch.file("m.yaml", &milder);
+    let drill = "port/cable-pulled@dgx-h100";
+    let words = ["--monitor", "m.yaml", drill, "--arm", "memory"];
+    let ran = scratch.run(&[&["run"], &words[..]].concat());
+    assert_eq!(ran.code, 100, "{ran}");
+    let told = "promised less than the documents ask in 1 row; `--against documents` judges by theirs\n  \
+         polling: nonfatal where the documents ask for fatal; `port/cable-pulled` shows it\n";
+    assert!(ran.out.contains(told), "{ran}");
+    let against = ["--against", "documents"];
+    let ran = scratch.run(&[&["run"], &words[..], &against].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(!ran.out.contains("promised less"), "{ran}");
+    assert!(
+        ran.out.ends_with(", judged by the documents' rows\n"),
+        "{ran}"
+    );
+    let shown = scratch.run(&[&["show"], &words[..], &against].concat());
+    assert_eq!(shown.code, 0, "{shown}");
+    let both = ["--needs", "example"];
+    let ran = scratch.run(&[&["run"], &words[..], &against, &both].concat());
+    assert_eq!(ran.code, 2, "{ran}");
+}
+
 #[test]
 fn a_run_by_needs_is_repeated_and_shown_by_needs() {
     let scratch = Scratch::new();

@@ -62,8 +62,9 @@ pub fn row(kind: &Kind) -> Row {
             after: Some(PATIENCE),
             ..Says::default()
         })),
-        // docs/decisions.md, 9.
+        // docs/decisions.md, 9: what was not told before is judged as in a first poll.
         Named::Reboot => Row::Says(Box::new(Says {
+            after: Some(PATIENCE),
             restates: Some(Restates::All),
             ..Says::default()
         })),

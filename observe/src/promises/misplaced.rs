@@ -1,22 +1,40 @@
-//! Keys of a row that mean something for other kinds only. Start at [`all`].
+//! Keys of a row that would have no effect: they mean something for other kinds only, or for a whole node and stand in the
+//! row of a link layer. Start at [`all`].
 
 use super::{Kind, KindOf, Named, Row, Says};
 
-/// The keys of a row that cannot stand in the row of this kind, each with the problem and a hint.
-pub(super) fn all(
-    kind: &Kind,
-    says: &Says,
-) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+/// A key of a row that cannot stand there: the keys that lead to it, the problem and a hint.
+type Misplaced = (Vec<&'static str>, &'static str, &'static str);
+
+/// The keys of a row that cannot stand in the row of this kind.
+pub(super) fn all(kind: &Kind, says: &Says) -> Vec<Misplaced> {
+    let mut found: Vec<Misplaced> = unmeant(kind, says)
+        .map(|(key, what)| (vec![key], what, "leave it out"))
+        .collect();
     let layers = [
         ("infiniband", &says.infiniband),
         ("ethernet", &says.ethernet),
     ];
-    let is_nested = |row: &Option<Row>| matches!(row, Some(Row::Says(of)) if of.infiniband.is_some() || of.ethernet.is_some());
-    let nested: Vec<_> = layers
-        .into_iter()
-        .filter(|(_, row)| is_nested(row))
-        .map(|(layer, _)| (layer, "a row of a layer has no layers", "write them once"))
-        .collect();
+    for (layer, row) in layers {
+        let Some(Row::Says(of)) = row else { continue };
+        if of.infiniband.is_some() || of.ethernet.is_some() {
+            let what = "a row of a layer has no layers";
+            found.push((vec![layer], what, "write them once"));
+        }
+        let unmeant: Vec<_> = unmeant(kind, of).collect();
+        let is_new = |key: &str| unmeant.iter().all(|(other, _)| *other != key);
+        for (key, what) in of_node(of).filter(|(key, _)| is_new(key)) {
+            found.push((vec![layer, key], what, "write it in the row of both layers"));
+        }
+        for (key, what) in unmeant {
+            found.push((vec![layer, key], what, "leave it out"));
+        }
+    }
+    found
+}
+
+/// The keys of a row that mean nothing for its kind, each with the problem.
+fn unmeant(kind: &Kind, says: &Says) -> impl Iterator<Item = (&'static str, &'static str)> {
     let is = |meant: Named| *kind == Kind::Named(meant);
     let is_gone_device = is(Named::GoneDevice);
     let keys = [
@@ -59,8 +77,14 @@ pub(super) fn all(
         (
             "unreadable",
             says.unreadable.is_some(),
-            is(Named::Reboot) || is(Named::Metadata),
-            "`unreadable` is for `reboot` and `metadata` only",
+            is(Named::Reboot) || is(Named::Metadata) || is(Named::Card),
+            "`unreadable` is for `reboot`, `metadata` and `card` only",
+        ),
+        (
+            "levels",
+            says.levels.is_some(),
+            is(Named::Metadata),
+            "`levels` is for `metadata` only",
         ),
         (
             "known_by",
@@ -80,10 +104,43 @@ pub(super) fn all(
             kind.of() == KindOf::Episode,
             "`restates` is for episodes only",
         ),
+        (
+            "restates",
+            says.restates.is_some() && kind.of() == KindOf::Episode,
+            tells_again(kind),
+            "nothing stands before this episode that could be told again after it",
+        ),
     ];
-    let unmeant = keys
-        .into_iter()
+    keys.into_iter()
         .filter(|(_, is_there, is_meant, _)| *is_there && !is_meant)
-        .map(|(key, _, _, what)| (key, what, "leave it out"));
-    nested.into_iter().chain(unmeant)
+        .map(|(key, _, _, what)| (key, what))
+}
+
+/// The keys of a row of a layer that are about the whole node, each with the problem.
+fn of_node(says: &Says) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let keys = [
+        ("when", says.when.is_some()),
+        ("garbled", says.garbled.is_some()),
+        ("unreadable", says.unreadable.is_some()),
+        ("levels", says.levels.is_some()),
+        ("known_by", says.known_by.is_some()),
+        ("over_restart", says.over_restart.is_some()),
+    ];
+    keys.into_iter()
+        .filter(|(_, is_there)| *is_there)
+        .map(|(key, _)| (key, "it holds for all ports, whatever their layer"))
+}
+
+/// Whether an episode happens to the monitor or to what it is given, so that faults stand over it.
+fn tells_again(kind: &Kind) -> bool {
+    let episodes = [
+        Named::Rename,
+        Named::Reboot,
+        Named::MonitorRestart,
+        Named::ScopeChange,
+        Named::Metadata,
+        Named::StateFile,
+        Named::Connector,
+    ];
+    matches!(kind, Kind::Named(named) if episodes.contains(named))
 }

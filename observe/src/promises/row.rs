@@ -48,8 +48,11 @@ pub struct Says {
     pub class_folder: Option<Meanwhile>,
     /// For `odd_state`: what a text is that is no state.
     pub garbled: Option<Garbled>,
-    /// For `reboot` and `metadata`: what an unreadable source, such as the boot id or the route table, is taken for.
+    /// For `reboot` and `metadata`: what an unreadable source, such as the boot id or the route table, is taken for. For
+    /// `card`: whether cards are compared while a device cannot be read.
     pub unreadable: Option<WhileUnreadable>,
+    /// For `metadata`: which levels of the topology it takes.
+    pub levels: Option<Levels>,
     /// For `rename`: by what a device is known.
     pub known_by: Option<KnownBy>,
     /// For counters: with which value it compares after a restart.
@@ -147,10 +150,20 @@ pub enum Garbled {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WhileUnreadable {
-    /// It is asked again, and what depends on it waits, as the documents ask.
+    /// It is asked again, and what depends on it waits, as the documents ask of boot id, route table and NUMA node.
     Waits,
-    /// As if it were not there: another boot, no default route.
+    /// As if it were not there: another boot, no default route, a card that is not counted, as the documents ask of cards.
     Missing,
+}
+
+/// Which levels of the topology in the node's metadata a monitor takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Levels {
+    /// Those that `nvidia-smi` prints: with another one it refuses to start, as the documents ask.
+    Known,
+    /// Any: one that nobody knows is far from every GPU.
+    Any,
 }
 
 /// With which value of a counter a monitor compares after a restart.
@@ -234,6 +247,7 @@ impl Says {
             class_folder: self.class_folder.or(base.class_folder),
             garbled: self.garbled.or(base.garbled),
             unreadable: self.unreadable.or(base.unreadable),
+            levels: self.levels.or(base.levels),
             known_by: self.known_by.or(base.known_by),
             healthy: self.healthy.or(base.healthy),
             over_restart: self.over_restart.or(base.over_restart),

@@ -17,6 +17,9 @@ pub struct Scope {
     pub default_route: Option<bool>,
     /// `true`: only ports of devices with a NUMA node.
     pub numa_node: Option<bool>,
+    /// `true`: also ports of devices that a PCIe switch connects to a GPU (`PIX`, `PXB`) and whose NUMA node is none of a
+    /// GPU; by the documents that one decides first.
+    pub near_gpu: Option<bool>,
     /// Only ports of cards of these PCI vendors.
     pub vendors: Option<BTreeSet<u16>>,
     /// Only ports of devices with these names.

@@ -92,4 +92,47 @@ fn fields_stand_only_where_they_mean_something() {
         |kind: Named, says: &Says| !with(kind.into(), says.clone()).problems().is_empty();
     assert!(has_problem(Named::Down, &when) && !has_problem(Named::Card, &when));
     assert!(has_problem(Named::Down, &restates) && !has_problem(Named::Reboot, &restates));
+    // No fault stands before a first poll of which something was said.
+    assert!(has_problem(Named::FirstPoll, &restates) && has_problem(Named::Flap, &restates));
+    let levels = Says {
+        levels: Some(Levels::Any),
+        ..Says::default()
+    };
+    assert!(has_problem(Named::Reboot, &levels) && !has_problem(Named::Metadata, &levels));
+}
+
+#[test]
+fn a_row_of_a_layer_has_only_keys_that_have_an_effect_there() {
+    let problems = |kind: Named, says: Says| -> Vec<String> {
+        let of_layer = Says {
+            infiniband: Some(Row::Says(Box::new(says))),
+            ..Says::default()
+        };
+        let promises = Promises {
+            rows: BTreeMap::from([(kind.into(), Row::Says(Box::new(of_layer)))]),
+            ..Promises::default()
+        };
+        let problems = promises.problems().into_iter();
+        problems.map(|problem| problem.keys.join(".")).collect()
+    };
+    let known_by = || Says {
+        known_by: Some(KnownBy::Name),
+        ..Says::default()
+    };
+    let when = Says {
+        when: Some(Compared::EveryPoll),
+        ..Says::default()
+    };
+    let milder = Says {
+        verdict: Some(Verdict::NonFatal),
+        ..Says::default()
+    };
+    let none: [String; 0] = [];
+    assert_eq!(problems(Named::Polling, milder), none);
+    let card = problems(Named::Card, when);
+    assert_eq!(card, ["rows.card.infiniband.when"]);
+    let rename = problems(Named::Rename, known_by());
+    assert_eq!(rename, ["rows.rename.infiniband.known_by"]);
+    let polling = problems(Named::Polling, known_by());
+    assert_eq!(polling, ["rows.polling.infiniband.known_by"]);
 }

@@ -9,6 +9,7 @@ use observe::{Broken, Delivery};
 use simfs_fuse::Server;
 
 use super::{Play, Player};
+use crate::process::{count, outage::Outage, quiet::is_busy};
 
 /// The most calls in a poll.
 const CALLS_MAX: u64 = 10_000;
@@ -121,6 +122,17 @@ impl Player<'_> {
         let limit = self.patience() * POLL_LIMITS;
         if poll_began.elapsed() > limit {
             return Some(format!("a poll took more than {} s", limit.as_secs()));
+        }
+        let limit = self.patience_without_socket();
+        let mut outages = self.node_runtimes.values().filter_map(|node| node.outage);
+        if outages.any(Outage::is_missing)
+            && poll_began.elapsed() > limit
+            && !is_busy(count(&self.arm.cpus))
+        {
+            let limit = limit.as_secs();
+            return Some(format!(
+                "a poll took more than {limit} s while the connector's socket was missing"
+            ));
         }
         if let Some(limit) = self.arm.options.drill_limit
             && drill_began.elapsed() > limit

@@ -200,8 +200,19 @@ impl Player<'_> {
 
     /// How long a monitor may make no progress.
     pub(super) fn patience(&self) -> Duration {
+        self.usual_patience() + self.descriptor.real_time.patience()
+    }
+
+    /// How long a whole poll may take while the connector's socket is missing, progress or not: a missing socket is skipped,
+    /// and what is held meanwhile gets old.
+    pub(super) fn patience_without_socket(&self) -> Duration {
+        self.usual_patience() + self.descriptor.real_time.without_socket()
+    }
+
+    /// The limit of every wait, with the longest pause of a loop that the real time paces.
+    fn usual_patience(&self) -> Duration {
         let paced = self.loops.iter().filter_map(|spec| spec.paced).max();
-        self.arm.options.limit + self.descriptor.real_time.patience() + paced.unwrap_or_default()
+        self.arm.options.limit + paced.unwrap_or_default()
     }
 
     /// Whether a monitor has made no progress for too long. While it is ready to run on a busy machine, and gets hardly a
