@@ -184,7 +184,7 @@ impl<'a> JudgeContext<'a> {
         };
         let (nic, port) = self.entities(about, node, tick);
         let entities = (nic.as_deref(), port.as_deref());
-        let of_layer = |layer| layers.is_empty() || layers.contains(layer);
+        let of_layer = |layer: &LinkLayer| layers.is_empty() || layers.contains(layer);
         let texts = &self.descriptor.texts.events;
         let judged = |(layer, text): &(&LinkLayer, &String)| of_layer(layer) && texts.has(text);
         let messages = pattern.message.iter().filter(judged);
