@@ -183,7 +183,11 @@ fn choose(
         with_clears(&mut fitted.promises, candidate.clears);
         let evidence = asked.iter().map(|drill| spoken(drill)).collect();
         let found = FittedRow {
-            row: Some(candidate.row.clone()),
+            // What no drill asks about stands as the documents have it.
+            row: Some(match is_documents {
+                true => documents,
+                false => candidate.row.clone(),
+            }),
             mark: match is_documents {
                 true => Mark::Observed,
                 false => Mark::Weaker,

@@ -140,8 +140,12 @@ fn a_room_that_switches_a_kind_of_tests_off_has_none_of_that_kind() {
             let text = fs::read_to_string(&path).unwrap();
             let has_tests = text.contains("#[cfg(test)]") || text.contains("#[test]");
             // A block without a language is Rust.
-            let fences = text.lines().filter_map(|line| line.trim_start().split_once("```"));
-            let opening = fences.filter(|(slashes, _)| slashes.starts_with("//")).step_by(2);
+            let fences = text
+                .lines()
+                .filter_map(|line| line.trim_start().split_once("```"));
+            let opening = fences
+                .filter(|(slashes, _)| slashes.starts_with("//"))
+                .step_by(2);
             let has_examples = opening
                 .map(|(_, language)| language)
                 .any(|language| language.is_empty() || language.starts_with("rust"));

@@ -114,7 +114,10 @@ impl Selected {
             let planned = &self.drills[*place];
             let is_process = planned.arms.contains(&ArmName::Process);
             let real_time = self.real_time.get(&planned.drill);
-            real_time.filter(|_| is_process).copied().unwrap_or_default()
+            real_time
+                .filter(|_| is_process)
+                .copied()
+                .unwrap_or_default()
         };
         let places = 0..self.drills.len();
         let all: Duration = places.clone().map(|place| waits(&place)).sum();
