@@ -176,7 +176,7 @@ impl JsonSchema for Texts {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let vocabulary = generator.subschema_for::<Vocabulary>();
         let lines = json_schema!({ "type": "array", "items": { "type": "string" } });
-        let some = json_schema!({ "type": "array", "items": { "type": "string", "minLength": 1 }, "minItems": 1 });
+        let some = json_schema!({ "type": "array", "items": { "type": "string" }, "minItems": 1, "description": "Texts of those that are not judged." });
         json_schema!({
             "description": "Whose texts it writes: one word for both, or `events` and `logs`. `events` may except messages, and `logs` may be a list of the reference monitor's lines that it has, as expectations on log lines write them.",
             "anyOf": [

@@ -190,13 +190,10 @@ fn the_check_counts_what_applies_for_a_monitor() {
     let amd = of("./without.yaml", "mi300x");
     assert!(counts(&amd, " scenarios apply") > Some(50), "{amd}");
     let by_the_documents = of("reference", "mi300x");
-    assert!(
-        counts(&by_the_documents, " scenarios apply") < Some(10),
-        "{by_the_documents}"
-    );
+    let few = counts(&by_the_documents, " scenarios apply").unwrap();
     let hint = " with `rows: { metadata: silent }`";
     assert!(
-        counts(&by_the_documents, hint) > Some(50),
+        counts(&by_the_documents, hint) > Some(5 * few),
         "{by_the_documents}"
     );
 }
@@ -215,7 +212,7 @@ fn a_monitor_that_asks_for_no_role_is_drilled_beside_amds_gpus() {
             "run",
             "--monitor",
             "m/monitor.yaml",
-            "port/cable-pulled",
+            "port",
             "--platform",
             platform,
             "--require",
@@ -223,9 +220,8 @@ fn a_monitor_that_asks_for_no_role_is_drilled_beside_amds_gpus() {
         ]);
         assert_eq!(ran.code, 0, "{ran}");
         let passed = scratch.text("nicdrill.out/passed.txt");
-        assert!(
-            passed.contains(&format!("port/cable-pulled@{platform}")),
-            "{passed}"
-        );
+        let of_it = format!("@{platform}");
+        let drills = passed.lines().filter(|line| line.contains(&of_it));
+        assert!(drills.count() > 5, "{ran}");
     }
 }
