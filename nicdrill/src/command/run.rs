@@ -325,7 +325,8 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     if told.not_judged {
         terminal.out(&not_judged_page(report, terminal.style()));
     }
-    if report.plan.judged_by == JudgedBy::Promises && (is_red || !told.quiet) {
+    let is_by_promises = report.plan.judged_by == JudgedBy::Promises;
+    if is_by_promises && !report.drills.is_empty() && (is_red || !told.quiet) {
         let conceded = outputs.choice.descriptor.promises.conceded();
         terminal.out(&conceded_page(&conceded, told.not_judged));
     }
