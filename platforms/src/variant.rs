@@ -129,6 +129,10 @@ impl Platform {
         let known: Vec<&str> = known.collect();
         let hint = match yaml::nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
+            None if what == "driver" => format!(
+                "there are: {}; to use a driver of your own, name its file too, or the folder that holds both files",
+                known.join(", ")
+            ),
             None => format!("there are: {}", known.join(", ")),
         };
         let error = format!(

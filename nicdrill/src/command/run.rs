@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
             }
             _ => {
                 log(&format!("nothing was selected; {unfit} {verb} not fit"));
-                log("hint: `nicdrill list --drills` prints why");
+                log("hint: `nicdrill list --drills` with the same names and flags prints why");
             }
         }
         return Ok(ExitCode::NothingJudged.into());
@@ -326,7 +326,7 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
         terminal.out(&not_judged_page(report, terminal.style()));
     }
     let is_by_promises = report.plan.judged_by == JudgedBy::Promises;
-    if is_by_promises && !report.drills.is_empty() && (is_red || !told.quiet) {
+    if is_by_promises && !report.drills.is_empty() && !told.quiet {
         let conceded = outputs.choice.descriptor.promises.conceded();
         terminal.out(&conceded_page(&conceded, told.not_judged));
     }

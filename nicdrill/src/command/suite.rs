@@ -44,7 +44,7 @@ fn check(arguments: &SuiteCheckArguments) -> Result<process::ExitCode, Stop> {
     let drills = &choice.selected.drills;
     if drills.is_empty() {
         log("nothing was selected");
-        log("hint: `nicdrill list --drills` prints why");
+        log("hint: `nicdrill list --drills` with the same names and flags prints why");
         return Ok(ExitCode::NothingJudged.into());
     }
     let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&ArmName::Process);
