@@ -307,9 +307,7 @@ impl JudgeContext<'_> {
             .find_map(|views| views.0.iter().find(of_name));
         let view = found.map(|(_, view)| view);
         let at_rest = || {
-            let platform = self.story.nodes.iter().find(|(of, _)| of == node);
-            let (_, platform) = platform?;
-            let ports = platform.ports().into_iter();
+            let ports = self.story.platform_of(node)?.ports().into_iter();
             let mut of_it = ports.filter(|port| found.is_some_and(|(pci, _)| port.pci == *pci));
             let meant = event.subject.port().map(str::to_owned);
             of_it.find(|port| {
@@ -409,9 +407,7 @@ impl JudgeContext<'_> {
         {
             return false;
         }
-        let mut nodes = self.story.nodes.iter();
-        let platform = nodes.find(|(of, _)| of == node);
-        platform.is_some_and(|(_, platform)| {
+        self.story.platform_of(node).is_some_and(|platform| {
             let ports = platform.ports();
             let mut of_it = ports.iter().filter(|port| port.pci == pci);
             of_it.any(|port| !port.is_of_vendor && !port.is_vf)

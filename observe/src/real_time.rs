@@ -31,11 +31,17 @@ impl RealTime {
         of(self.interval) + of(self.backoff)
     }
 
+    /// The longest time that one poll takes while the connector's socket is missing.
+    #[must_use]
+    pub fn backoff_without_socket(&self) -> Option<Span> {
+        self.missing_socket.or(self.backoff)
+    }
+
     /// How much longer than usual a whole poll may take while the connector's socket is missing.
     #[must_use]
     pub fn without_socket(&self) -> Duration {
         let of = |span: Option<Span>| span.unwrap_or_default().0;
-        of(self.interval) + of(self.missing_socket.or(self.backoff))
+        of(self.interval) + of(self.backoff_without_socket())
     }
 
     /// The time between this many polls.
@@ -48,8 +54,8 @@ impl RealTime {
     /// missing in so many.
     #[must_use]
     pub fn waits(&self, refused: u64, missing: u64) -> Duration {
-        let without_socket = self.missing_socket.or(self.backoff);
-        times(self.backoff, refused).saturating_add(times(without_socket, missing))
+        let missing = times(self.backoff_without_socket(), missing);
+        times(self.backoff, refused).saturating_add(missing)
     }
 }
 

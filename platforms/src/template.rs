@@ -1,10 +1,12 @@
 //! A template for a platform's file: a copy of another one under a new name, with a comment on each
 //! key; and one for a driver's.
 
+use std::collections::BTreeMap;
+
 use crate::capture::write;
 use crate::provenance::Entry;
 use crate::yaml::nearest;
-use crate::{Platform, Platforms};
+use crate::{Driver, Platform, Platforms};
 
 /// The comments on the keys.
 const WORDS: &[(&str, &str)] = &[
@@ -98,13 +100,24 @@ impl Platforms {
         Ok(base.under_another_name(name))
     }
 
+    /// The drivers, which each platform has all of.
+    fn drivers(&self) -> &BTreeMap<String, Driver> {
+        let (_, any) = self.iter().next().expect("platforms ship");
+        &any.drivers
+    }
+
+    /// Whether there is a driver of this name.
+    #[must_use]
+    pub fn has_driver(&self, name: &str) -> bool {
+        self.drivers().contains_key(name)
+    }
+
     /// The file of driver `from` as a file of driver `name`, in which every value is a guess.
     ///
     /// # Errors
     /// If there is no driver `from`.
     pub fn driver_template(&self, name: &str, from: &str) -> Result<String, NoTemplate> {
-        let (_, any) = self.iter().next().expect("platforms ship");
-        let drivers = &any.drivers;
+        let drivers = self.drivers();
         let Some(base) = drivers.get(from) else {
             let known: Vec<&str> = drivers.keys().map(String::as_str).collect();
             let near = nearest(from, known.iter().copied());

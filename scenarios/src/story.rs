@@ -174,6 +174,13 @@ impl Story {
         monitors.map(|node| (node.as_str(), node)).collect()
     }
 
+    /// The platform of a node; `None` if the story has no such node.
+    #[must_use]
+    pub fn platform_of(&self, node: &NodeName) -> Option<&Platform> {
+        let mut nodes = self.nodes.iter();
+        nodes.find_map(|(of, platform)| (of == node).then_some(platform))
+    }
+
     /// Everything that is done, before the monitor starts and while it runs.
     pub fn actions(&self) -> impl Iterator<Item = &StepAction> {
         let steps = self.given.iter().chain(&self.steps);

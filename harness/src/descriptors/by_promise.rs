@@ -50,9 +50,7 @@ fn hides_numa_node(story: &Story, action: &StepAction) -> bool {
     if !below.ends_with("numa_node") || !matches!(rule.effect, RuleEffect::Content(_)) {
         return false;
     }
-    let mut nodes = story.nodes.iter();
-    let platform = nodes.find(|(node, _)| *node == rule.node);
-    platform.is_some_and(|(_, platform)| {
+    story.platform_of(&rule.node).is_some_and(|platform| {
         let ports = platform.ports();
         ports
             .iter()

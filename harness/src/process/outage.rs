@@ -19,19 +19,18 @@ pub(super) struct Outage {
 impl Outage {
     /// The longest time that a client waits before it tries again; none if the descriptor states none.
     pub(super) fn backoff(self, real_time: &RealTime) -> Option<Duration> {
-        let missing = real_time
-            .missing_socket
-            .filter(|_| self.socket == Socket::Absent);
-        Some(missing.or(real_time.backoff)?.0)
+        let longest = match self.socket {
+            Socket::Absent => real_time.backoff_without_socket(),
+            _ => real_time.backoff,
+        };
+        Some(longest?.0)
     }
 
     /// Whether the socket's file is missing now.
     pub(super) fn is_missing(self) -> bool {
         self.socket == Socket::Absent && !self.is_over
     }
-}
 
-impl Outage {
     /// The outage of a node whose socket is like this from now on, after another one or none.
     pub(super) fn after(before: Option<Self>, socket: Socket) -> Option<Self> {
         if socket == Socket::Listening {

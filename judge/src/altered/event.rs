@@ -178,8 +178,7 @@ fn beside(subject: &Subject<'_>, about: &About) -> Vec<About> {
         About::Device(node, _) | About::Card(node, _) => node,
         About::NamedPort(..) | About::NamedDevice(_) | About::Check => return Vec::new(),
     };
-    let platforms = subject.context.story.nodes.iter();
-    let platform = platforms.filter(|(name, _)| name == node).map(|(_, of)| of);
+    let platform = subject.context.story.platform_of(node).into_iter();
     let ports = platform.flat_map(|platform| platform.ports());
     let other = |port: PortFacts| match about {
         About::Port(slot) => About::Port(platforms::SlotRef {

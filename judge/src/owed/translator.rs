@@ -130,9 +130,8 @@ impl<'a> Translator<'_, 'a> {
             About::Device(node, pci) | About::Card(node, pci) => (node, *pci),
             _ => return false,
         };
-        let mut nodes = self.context.story.nodes.iter();
-        let platform = nodes.find(|(of, _)| of == node);
-        platform.is_some_and(|(_, platform)| {
+        let platform = self.context.story.platform_of(node);
+        platform.is_some_and(|platform| {
             let ports = platform.ports();
             let of_card = |port: &&PortFacts| port.pci.card() == pci.card();
             let mut of_it = ports.iter().filter(of_card).peekable();

@@ -38,7 +38,7 @@ pub(crate) fn platform_new(arguments: &NewArguments) -> Result<ExitCode, Stop> {
     let name = &arguments.name;
     let from = arguments.from.as_deref();
     if arguments.driver {
-        if platforms.driver_template(name, name).is_ok() {
+        if platforms.has_driver(name) {
             return Err(Stop::usage(format!("there is a driver `{name}` already"))
                 .hint("give it another name"));
         }

@@ -1,10 +1,6 @@
 //! `nicdrill fit`: interviews a monitor by short drills, and writes a descriptor with the promises that it was seen to keep.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process,
-};
+use std::{fs, path::Path, process};
 
 use fit::{Drill, Wiring, WiringDrills, head_without_promises, page, wiring};
 use harness::{
@@ -19,7 +15,7 @@ use scenarios::{Story, Unfit};
 
 use super::{
     Stop,
-    select::is_path,
+    select::paths_and_names,
     stage::{self, Here, Standing},
 };
 use crate::{
@@ -55,9 +51,7 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<process::ExitCode, Stop> {
         let text = format!("there is no folder `{}`", folder.display());
         return Err(Stop::usage(text).hint("`--out` names a file in a folder that exists"));
     }
-    let (own, named): (Vec<&String>, Vec<&String>) =
-        arguments.platform.iter().partition(|what| is_path(what));
-    let own: Vec<PathBuf> = own.into_iter().map(PathBuf::from).collect();
+    let (own, named) = paths_and_names(&arguments.platform);
     let library = Library::interview(&own).map_err(Stop::input)?;
     let descriptor = read_files::read_monitor(&arguments.monitor, &library).map_err(Stop::input)?;
     let asking = asking(&named, library, &descriptor)?;
@@ -75,9 +69,9 @@ struct Asking {
     unasked: Vec<String>,
 }
 
-fn asking(named: &[&String], library: Library, descriptor: &Descriptor) -> Result<Asking, Stop> {
+fn asking(named: &[String], library: Library, descriptor: &Descriptor) -> Result<Asking, Stop> {
     let library = library.asked_of(descriptor);
-    let mut worlds: Vec<String> = named.iter().map(ToString::to_string).collect();
+    let mut worlds = named.to_vec();
     worlds.extend(library.own_platforms.iter().cloned());
     let mut scope_worlds: Vec<String> = Vec::new();
     if worlds.is_empty() {
@@ -336,7 +330,7 @@ mod tests {
         let unknown = Descriptor::of_program("unknown");
         let named = "mi300x".to_owned();
         let library = Library::interview(&[]).unwrap();
-        let Ok(asking) = asking(&[&named], library, &unknown) else {
+        let Ok(asking) = asking(&[named], library, &unknown) else {
             panic!("no drill of the interview fits `mi300x`");
         };
         let asked = asking.stories.len();

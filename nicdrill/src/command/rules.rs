@@ -24,7 +24,7 @@ use scenarios::Story;
 
 use super::{
     Stop,
-    select::is_path,
+    select::paths_and_names,
     stage::{self, Here, Standing},
 };
 use crate::{
@@ -90,12 +90,11 @@ fn stories(
     platforms: &[String],
     descriptor: &Descriptor,
 ) -> Result<Vec<Story>, Stop> {
-    let (own, named): (Vec<&String>, Vec<&String>) = platforms.iter().partition(|it| is_path(it));
-    let own: Vec<PathBuf> = own.into_iter().map(PathBuf::from).collect();
+    let (own, named) = paths_and_names(platforms);
     let library = Library::read(paths, &own).map_err(Stop::input)?;
     let library = library.watched_by(descriptor);
-    let named = named.into_iter().cloned();
-    let platforms = named.chain(library.own_platforms.iter().cloned()).collect();
+    let own = library.own_platforms.iter().cloned();
+    let platforms = named.into_iter().chain(own).collect();
     let ask = Ask {
         names,
         platforms,
@@ -146,9 +145,7 @@ fn play(
 
 fn check(arguments: &RulesCheckArguments) -> Result<process::ExitCode, Stop> {
     let descriptor = monitor(&arguments.rules, arguments.descriptor.as_deref())?;
-    let what = arguments.what.iter().cloned();
-    let (paths, mut names): (Vec<String>, Vec<String>) = what.partition(|what| is_path(what));
-    let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
+    let (paths, mut names) = paths_and_names(&arguments.what);
     if paths.is_empty() && names.is_empty() {
         names = FAMILIES.map(str::to_owned).into();
     }

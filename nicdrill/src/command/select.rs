@@ -73,12 +73,8 @@ pub(super) fn choice(
     } else {
         (arguments.clone(), None)
     };
-    let (paths, names): (Vec<&String>, Vec<&String>) =
-        arguments.what.iter().partition(|what| is_path(what));
-    let mut scenarios: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
-    let (own_platforms, platforms): (Vec<&String>, Vec<&String>) =
-        arguments.platform.iter().partition(|what| is_path(what));
-    let own_platforms: Vec<PathBuf> = own_platforms.into_iter().map(PathBuf::from).collect();
+    let (mut scenarios, names) = paths_and_names(&arguments.what);
+    let (own_platforms, mut platforms) = paths_and_names(&arguments.platform);
     let own_scenarios = scenarios.clone();
     if scenarios.is_empty() {
         scenarios.clone_from(&settings.scenarios);
@@ -105,13 +101,12 @@ pub(super) fn choice(
     }
     let library = library.watched_by(&descriptor);
 
-    let mut platforms: Vec<String> = platforms.into_iter().cloned().collect();
     if !own_platforms.is_empty() {
         // If the user names platform files, those platforms are meant.
         platforms.extend(library.own_platforms.iter().cloned());
     }
     let ask = Ask {
-        names: names.into_iter().cloned().collect(),
+        names,
         platforms,
         filter: run_values::filter(&arguments)?,
         only: if arguments.failed {
@@ -251,6 +246,13 @@ impl Choice {
 pub(crate) fn is_path(what: &str) -> bool {
     let ends_well = what.ends_with(".yaml") || what.ends_with(".yml") || what.ends_with('/');
     ends_well || what.starts_with(['.', '/']) || Path::new(what).is_dir()
+}
+
+/// The files and folders among arguments, and the names.
+pub(super) fn paths_and_names(arguments: &[String]) -> (Vec<PathBuf>, Vec<String>) {
+    let all = arguments.iter().cloned();
+    let (paths, names): (Vec<String>, Vec<String>) = all.partition(|what| is_path(what));
+    (paths.into_iter().map(PathBuf::from).collect(), names)
 }
 
 fn arms(asked: Option<Arm>, descriptor: &Descriptor) -> Result<BTreeSet<ArmName>, Stop> {
