@@ -16,6 +16,7 @@
 //! formats the texts; [`super::suite`] decides which artifacts a drill leaves.
 
 mod claim;
+mod plan;
 mod reach;
 mod shards;
 
@@ -30,6 +31,7 @@ use reports::{Baseline, DrillName, DrillReport, RunEvent, finding_id};
 use serde::Serialize;
 
 use claim::Claim;
+pub use plan::PlanBefore;
 pub use shards::{Shards, ShardsError};
 
 use crate::{
@@ -81,6 +83,14 @@ pub enum RunFolderError {
         /// The cause.
         cause: io::Error,
     },
+    /// The plan of a run cannot be read, so that its monitor is not known.
+    #[error("`{}` does not tell which monitor was drilled: {cause}\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
+    NoPlan {
+        /// The plan.
+        path: PathBuf,
+        /// The cause.
+        cause: String,
+    },
     /// A line of such a list is not a drill name.
     #[error("{}:{line}: {cause}", path.display())]
     BadName {
@@ -108,6 +118,10 @@ impl RunFolderError {
             }
             Self::NoRun { .. } => {
                 "name the folder that `nicdrill run` left, with its `failed.txt`".into()
+            }
+            Self::NoPlan { .. } => {
+                "keep `run.json` with the lists of a run; `--failed` can do without it if `--monitor FILE` names the monitor"
+                    .into()
             }
             _ => return None,
         })
@@ -271,22 +285,6 @@ impl RunFolder {
             }
         }
         Ok(drills)
-    }
-
-    /// The arguments that select the same scenario files, monitor, platform files and needs as the run in this folder;
-    /// `None` if its plan does not say.
-    #[must_use]
-    pub fn again(path: &Path) -> Option<Vec<String>> {
-        let plan = text_up_to(&path.join("run.json"), RUN_FILE_BYTES_MAX).ok()?;
-        let plan: serde_json::Value = serde_json::from_str(&plan).ok()?;
-        plan.get("monitor")?;
-        let words = plan.get("again").and_then(serde_json::Value::as_array);
-        let words = words.into_iter().flatten();
-        Some(
-            words
-                .filter_map(|word| Some(word.as_str()?.to_owned()))
-                .collect(),
-        )
     }
 
     /// The findings that failed in the run in this folder, in order.

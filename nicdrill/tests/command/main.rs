@@ -42,6 +42,7 @@ mod profiles;
 mod promises_page;
 mod protobuf;
 mod record;
+mod repeated;
 mod replay;
 mod sandbox;
 mod schema;
