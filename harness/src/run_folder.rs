@@ -19,6 +19,7 @@ mod claim;
 mod plan;
 mod reach;
 mod shards;
+mod whole;
 
 use std::{
     borrow::Cow,
@@ -30,9 +31,10 @@ use std::{
 use reports::{Baseline, DrillName, DrillReport, RunEvent, finding_id};
 use serde::Serialize;
 
-use claim::Claim;
+use claim::{Claim, Marker};
 pub use plan::PlanBefore;
 pub use shards::{Shards, ShardsError};
+pub use whole::write_whole;
 
 use crate::{
     read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to},
@@ -41,6 +43,12 @@ use crate::{
 
 /// The default name of the folder.
 pub const DEFAULT: &str = "nicdrill.out";
+
+/// The file by which the folder ignores itself in git.
+const IGNORE: &str = ".gitignore";
+
+/// The files that a run begins with, empty.
+const LISTS: [&str; 4] = ["events.jsonl", "passed.txt", "failed.txt", "skipped.txt"];
 
 /// A file or folder of a run that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +64,12 @@ pub enum RunFolderError {
     /// The folder exists and is not the folder of an earlier run.
     #[error("`{}` is not empty and is not the folder of an earlier run (it has no marker `.nicdrill-run`); it is left alone\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
     NotOurs {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder has a marker that is not whole, or that nicdrill did not write.
+    #[error("`{}` has a marker `.nicdrill-run` that cannot be read, so that nobody knows whose folder it is; it is left alone\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
+    BadMarker {
         /// The folder.
         path: PathBuf,
     },
@@ -111,6 +125,11 @@ impl RunFolderError {
             Self::NotOurs { .. } => {
                 "name another folder with `--out`, or move this one away".into()
             }
+            Self::BadMarker { .. } => {
+                "`--replace-out` takes it for the folder of an earlier run; or name another folder with `--out`, or move \
+                 this one away"
+                    .into()
+            }
             Self::InUse { .. } => "wait until it ends, or name another folder with `--out`".into(),
             Self::NoFailures { .. } => {
                 "`--failed` repeats what failed in the run before, so there must have been one"
@@ -161,13 +180,32 @@ pub struct FailedLine {
 }
 
 impl RunFolder {
-    /// Creates the folder; an earlier run there is kept once, as `<path>.old`.
+    /// Creates the folder; an earlier run there is kept once, as `<path>.old`, unless it told nothing. Of a link the folder that
+    /// it leads to is meant.
     ///
     /// # Errors
     /// If the folder, or `<path>.old`, contains something other than an earlier run, if another run writes
     /// into it, or if it cannot be written.
     pub fn create(path: &Path) -> Result<Self, RunFolderError> {
-        let claim = Claim::of(path)?;
+        Self::claimed(path, Marker::Whole)
+    }
+
+    /// Creates the folder like [`Self::create`], and takes one whose marker cannot be read for that of an earlier run.
+    ///
+    /// # Errors
+    /// As those of [`Self::create`].
+    pub fn take_over(path: &Path) -> Result<Self, RunFolderError> {
+        Self::claimed(path, Marker::Any)
+    }
+
+    fn claimed(path: &Path, marker: Marker) -> Result<Self, RunFolderError> {
+        // `out/` is `out`, whose neighbour is `out.old`.
+        let named: PathBuf = path.components().collect();
+        let target = whole::behind_links(&named).map_err(|cause| RunFolderError::Write {
+            path: path.to_owned(),
+            cause,
+        })?;
+        let claim = Claim::of(&target, marker)?;
         Self::fresh(path, Some(claim))
     }
 
@@ -191,7 +229,7 @@ impl RunFolder {
     /// If a file cannot be written.
     pub fn take(&mut self, event: &RunEvent) -> Result<(), RunFolderError> {
         if let RunEvent::RunStarted(plan) = event {
-            write_whole(&self.path.join("run.json"), (line(plan) + "\n").as_bytes())?;
+            write(&self.path.join("run.json"), (line(plan) + "\n").as_bytes())?;
         }
         add(
             &mut self.events,
@@ -248,7 +286,7 @@ impl RunFolder {
     /// # Errors
     /// If the file cannot be written.
     pub fn keep_contents(&self, contents: &str) -> Result<(), RunFolderError> {
-        write_whole(&self.path.join(suite::CONTENTS), contents.as_bytes())
+        write(&self.path.join(suite::CONTENTS), contents.as_bytes())
     }
 
     /// Writes the files of a probe that failed, and returns their folder.
@@ -265,7 +303,7 @@ impl RunFolder {
         create_folder(&folder)?;
         artifacts
             .iter()
-            .try_for_each(|artifact| write_whole(&folder.join(&artifact.name), &artifact.bytes))
+            .try_for_each(|artifact| write(&folder.join(&artifact.name), &artifact.bytes))
     }
 
     /// The drills that failed in the run in this folder, in order.
@@ -322,15 +360,15 @@ impl RunFolder {
 
     fn fresh(path: &Path, claim: Option<Claim>) -> Result<Self, RunFolderError> {
         create_folder(path)?;
-        write_whole(&path.join(".gitignore"), b"*\n")?;
-        let open = |name: &str| open(&path.join(name));
+        write(&path.join(IGNORE), b"*\n")?;
+        let [events, passed, failed, skipped] = LISTS.map(|name| open(&path.join(name)));
         Ok(Self {
             path: path.to_owned(),
-            events: open("events.jsonl")?,
-            passed: open("passed.txt")?,
-            failed: open("failed.txt")?,
+            events: events?,
+            passed: passed?,
+            failed: failed?,
             known: None,
-            skipped: open("skipped.txt")?,
+            skipped: skipped?,
             _claim: claim,
         })
     }
@@ -362,10 +400,10 @@ fn failed_lines(path: &Path, text: &str) -> Result<Vec<FailedLine>, RunFolderErr
     text.lines().enumerate().map(read).collect()
 }
 
-/// Writes a text that the user asked for, such as a report; creates its parent folders.
+/// Writes a text that the user asked for, such as a report; creates its parent folders. An earlier one is replaced whole.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If it cannot be written; an earlier one is then as it was.
 pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
     if let Some(folder) = path
         .parent()
@@ -373,7 +411,7 @@ pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
     {
         create_folder(folder)?;
     }
-    write_whole(path, text.as_bytes())
+    write(path, text.as_bytes())
 }
 
 /// Checks that a report can be written there: creates its parent folders, and leaves a file that exists as it is. A pipe is
@@ -393,7 +431,9 @@ pub fn may_write_report(path: &Path) -> Result<(), RunFolderError> {
         });
     }
     write_report(path, "")?;
-    fs::remove_file(path).map_err(|cause| RunFolderError::Write {
+    // Of a link that leads nowhere yet, the link stays.
+    let made = whole::behind_links(path).and_then(fs::remove_file);
+    made.map_err(|cause| RunFolderError::Write {
         path: path.to_owned(),
         cause,
     })
@@ -406,20 +446,28 @@ fn create_folder(path: &Path) -> Result<(), RunFolderError> {
     })
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunFolderError> {
-    fs::write(path, bytes).map_err(|cause| RunFolderError::Write {
+fn write(path: &Path, bytes: &[u8]) -> Result<(), RunFolderError> {
+    write_whole(path, bytes).map_err(|cause| RunFolderError::Write {
         path: path.to_owned(),
         cause,
     })
 }
 
+/// Adds a line, or nothing: what follows a line that was cut off by a full disk would be lost with it.
 fn add(file: &mut File, path: &Path, line: &str) -> Result<(), RunFolderError> {
-    // One write per line, so that a reader never sees a partial line.
-    file.write_all(format!("{line}\n").as_bytes())
-        .map_err(|cause| RunFolderError::Write {
-            path: path.to_owned(),
-            cause,
+    let mut add = || {
+        let before = file.metadata()?.len();
+        // One write per line, so that a reader never sees a partial line.
+        let written = file.write_all(format!("{line}\n").as_bytes());
+        written.inspect_err(|_| {
+            // The first error is the one to tell.
+            let _ = file.set_len(before);
         })
+    };
+    add().map_err(|cause: io::Error| RunFolderError::Write {
+        path: path.to_owned(),
+        cause,
+    })
 }
 
 fn line(rendered: &impl Serialize) -> String {
@@ -544,14 +592,84 @@ mod tests {
         // A marker that we did not write is none.
         fs::write(out.join(".nicdrill-run"), "").unwrap();
         let error = RunFolder::create(&out).unwrap_err();
-        assert!(matches!(error, RunFolderError::NotOurs { .. }), "{error}");
+        assert!(matches!(error, RunFolderError::BadMarker { .. }), "{error}");
         // Nor is the folder beside it removed for an earlier run.
         fs::remove_dir_all(&out).unwrap();
-        drop(RunFolder::create(&out).unwrap());
+        let mut earlier = RunFolder::create(&out).unwrap();
+        earlier.take(&started()).unwrap();
+        drop(earlier);
         let error = RunFolder::create(&out).unwrap_err().to_string();
         assert!(error.contains("out.old` is not empty"), "{error}");
         assert!(place.path().join("out.old/notes.txt").exists());
         assert!(out.join("events.jsonl").exists());
+    }
+
+    /// What a full disk left of a marker: nothing, a part of it, or NULs in its place.
+    #[test]
+    fn a_folder_with_a_marker_that_is_not_whole_and_nothing_else_is_a_new_one() {
+        for marker in ["", "the fold", "\0\0\0\0\0\0\0\0"] {
+            let place = tempfile::tempdir().unwrap();
+            let out = place.path().join("out");
+            fs::create_dir(&out).unwrap();
+            fs::write(out.join(".nicdrill-run"), marker).unwrap();
+            drop(RunFolder::create(&out).unwrap());
+            let marker = fs::read_to_string(out.join(".nicdrill-run")).unwrap();
+            assert_eq!(marker, "the folder of a run of nicdrill\n");
+        }
+    }
+
+    #[test]
+    fn a_marker_that_cannot_be_read_is_told_and_overcome_by_the_flag_that_is_named() {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        let mut earlier = RunFolder::create(&out).unwrap();
+        earlier.take(&started()).unwrap();
+        drop(earlier);
+        for marker in ["\0\0\0\0\0\0\0\0", "mine"] {
+            fs::write(out.join(".nicdrill-run"), marker).unwrap();
+            let error = RunFolder::create(&out).unwrap_err();
+            assert!(matches!(error, RunFolderError::BadMarker { .. }), "{error}");
+            assert!(
+                error.to_string().contains("hint: `--replace-out` "),
+                "{error}"
+            );
+            assert!(out.join("run.json").exists());
+            let mut taken = RunFolder::take_over(&out).unwrap();
+            assert!(place.path().join("out.old/run.json").exists());
+            assert!(!out.join("run.json").exists());
+            taken.take(&started()).unwrap();
+        }
+        // Without a marker it may be anybody's.
+        fs::remove_file(out.join(".nicdrill-run")).unwrap();
+        let error = RunFolder::take_over(&out).unwrap_err();
+        assert!(matches!(error, RunFolderError::NotOurs { .. }), "{error}");
+    }
+
+    /// A run that could not write its plan takes no place of a good one.
+    #[test]
+    fn a_run_that_told_nothing_is_not_kept() {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        let mut good = RunFolder::create(&out).unwrap();
+        good.take(&started()).unwrap();
+        drop(good);
+        for _ in 0..2 {
+            drop(RunFolder::create(&out).unwrap());
+            assert!(place.path().join("out.old/run.json").exists());
+        }
+    }
+
+    #[test]
+    fn a_link_to_a_folder_stays_one() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        std::os::unix::fs::symlink("there", at("out")).unwrap();
+        for _ in 0..2 {
+            let mut folder = RunFolder::create(&at("out")).unwrap();
+            folder.take(&started()).unwrap();
+            assert!(at("out").is_symlink() && at("there/run.json").is_file());
+        }
+        assert!(at("there.old/run.json").is_file() && !at("out.old").exists());
     }
 
     #[test]

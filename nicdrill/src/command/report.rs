@@ -4,7 +4,7 @@ use std::fs;
 
 use clap::Parser as _;
 use harness::{
-    run_folder::{RunFolder, Shards},
+    run_folder::Shards,
     suite::{self, Before, How, Joined},
 };
 use reports::ExitCode;
@@ -12,7 +12,7 @@ use reports::ExitCode;
 use super::{
     Stop, excuses, needs,
     report_output::reports_asked_for,
-    run::{Outputs, RunOutput, again_with, folder_error, tell},
+    run::{Outputs, RunOutput, again_with, folder_of, tell},
     select::choose,
 };
 use crate::{
@@ -62,7 +62,7 @@ pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
     let joined = Joined::of(&shards, &choice.selected, &choice.library).map_err(Stop::input)?;
     // The run folder may have an earlier run, which is read before it is put aside.
     let before = Before::read(&choice.out);
-    let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
+    let folder = folder_of(&choice, told)?;
     let mut terminal = Terminal::new(told.color);
     terminal.begin(choice.selected.drills.len(), true);
     let mut output = RunOutput::new(terminal, folder, None, told);

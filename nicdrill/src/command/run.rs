@@ -172,7 +172,7 @@ fn played(
     let asked = files.asked;
     // A run whose store is not available does not start.
     let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
-    let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
+    let folder = folder_of(choice, &arguments.reporting.tell)?;
     let starting = Starting {
         drill_limit: files.drill_limit,
         pin: !arguments.how.no_pin,
@@ -354,12 +354,21 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     code
 }
 
-/// The stop for a run folder that cannot be claimed.
-pub(super) fn folder_error(error: RunFolderError) -> Stop {
-    match error {
-        RunFolderError::NotOurs { .. } | RunFolderError::InUse { .. } => Stop::input(error),
+/// The folder of a run that begins.
+///
+/// # Errors
+/// If it is not this run's to have, or cannot be written.
+pub(super) fn folder_of(choice: &Choice, told: &TellArguments) -> Result<RunFolder, Stop> {
+    let folder = match told.replace_out {
+        true => RunFolder::take_over(&choice.out),
+        false => RunFolder::create(&choice.out),
+    };
+    folder.map_err(|error| match error {
+        RunFolderError::NotOurs { .. }
+        | RunFolderError::BadMarker { .. }
+        | RunFolderError::InUse { .. } => Stop::input(error),
         other => Stop::with(ExitCode::ReportNotWritten, other.to_string()),
-    }
+    })
 }
 
 /// The arguments that select the same again, with the needs that the run is judged by.

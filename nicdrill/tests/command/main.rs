@@ -13,6 +13,7 @@ mod explain_page;
 mod first_monitor;
 mod fit;
 mod front_door;
+mod full_disk;
 mod groups;
 mod help;
 mod host_root;
