@@ -145,3 +145,81 @@ fn another_store_in_its_place_is_not_written_to() {
     assert_eq!(ending.cause.as_deref(), Some("it no longer knows the run"));
     assert_eq!(rig.texts("SELECT count(*) FROM health_events"), ["1"]);
 }
+
+/// Waits until another program sees so many events.
+fn until_written(rig: &Rig, events: u64) {
+    let all = [events.to_string()];
+    while rig.texts("SELECT count(*) FROM nicdrill_events") != all {}
+}
+
+/// The connection that wrote has the file still, without a name; nobody else has it.
+#[test]
+fn a_file_that_was_removed_after_the_last_event_has_none() {
+    let rig = Rig::new();
+    let (mut store, _reported) = rig.open(LIMITS);
+    let story = falling(3);
+    store.take(&drill(), slice::from_ref(&story));
+    until_written(&rig, 3);
+    fs::remove_file(rig.path("events.db")).unwrap();
+    let ending = store.finish();
+    let counts = (ending.drills, ending.stored, ending.unstored);
+    assert_eq!(counts, (0, 0, 3));
+    let cause = ending.cause.unwrap();
+    assert!(
+        cause.starts_with("what it has cannot be counted: "),
+        "{cause}"
+    );
+    assert_eq!(ending.broken, None);
+    assert_eq!(rig.unstored(), reported(&story));
+    assert!(!rig.path("events.db").exists());
+}
+
+#[test]
+fn an_event_that_the_store_takes_and_drops_is_unstored() {
+    for (trigger, left) in [
+        (
+            "BEFORE INSERT ON health_events BEGIN SELECT RAISE(IGNORE); END",
+            vec![0, 1, 2, 3],
+        ),
+        (
+            "AFTER INSERT ON nicdrill_events WHEN NEW.place = 1 \
+             BEGIN DELETE FROM health_events WHERE id = NEW.event_id; END",
+            vec![1],
+        ),
+    ] {
+        let rig = Rig::new();
+        let (mut store, _reported) = rig.open(LIMITS);
+        let made = format!("CREATE TRIGGER drops {trigger}");
+        rig.connect().execute_batch(&made).unwrap();
+        let story = falling(4);
+        store.take(&drill(), slice::from_ref(&story));
+        let ending = store.finish();
+        let unstored = left.len() as u64;
+        assert_eq!((ending.stored, ending.unstored), (4 - unstored, unstored));
+        let cause = ending.cause.unwrap();
+        assert_eq!(cause, "it took them, and has them no more");
+        let all = reported(&story);
+        let left: Vec<_> = left.iter().map(|place| all[*place].clone()).collect();
+        assert_eq!(rig.unstored(), left);
+    }
+}
+
+/// What is lost for good is told.
+#[test]
+fn of_more_events_than_memory_holds_the_last_are_kept_until_they_are_counted() {
+    let rig = Rig::new();
+    let limits = Limits {
+        memory_rows_max: 2,
+        ..LIMITS
+    };
+    let (mut store, _reported) = rig.open(limits);
+    let story = falling(5);
+    store.take(&drill(), slice::from_ref(&story));
+    until_written(&rig, 5);
+    fs::remove_file(rig.path("events.db")).unwrap();
+    let ending = store.finish();
+    assert_eq!((ending.stored, ending.unstored), (0, 5));
+    assert_eq!(rig.unstored(), reported(&story)[3..]);
+    let broken = ending.broken.unwrap();
+    assert_eq!(broken, "3 that were written are not in the store any more");
+}
