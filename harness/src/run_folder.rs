@@ -28,7 +28,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use reports::{Baseline, DrillName, DrillReport, RunEvent, finding_id};
+use reports::{Baseline, DrillName, DrillReport, RunEvent, finding_id, harmless, visible};
 use serde::Serialize;
 
 use claim::{Claim, Marker};
@@ -303,7 +303,7 @@ impl RunFolder {
         create_folder(&folder)?;
         artifacts
             .iter()
-            .try_for_each(|artifact| write(&folder.join(&artifact.name), &artifact.bytes))
+            .try_for_each(|artifact| write(&folder.join(&artifact.name), &shown(artifact)))
     }
 
     /// The drills that failed in the run in this folder, in order.
@@ -386,9 +386,7 @@ fn open(path: &Path) -> Result<File, RunFolderError> {
 /// The lines of a list of findings: a drill, and a cause.
 fn failed_lines(path: &Path, text: &str) -> Result<Vec<FailedLine>, RunFolderError> {
     let read = |(row, line): (usize, &str)| {
-        let (name, cause) = line
-            .split_once(' ')
-            .map_or((line, None), |(name, cause)| (name, Some(cause.trim())));
+        let (name, cause) = drill_and_cause(line);
         let drill: DrillName = name.parse().map_err(|cause| RunFolderError::BadName {
             path: path.to_owned(),
             line: row + 1,
@@ -398,6 +396,15 @@ fn failed_lines(path: &Path, text: &str) -> Result<Vec<FailedLine>, RunFolderErr
         Ok(FailedLine { drill, id })
     };
     text.lines().enumerate().map(read).collect()
+}
+
+/// The drill of a line of a list, and the cause, if it has one. A name may have blanks, and a cause has none.
+fn drill_and_cause(line: &str) -> (&str, Option<&str>) {
+    let line = line.trim_end();
+    match line.rsplit_once(' ') {
+        Some((name, cause)) if name.contains('@') && !cause.contains('@') => (name, Some(cause)),
+        _ => (line, None),
+    }
 }
 
 /// Writes a text that the user asked for, such as a report; creates its parent folders. An earlier one is replaced whole.
@@ -471,7 +478,23 @@ fn add(file: &mut File, path: &Path, line: &str) -> Result<(), RunFolderError> {
 }
 
 fn line(rendered: &impl Serialize) -> String {
-    serde_json::to_string(rendered).expect("an event has only text keys and finite numbers")
+    let text =
+        serde_json::to_string(rendered).expect("an event has only text keys and finite numbers");
+    harmless(&visible(&text)).into_owned()
+}
+
+/// The bytes of an artifact as they are kept: a text is shown, and what has a form of its own (a story, a state file) stays as it
+/// is.
+fn shown(artifact: &Artifact) -> Cow<'_, [u8]> {
+    let name = Path::new(&artifact.name)
+        .extension()
+        .and_then(|end| end.to_str());
+    if !matches!(name, Some("txt" | "jsonl")) {
+        return Cow::Borrowed(&artifact.bytes);
+    }
+    let text = String::from_utf8_lossy(&artifact.bytes);
+    let shown = harmless(&visible(&text)).into_owned();
+    Cow::Owned(shown.into_bytes())
 }
 
 #[cfg(test)]
@@ -547,6 +570,27 @@ mod tests {
             RunFolder::failed_before(folder.path()).unwrap(),
             [name("port/cut@p")]
         );
+    }
+
+    #[test]
+    fn a_name_with_blanks_is_read_back_from_a_list() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("out");
+        let mut folder = RunFolder::create(&path).unwrap();
+        folder.take(&failed("my port/a cut@h100-oci:vfs")).unwrap();
+        let lines = RunFolder::findings_before(&path).unwrap();
+        assert!(!lines.is_empty());
+        for FailedLine { drill, id } in lines {
+            assert_eq!(drill, name("my port/a cut@h100-oci:vfs"));
+            assert!(id.unwrap().starts_with("my port/a cut#"));
+        }
+        for (line, read) in [
+            ("a b/c@p", ("a b/c@p", None)),
+            ("a/b@c d@p x.y ", ("a/b@c d@p", Some("x.y"))),
+            ("", ("", None)),
+        ] {
+            assert_eq!(drill_and_cause(line), read);
+        }
     }
 
     #[test]
