@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! run.json       what the run is going to do, complete before the first drill
-//! events.jsonl   what happened, one event a line, in drill order
+//! events.jsonl   what happened, one event a line, in drill order; the last one has the sum of all
 //! passed.txt skipped.txt    drills by result, one a line
 //! failed.txt known.txt      a line for each drill and each cause of its findings
 //! drills/<family>/<scenario>@<platform>/    of a failed drill: story, reads, events, log, state file
@@ -19,6 +19,7 @@ mod claim;
 mod plan;
 mod reach;
 mod shards;
+mod stream;
 mod whole;
 
 use std::{
@@ -34,6 +35,7 @@ use serde::Serialize;
 use claim::{Claim, Marker};
 pub use plan::PlanBefore;
 pub use shards::{Shards, ShardsError};
+use stream::Sum;
 pub use whole::write_whole;
 
 use crate::{
@@ -161,6 +163,8 @@ pub struct Artifact {
 pub struct RunFolder {
     path: PathBuf,
     events: File,
+    /// The sum of the lines in it.
+    sum: Sum,
     passed: File,
     failed: File,
     /// Created with its first line.
@@ -231,11 +235,12 @@ impl RunFolder {
         if let RunEvent::RunStarted(plan) = event {
             write(&self.path.join("run.json"), (line(plan) + "\n").as_bytes())?;
         }
-        add(
-            &mut self.events,
-            &self.path.join("events.jsonl"),
-            &line(event),
-        )?;
+        let text = match Sum::with_room(event) {
+            Some(ended) => self.sum.seal(&line(&ended)),
+            None => line(event),
+        };
+        add(&mut self.events, &self.path.join("events.jsonl"), &text)?;
+        self.sum.add(&text);
         if let RunEvent::DrillFailed(drill) | RunEvent::DrillKnown(drill) = event {
             return self.found(drill);
         }
@@ -365,6 +370,7 @@ impl RunFolder {
         Ok(Self {
             path: path.to_owned(),
             events: events?,
+            sum: Sum::default(),
             passed: passed?,
             failed: failed?,
             known: None,

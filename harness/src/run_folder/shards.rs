@@ -14,7 +14,7 @@ use observe::Descriptor;
 use reports::{DrillName, DrillReport, ExitCode, PlannedDrill, ProbeOutcome, Wall};
 use serde::Deserialize;
 
-use super::Artifact;
+use super::{Artifact, stream::Sum};
 use crate::{
     read_files::{Library, regular},
     suite::{
@@ -41,15 +41,17 @@ enum Line {
         outcome: ProbeOutcome,
         wall: Wall,
     },
+    NotApplicable,
+    DrillStarted,
     DrillPassed(DrillReport),
     DrillKnown(DrillReport),
     DrillFailed(DrillReport),
     DrillSkipped(DrillReport),
+    Excuses,
+    Coverage,
     RunEnded {
         exit_code: ExitCode,
     },
-    #[serde(other)]
-    Other,
 }
 
 /// The plan of a shard.
@@ -300,18 +302,34 @@ impl Folder {
         let mut plan = None;
         let (mut probe, mut drills, mut ended) = (None, BTreeMap::new(), None);
         let mut bytes = 0_u64;
+        let mut sum = Sum::default();
         for (row, line) in BufReader::new(file).lines().enumerate() {
             let line = line.map_err(unread)?;
             bytes += line.len() as u64 + 1;
             if bytes > EVENTS_MAX {
                 return Err(format!("`{name}` is above 1 GiB"));
             }
-            let read = serde_json::from_str(&line).map_err(|error| {
+            let read: Line = serde_json::from_str(&line).map_err(|error| {
                 format!(
                     "{name}:{}: {error}\nhint: the line is damaged, or of another version of nicdrill",
                     row + 1
                 )
             })?;
+            let altered = |what: &str| {
+                format!(
+                    "{name}:{}: {what}\nhint: the file was altered, or cut and added to: play the shard again",
+                    row + 1
+                )
+            };
+            if ended.is_some() {
+                return Err(altered("a line follows the end of the run"));
+            }
+            if matches!(read, Line::RunEnded { .. }) && !sum.is_of(&line) {
+                return Err(altered(
+                    "the sum of the lines is not the one that the run wrote",
+                ));
+            }
+            sum.add(&line);
             match read {
                 Line::RunStarted(of) => plan = Some(of),
                 Line::Probe { outcome, wall } => probe = Some((outcome, wall)),
@@ -322,7 +340,7 @@ impl Folder {
                     drills.insert(drill.drill.clone(), drill);
                 }
                 Line::RunEnded { exit_code } => ended = Some(exit_code),
-                Line::Other => {}
+                Line::NotApplicable | Line::DrillStarted | Line::Excuses | Line::Coverage => {}
             }
         }
         if path.join("repeat-01").is_dir() {
