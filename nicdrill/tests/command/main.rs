@@ -17,6 +17,7 @@ mod full_disk;
 mod groups;
 mod help;
 mod host_root;
+mod hostile;
 mod init;
 mod installed;
 mod interrupted;

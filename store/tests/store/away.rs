@@ -2,9 +2,11 @@
 
 use std::{fs, slice};
 
+use proto::HealthEvent;
+use reports::ArmName;
 use store::Limits;
 
-use crate::support::{LIMITS, Rig, drill, falling, reported};
+use crate::support::{LIMITS, Rig, accepted, drill, falling, fatal, recording, reported};
 
 #[test]
 fn a_store_that_comes_back_has_everything_once_and_in_order() {
@@ -222,4 +224,32 @@ fn of_more_events_than_memory_holds_the_last_are_kept_until_they_are_counted() {
     assert_eq!(rig.unstored(), reported(&story)[3..]);
     let broken = ending.broken.unwrap();
     assert_eq!(broken, "3 that were written are not in the store any more");
+}
+
+/// A message of any characters is stored as it is, and lies in the run folder so that nothing obeys it.
+#[test]
+fn a_hostile_message_is_kept_and_does_nothing() {
+    const HOSTILE: &str = "a\u{fffe}\u{1b}[31m\r\n::error file=x::forged\u{202e}\u{7f}";
+    let event = HealthEvent {
+        message: HOSTILE.to_owned(),
+        ..fatal("node-1", "mlx5_0", 0)
+    };
+    let call = [accepted(slice::from_ref(&event))];
+    let story = recording(ArmName::Memory, &[&[("node-1", &call)]]);
+    let rig = Rig::new();
+    rig.store(LIMITS, slice::from_ref(&story));
+    let stored = rig.texts("SELECT document ->> '$.healthevent.message' FROM health_events");
+    assert_eq!(stored, [HOSTILE]);
+    let rig = Rig::new();
+    let (mut store, _reported) = rig.open(LIMITS);
+    let holder = rig.connect();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    store.take(&drill(), slice::from_ref(&story));
+    assert_eq!(store.finish().unstored, 1);
+    assert_eq!(rig.unstored(), [event]);
+    let line = fs::read_to_string(rig.path("unstored.jsonl")).unwrap();
+    let is_seen =
+        |char: char| char == '\n' || !char.is_control() && !"\u{202e}\u{fffe}".contains(char);
+    assert!(line.chars().all(is_seen), "{line:?}");
+    assert_eq!(line.lines().count(), 1);
 }
