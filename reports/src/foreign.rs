@@ -55,11 +55,11 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
         }
         match line.trim_start().strip_prefix("::") {
             Some(rest) => {
-                broken += &line[..line.len() - rest.len() - 2];
-                broken += "\\u003a:";
-                broken += rest;
+                broken.push_str(&line[..line.len() - rest.len() - 2]);
+                broken.push_str("\\u003a:");
+                broken.push_str(rest);
             }
-            None => broken += &line,
+            None => broken.push_str(&line),
         }
     }
     Cow::Owned(broken)

@@ -82,12 +82,10 @@ impl ProbeOutcome {
     #[must_use]
     pub fn shown(mut self) -> Self {
         match &mut self {
-            Self::Ready { advice } => {
-                if let Some(advice) = advice {
-                    *advice = quoted(advice);
-                }
-            }
-            Self::Failed { reason, .. } | Self::Skipped { reason } => *reason = quoted(reason),
+            Self::Ready { advice: None } => {}
+            Self::Ready { advice: Some(text) }
+            | Self::Failed { reason: text, .. }
+            | Self::Skipped { reason: text } => *text = quoted(text),
         }
         self
     }

@@ -52,20 +52,20 @@ impl Style {
         let mut rest = text;
         while let Some(at) = rest.find('\u{1b}') {
             let (before, from) = rest.split_at(at);
-            safe += &visible(before);
+            safe.push_str(&visible(before));
             let dress = DRESSES.iter().find(|dress| from.starts_with(**dress));
             let kept = match dress {
                 Some(dress) if self.color => dress.len(),
                 _ => 1,
             };
             let (own, after) = from.split_at(kept);
-            safe += &match kept {
-                1 => visible(own),
-                _ => own.into(),
-            };
+            match kept {
+                1 => safe.push_str(&visible(own)),
+                _ => safe.push_str(own),
+            }
             rest = after;
         }
-        safe += &visible(rest);
+        safe.push_str(&visible(rest));
         harmless(&safe).into_owned()
     }
 

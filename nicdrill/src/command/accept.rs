@@ -15,7 +15,7 @@ use harness::{
     read_files::text_if_any,
     run_folder::{self, RunFolder, write_whole},
 };
-use reports::{Baseline, CauseKind, DrillName, ExitCode, KnownDeviations, KnownEntry};
+use reports::{Baseline, CauseKind, DrillName, ExitCode, KnownDeviations, KnownEntry, quoted};
 
 use super::{
     Stop,
@@ -218,7 +218,7 @@ fn agreed(entries: usize, path: &Path) -> Result<bool, Stop> {
     let mut stderr = io::stderr().lock();
     drop(
         stderr
-            .write_all(question.as_bytes())
+            .write_all(quoted(&question).as_bytes())
             .and_then(|()| stderr.flush()),
     );
     let mut answer = String::new();
