@@ -77,7 +77,8 @@ fn check_xml(file: &Path) {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/junit.xsd");
     let judged = Command::new("xmllint")
         .args(["--noout", "--schema"])
-        .args([&schema, file])
+        .arg(&schema)
+        .arg(file)
         .output();
     match judged {
         Ok(output) => {
