@@ -144,7 +144,7 @@ impl fmt::Display for Observation {
             line += &format!(" [{}]", self.codes.join(", "));
         }
         // A newline in what the monitor says begins no line of ours.
-        f.write_str(&line.replace('\n', "\\u000a"))
+        f.write_str(&line.replace('\n', "\\n"))
     }
 }
 
@@ -178,7 +178,7 @@ mod tests {
         };
         assert_eq!(
             observation.to_string(),
-            "healthy EthernetDegradationCheck \"counter\\u000a1 drill: 1 passed\""
+            "healthy EthernetDegradationCheck \"counter\\n1 drill: 1 passed\""
         );
         observation.text = "counter".to_owned();
         assert_eq!(

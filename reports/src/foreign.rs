@@ -104,8 +104,15 @@ fn escaped(text: &str, is_meant: impl Fn(char) -> bool) -> Cow<'_, str> {
             shown.push(char);
             continue;
         }
-        for unit in char.encode_utf16(&mut [0; 2]) {
-            write!(shown, "\\u{unit:04x}").expect(WRITES);
+        match char {
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            _ => {
+                for unit in char.encode_utf16(&mut [0; 2]) {
+                    write!(shown, "\\u{unit:04x}").expect(WRITES);
+                }
+            }
         }
     }
     Cow::Owned(shown)
@@ -156,10 +163,10 @@ mod tests {
     #[test]
     fn what_cannot_be_seen_is_shown_and_all_else_is_as_it_was() {
         let text = "a\u{fffe}\u{1b}[31m\r\t\u{202e}b\u{7f}\u{85}\u{1ffff}";
-        let shown = r"a\ufffe\u001b[31m\u000d\u0009\u202eb\u007f\u0085\ud83f\udfff";
+        let shown = r"a\ufffe\u001b[31m\r\t\u202eb\u007f\u0085\ud83f\udfff";
         assert_eq!(one_line(text), shown);
         assert_eq!(visible(text), shown);
-        assert_eq!(one_line("a\nb"), r"a\u000ab");
+        assert_eq!(one_line("a\nb"), r"a\nb");
         assert_eq!(visible("a\nb"), "a\nb");
         for plain in ["", "NIC=mlx5_0 \"down\"", "Größe ✓ \u{1f600}", r"\u001b"] {
             assert!(matches!(visible(plain), Cow::Borrowed(_)), "{plain}");
@@ -185,7 +192,7 @@ mod tests {
             harmless("say ##[x and ##vso[y]"),
             r"say #\u0023[x and #\u0023vso[y]"
         );
-        assert_eq!(one_line("\u{1b}\n::error::x"), r"\u001b\u000a::error::x");
+        assert_eq!(one_line("\u{1b}\n::error::x"), r"\u001b\n::error::x");
         assert_eq!(quoted("a\n::b"), "a\n\\u003a:b");
         for plain in ["a::b", "a ::b", "# ## [", ":"] {
             assert!(matches!(harmless(plain), Cow::Borrowed(_)), "{plain}");

@@ -166,7 +166,7 @@ mod tests {
         let text = "a\u{1b}[31m\r\n::error::b ##[c";
         assert_eq!(
             command("error", &[], text),
-            "::error ::a\\u001b[31m\\u000d%0A\\u003a:error::b #\\u0023[c\n"
+            "::error ::a\\u001b[31m\\r%0A\\u003a:error::b #\\u0023[c\n"
         );
     }
 }

@@ -475,7 +475,8 @@ mod tests {
     fn only_the_colours_of_a_style_reach_a_terminal() {
         let text = "a\t\u{1b}[1;31mred\u{1b}[0m \u{1b}[2J\u{1b}]0;x\u{7}\r\n ::error::b\n";
         let plain = Style { color: false }.safe(text);
-        let escaped = "a\\u0009\\u001b[1;31mred\\u001b[0m \\u001b[2J\\u001b]0;x\\u0007\\u000d\n \\u003a:error::b\n";
+        let escaped =
+            "a\\t\\u001b[1;31mred\\u001b[0m \\u001b[2J\\u001b]0;x\\u0007\\r\n \\u003a:error::b\n";
         assert_eq!(plain, escaped);
         let coloured = Style { color: true };
         let own = coloured.red("red")

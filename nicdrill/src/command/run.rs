@@ -294,7 +294,8 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     let Outputs { told, .. } = outputs;
     terminal.end();
     let kept = storing.map_or(Ok(()), |storing| storing.finish(&mut terminal));
-    let folder = outputs.choice.out.display().to_string();
+    // Hints name files in it, to be pasted into a shell.
+    let folder = suite::pasted(&[outputs.choice.out.display().to_string()]);
     if !outputs.reports.is_empty() {
         let files = [outputs.known, report.plan.descriptor.as_deref()];
         let repository = repository(outputs.choice, files.into_iter().flatten());
