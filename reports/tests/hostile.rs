@@ -233,7 +233,7 @@ fn junit_has_only_characters_of_xml_and_is_read() {
     for char in text.chars() {
         let is_char = matches!(
             char,
-            '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..
+            '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..='\u{10ffff}'
         );
         assert!(is_char, "{char:?}");
     }
