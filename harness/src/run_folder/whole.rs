@@ -1,19 +1,31 @@
 //! Files that are replaced whole: what cannot be written to its end leaves the file that was there. Start at [`write_whole`].
 //!
-//! The text goes to a file beside the one it is for, which then takes its name. Where that cannot be done, because the folder
-//! takes no new file or the file is a mount of its own, the file is written in place. Devices, pipes and the files behind
+//! The text goes to a file beside the one it is for, with its owner and permissions, which then takes its name. Where that cannot
+//! be done, because the folder takes no new file or the file is a mount of its own, the file is written in place. Devices, pipes and the files behind
 //! `/dev` and `/proc` are written in place too: whoever has them open reads on. A link stays one.
 
 use std::{
     ffi::OsString,
     fs::{self, OpenOptions},
     io::{self, Write as _},
+    os::unix::fs::{MetadataExt as _, fchown},
     path::{Path, PathBuf},
 };
 
 use rustix::io::Errno;
 
 use crate::process::run_pid;
+
+/// With these errors a file is written in place: its folder takes no new file, the owner of the file cannot be given to another
+/// one, or the file is a mount.
+const IN_PLACE: [Errno; 6] = [
+    Errno::ACCESS,
+    Errno::BUSY,
+    Errno::INVAL,
+    Errno::PERM,
+    Errno::ROFS,
+    Errno::XDEV,
+];
 
 /// How many links in a row are followed: as many as Linux does (`path_resolution(7)`).
 const LINKS_MAX: u32 = 40;
@@ -34,11 +46,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // The first error is the one to tell.
     let _ = fs::remove_file(&beside);
     match Errno::from_io_error(&error) {
-        Some(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::BUSY | Errno::XDEV)
-            if target.exists() =>
-        {
-            fs::write(&target, bytes)
-        }
+        Some(error) if IN_PLACE.contains(&error) && target.exists() => fs::write(&target, bytes),
         _ => Err(error),
     }
 }
@@ -56,6 +64,10 @@ fn write_beside(target: &Path, beside: &Path, bytes: &[u8]) -> io::Result<()> {
         .open(beside)?;
     file.write_all(bytes)?;
     if let Ok(there) = fs::metadata(target) {
+        let made = file.metadata()?;
+        if (there.uid(), there.gid()) != (made.uid(), made.gid()) {
+            fchown(&file, Some(there.uid()), Some(there.gid()))?;
+        }
         file.set_permissions(there.permissions())?;
     }
     Ok(())
