@@ -12,6 +12,7 @@ use observe::{
     Descriptor, Differences, Pace, Problem, Prometheus, Vocabulary, shipped_descriptors,
 };
 use platforms::yaml::{self, YamlError};
+use reports::visible;
 use scenarios::{
     FileMoment, FileRef, HangEnd, Moment, MonitorAction, RuleEffect, StepAction, Story,
 };
@@ -97,10 +98,22 @@ fn problems(descriptor: &Descriptor, library: Option<&Library>) -> Vec<Problem> 
     let config = [&descriptor.config, &descriptor.config_default];
     let config: String = config.into_iter().flatten().cloned().collect();
     let kinds = descriptor.promises.rows.keys();
+    // It is told in every output, on a line of its own in some.
+    let is_seen =
+        visible(&descriptor.name) == descriptor.name.as_str() && !descriptor.name.contains('\n');
+    let odd_name = (!is_seen).then(|| {
+        let what = "`name` has a character that cannot be seen";
+        Problem::at(
+            ["name"],
+            what,
+            "write a word, such as the name of the program",
+        )
+    });
     let counters = counter_names::unknown(kinds, library, &config).into_iter();
     let counters = counters
         .map(|(kind, what, hint)| Problem::at(["promises", "rows", &kind.to_string()], what, hint));
-    descriptor.problems().into_iter().chain(counters).collect()
+    let own = descriptor.problems().into_iter();
+    own.chain(odd_name).chain(counters).collect()
 }
 
 /// That the alert rules of a descriptor cannot be read.

@@ -9,7 +9,10 @@ use std::{
 
 use scenarios::Story;
 
-use crate::read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to};
+use crate::{
+    read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to},
+    run_folder::write_whole,
+};
 
 /// The path of a scenario's golden trace: `<folder>/<family>/<name>.txt`.
 #[must_use]
@@ -28,7 +31,7 @@ pub fn bless(file: &Path, trace: &str) -> io::Result<bool> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::write(file, trace)?;
+    write_whole(file, trace.as_bytes())?;
     Ok(true)
 }
 

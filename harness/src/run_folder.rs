@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! run.json       what the run is going to do, complete before the first drill
-//! events.jsonl   what happened, one event a line, in drill order
+//! events.jsonl   what happened, one event a line, in drill order; the last one has the sum of all
 //! passed.txt skipped.txt    drills by result, one a line
 //! failed.txt known.txt      a line for each drill and each cause of its findings
 //! drills/<family>/<scenario>@<platform>/    of a failed drill: story, reads, events, log, state file
@@ -16,8 +16,12 @@
 //! formats the texts; [`super::suite`] decides which artifacts a drill leaves.
 
 mod claim;
+mod error;
+mod plan;
 mod reach;
 mod shards;
+mod stream;
+mod whole;
 
 use std::{
     borrow::Cow,
@@ -26,11 +30,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use reports::{Baseline, DrillName, DrillReport, RunEvent, finding_id};
+use reports::{Baseline, DrillName, DrillReport, RunEvent, finding_id, harmless, visible};
 use serde::Serialize;
 
-use claim::Claim;
+use claim::{Claim, Marker};
+pub use error::RunFolderError;
+pub use plan::PlanBefore;
 pub use shards::{Shards, ShardsError};
+use stream::Sum;
+pub use whole::write_whole;
 
 use crate::{
     read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to},
@@ -40,79 +48,11 @@ use crate::{
 /// The default name of the folder.
 pub const DEFAULT: &str = "nicdrill.out";
 
-/// A file or folder of a run that cannot be written or read.
-#[derive(Debug, thiserror::Error)]
-pub enum RunFolderError {
-    /// A file could not be written.
-    #[error("`{}` cannot be written: {cause}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        cause: io::Error,
-    },
-    /// The folder exists and is not the folder of an earlier run.
-    #[error("`{}` is not empty and is not the folder of an earlier run (it has no marker `.nicdrill-run`); it is left alone\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
-    NotOurs {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// Another run writes into the folder.
-    #[error("another run writes into `{}`: {process}\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
-    InUse {
-        /// The folder.
-        path: PathBuf,
-        /// The process, as `process 4711`; empty if it has not yet written its name.
-        process: String,
-    },
-    /// The list of an earlier run's failures cannot be read.
-    #[error("`{}` cannot be read: {cause}\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
-    NoFailures {
-        /// The list.
-        path: PathBuf,
-        /// The cause.
-        cause: io::Error,
-    },
-    /// The folder has no run whose findings can be read.
-    #[error("`{}` cannot be read: {cause}\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
-    NoRun {
-        /// The list.
-        path: PathBuf,
-        /// The cause.
-        cause: io::Error,
-    },
-    /// A line of such a list is not a drill name.
-    #[error("{}:{line}: {cause}", path.display())]
-    BadName {
-        /// The list.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The cause.
-        cause: reports::DrillNameError,
-    },
-}
+/// The file by which the folder ignores itself in git.
+const IGNORE: &str = ".gitignore";
 
-impl RunFolderError {
-    /// A hint for the user; `None` if the text needs none.
-    #[must_use]
-    pub fn hint(&self) -> Option<Cow<'static, str>> {
-        Some(match self {
-            Self::NotOurs { .. } => {
-                "name another folder with `--out`, or move this one away".into()
-            }
-            Self::InUse { .. } => "wait until it ends, or name another folder with `--out`".into(),
-            Self::NoFailures { .. } => {
-                "`--failed` repeats what failed in the run before, so there must have been one"
-                    .into()
-            }
-            Self::NoRun { .. } => {
-                "name the folder that `nicdrill run` left, with its `failed.txt`".into()
-            }
-            _ => return None,
-        })
-    }
-}
+/// The files that a run begins with, empty.
+const LISTS: [&str; 4] = ["events.jsonl", "passed.txt", "failed.txt", "skipped.txt"];
 
 /// A file that a drill leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,6 +68,8 @@ pub struct Artifact {
 pub struct RunFolder {
     path: PathBuf,
     events: File,
+    /// The sum of the lines in it.
+    sum: Sum,
     passed: File,
     failed: File,
     /// Created with its first line.
@@ -147,13 +89,32 @@ pub struct FailedLine {
 }
 
 impl RunFolder {
-    /// Creates the folder; an earlier run there is kept once, as `<path>.old`.
+    /// Creates the folder; an earlier run there is kept once, as `<path>.old`, unless it told nothing. Of a link the folder that
+    /// it leads to is meant.
     ///
     /// # Errors
     /// If the folder, or `<path>.old`, contains something other than an earlier run, if another run writes
     /// into it, or if it cannot be written.
     pub fn create(path: &Path) -> Result<Self, RunFolderError> {
-        let claim = Claim::of(path)?;
+        Self::claimed(path, Marker::Whole)
+    }
+
+    /// Creates the folder like [`Self::create`], and takes one whose marker cannot be read for that of an earlier run.
+    ///
+    /// # Errors
+    /// As those of [`Self::create`].
+    pub fn take_over(path: &Path) -> Result<Self, RunFolderError> {
+        Self::claimed(path, Marker::Any)
+    }
+
+    fn claimed(path: &Path, marker: Marker) -> Result<Self, RunFolderError> {
+        // `out/` is `out`, whose neighbour is `out.old`.
+        let named: PathBuf = path.components().collect();
+        let target = whole::behind_links(&named).map_err(|cause| RunFolderError::Write {
+            path: path.to_owned(),
+            cause,
+        })?;
+        let claim = Claim::of(&target, marker)?;
         Self::fresh(path, Some(claim))
     }
 
@@ -177,13 +138,14 @@ impl RunFolder {
     /// If a file cannot be written.
     pub fn take(&mut self, event: &RunEvent) -> Result<(), RunFolderError> {
         if let RunEvent::RunStarted(plan) = event {
-            write_whole(&self.path.join("run.json"), (line(plan) + "\n").as_bytes())?;
+            write(&self.path.join("run.json"), (line(plan) + "\n").as_bytes())?;
         }
-        add(
-            &mut self.events,
-            &self.path.join("events.jsonl"),
-            &line(event),
-        )?;
+        let text = match Sum::with_room(event) {
+            Some(ended) => self.sum.seal(&line(&ended)),
+            None => line(event),
+        };
+        add(&mut self.events, &self.path.join("events.jsonl"), &text)?;
+        self.sum.add(&text);
         if let RunEvent::DrillFailed(drill) | RunEvent::DrillKnown(drill) = event {
             return self.found(drill);
         }
@@ -234,7 +196,7 @@ impl RunFolder {
     /// # Errors
     /// If the file cannot be written.
     pub fn keep_contents(&self, contents: &str) -> Result<(), RunFolderError> {
-        write_whole(&self.path.join(suite::CONTENTS), contents.as_bytes())
+        write(&self.path.join(suite::CONTENTS), contents.as_bytes())
     }
 
     /// Writes the files of a probe that failed, and returns their folder.
@@ -251,7 +213,7 @@ impl RunFolder {
         create_folder(&folder)?;
         artifacts
             .iter()
-            .try_for_each(|artifact| write_whole(&folder.join(&artifact.name), &artifact.bytes))
+            .try_for_each(|artifact| write(&folder.join(&artifact.name), &shown(artifact)))
     }
 
     /// The drills that failed in the run in this folder, in order.
@@ -271,22 +233,6 @@ impl RunFolder {
             }
         }
         Ok(drills)
-    }
-
-    /// The arguments that select the same scenario files, monitor, platform files and needs as the run in this folder;
-    /// `None` if its plan does not say.
-    #[must_use]
-    pub fn again(path: &Path) -> Option<Vec<String>> {
-        let plan = text_up_to(&path.join("run.json"), RUN_FILE_BYTES_MAX).ok()?;
-        let plan: serde_json::Value = serde_json::from_str(&plan).ok()?;
-        plan.get("monitor")?;
-        let words = plan.get("again").and_then(serde_json::Value::as_array);
-        let words = words.into_iter().flatten();
-        Some(
-            words
-                .filter_map(|word| Some(word.as_str()?.to_owned()))
-                .collect(),
-        )
     }
 
     /// The findings that failed in the run in this folder, in order.
@@ -324,15 +270,16 @@ impl RunFolder {
 
     fn fresh(path: &Path, claim: Option<Claim>) -> Result<Self, RunFolderError> {
         create_folder(path)?;
-        write_whole(&path.join(".gitignore"), b"*\n")?;
-        let open = |name: &str| open(&path.join(name));
+        write(&path.join(IGNORE), b"*\n")?;
+        let [events, passed, failed, skipped] = LISTS.map(|name| open(&path.join(name)));
         Ok(Self {
             path: path.to_owned(),
-            events: open("events.jsonl")?,
-            passed: open("passed.txt")?,
-            failed: open("failed.txt")?,
+            events: events?,
+            sum: Sum::default(),
+            passed: passed?,
+            failed: failed?,
             known: None,
-            skipped: open("skipped.txt")?,
+            skipped: skipped?,
             _claim: claim,
         })
     }
@@ -350,9 +297,7 @@ fn open(path: &Path) -> Result<File, RunFolderError> {
 /// The lines of a list of findings: a drill, and a cause.
 fn failed_lines(path: &Path, text: &str) -> Result<Vec<FailedLine>, RunFolderError> {
     let read = |(row, line): (usize, &str)| {
-        let (name, cause) = line
-            .split_once(' ')
-            .map_or((line, None), |(name, cause)| (name, Some(cause.trim())));
+        let (name, cause) = drill_and_cause(line);
         let drill: DrillName = name.parse().map_err(|cause| RunFolderError::BadName {
             path: path.to_owned(),
             line: row + 1,
@@ -364,10 +309,19 @@ fn failed_lines(path: &Path, text: &str) -> Result<Vec<FailedLine>, RunFolderErr
     text.lines().enumerate().map(read).collect()
 }
 
-/// Writes a text that the user asked for, such as a report; creates its parent folders.
+/// The drill of a line of a list, and the cause, if it has one. A name may have blanks, and a cause has none.
+fn drill_and_cause(line: &str) -> (&str, Option<&str>) {
+    let line = line.trim_end();
+    match line.rsplit_once(' ') {
+        Some((name, cause)) if name.contains('@') && !cause.contains('@') => (name, Some(cause)),
+        _ => (line, None),
+    }
+}
+
+/// Writes a text that the user asked for, such as a report; creates its parent folders. An earlier one is replaced whole.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If it cannot be written; an earlier one is then as it was.
 pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
     if let Some(folder) = path
         .parent()
@@ -375,7 +329,7 @@ pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
     {
         create_folder(folder)?;
     }
-    write_whole(path, text.as_bytes())
+    write(path, text.as_bytes())
 }
 
 /// Checks that a report can be written there: creates its parent folders, and leaves a file that exists as it is. A pipe is
@@ -395,7 +349,9 @@ pub fn may_write_report(path: &Path) -> Result<(), RunFolderError> {
         });
     }
     write_report(path, "")?;
-    fs::remove_file(path).map_err(|cause| RunFolderError::Write {
+    // Of a link that leads nowhere yet, the link stays.
+    let made = whole::behind_links(path).and_then(fs::remove_file);
+    made.map_err(|cause| RunFolderError::Write {
         path: path.to_owned(),
         cause,
     })
@@ -408,24 +364,48 @@ fn create_folder(path: &Path) -> Result<(), RunFolderError> {
     })
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunFolderError> {
-    fs::write(path, bytes).map_err(|cause| RunFolderError::Write {
+fn write(path: &Path, bytes: &[u8]) -> Result<(), RunFolderError> {
+    write_whole(path, bytes).map_err(|cause| RunFolderError::Write {
         path: path.to_owned(),
         cause,
     })
 }
 
+/// Adds a line, or nothing: what follows a line that was cut off by a full disk would be lost with it.
 fn add(file: &mut File, path: &Path, line: &str) -> Result<(), RunFolderError> {
-    // One write per line, so that a reader never sees a partial line.
-    file.write_all(format!("{line}\n").as_bytes())
-        .map_err(|cause| RunFolderError::Write {
-            path: path.to_owned(),
-            cause,
+    let mut add = || {
+        let before = file.metadata()?.len();
+        // One write per line, so that a reader never sees a partial line.
+        let written = file.write_all(format!("{line}\n").as_bytes());
+        written.inspect_err(|_| {
+            // The first error is the one to tell.
+            let _ = file.set_len(before);
         })
+    };
+    add().map_err(|cause: io::Error| RunFolderError::Write {
+        path: path.to_owned(),
+        cause,
+    })
 }
 
 fn line(rendered: &impl Serialize) -> String {
-    serde_json::to_string(rendered).expect("an event has only text keys and finite numbers")
+    let text =
+        serde_json::to_string(rendered).expect("an event has only text keys and finite numbers");
+    harmless(&visible(&text)).into_owned()
+}
+
+/// The bytes of an artifact as they are kept: a text is shown, and what has a form of its own (a story, a state file) stays as it
+/// is.
+fn shown(artifact: &Artifact) -> Cow<'_, [u8]> {
+    let name = Path::new(&artifact.name)
+        .extension()
+        .and_then(|end| end.to_str());
+    if !matches!(name, Some("txt" | "jsonl")) {
+        return Cow::Borrowed(&artifact.bytes);
+    }
+    let text = String::from_utf8_lossy(&artifact.bytes);
+    let shown = harmless(&visible(&text)).into_owned();
+    Cow::Owned(shown.into_bytes())
 }
 
 #[cfg(test)]
@@ -504,6 +484,27 @@ mod tests {
     }
 
     #[test]
+    fn a_name_with_blanks_is_read_back_from_a_list() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("out");
+        let mut folder = RunFolder::create(&path).unwrap();
+        folder.take(&failed("my port/a cut@h100-oci:vfs")).unwrap();
+        let lines = RunFolder::findings_before(&path).unwrap();
+        assert!(!lines.is_empty());
+        for FailedLine { drill, id } in lines {
+            assert_eq!(drill, name("my port/a cut@h100-oci:vfs"));
+            assert!(id.unwrap().starts_with("my port/a cut#"));
+        }
+        for (line, read) in [
+            ("a b/c@p", ("a b/c@p", None)),
+            ("a/b@c d@p x.y ", ("a/b@c d@p", Some("x.y"))),
+            ("", ("", None)),
+        ] {
+            assert_eq!(drill_and_cause(line), read);
+        }
+    }
+
+    #[test]
     fn the_run_before_is_kept_once() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("out");
@@ -546,14 +547,84 @@ mod tests {
         // A marker that we did not write is none.
         fs::write(out.join(".nicdrill-run"), "").unwrap();
         let error = RunFolder::create(&out).unwrap_err();
-        assert!(matches!(error, RunFolderError::NotOurs { .. }), "{error}");
+        assert!(matches!(error, RunFolderError::BadMarker { .. }), "{error}");
         // Nor is the folder beside it removed for an earlier run.
         fs::remove_dir_all(&out).unwrap();
-        drop(RunFolder::create(&out).unwrap());
+        let mut earlier = RunFolder::create(&out).unwrap();
+        earlier.take(&started()).unwrap();
+        drop(earlier);
         let error = RunFolder::create(&out).unwrap_err().to_string();
         assert!(error.contains("out.old` is not empty"), "{error}");
         assert!(place.path().join("out.old/notes.txt").exists());
         assert!(out.join("events.jsonl").exists());
+    }
+
+    /// What a full disk left of a marker: nothing, a part of it, or NULs in its place.
+    #[test]
+    fn a_folder_with_a_marker_that_is_not_whole_and_nothing_else_is_a_new_one() {
+        for marker in ["", "the fold", "\0\0\0\0\0\0\0\0"] {
+            let place = tempfile::tempdir().unwrap();
+            let out = place.path().join("out");
+            fs::create_dir(&out).unwrap();
+            fs::write(out.join(".nicdrill-run"), marker).unwrap();
+            drop(RunFolder::create(&out).unwrap());
+            let marker = fs::read_to_string(out.join(".nicdrill-run")).unwrap();
+            assert_eq!(marker, "the folder of a run of nicdrill\n");
+        }
+    }
+
+    #[test]
+    fn a_marker_that_cannot_be_read_is_told_and_overcome_by_the_flag_that_is_named() {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        let mut earlier = RunFolder::create(&out).unwrap();
+        earlier.take(&started()).unwrap();
+        drop(earlier);
+        for marker in ["\0\0\0\0\0\0\0\0", "mine"] {
+            fs::write(out.join(".nicdrill-run"), marker).unwrap();
+            let error = RunFolder::create(&out).unwrap_err();
+            assert!(matches!(error, RunFolderError::BadMarker { .. }), "{error}");
+            assert!(
+                error.to_string().contains("hint: `--replace-out` "),
+                "{error}"
+            );
+            assert!(out.join("run.json").exists());
+            let mut taken = RunFolder::take_over(&out).unwrap();
+            assert!(place.path().join("out.old/run.json").exists());
+            assert!(!out.join("run.json").exists());
+            taken.take(&started()).unwrap();
+        }
+        // Without a marker it may be anybody's.
+        fs::remove_file(out.join(".nicdrill-run")).unwrap();
+        let error = RunFolder::take_over(&out).unwrap_err();
+        assert!(matches!(error, RunFolderError::NotOurs { .. }), "{error}");
+    }
+
+    /// A run that could not write its plan takes no place of a good one.
+    #[test]
+    fn a_run_that_told_nothing_is_not_kept() {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        let mut good = RunFolder::create(&out).unwrap();
+        good.take(&started()).unwrap();
+        drop(good);
+        for _ in 0..2 {
+            drop(RunFolder::create(&out).unwrap());
+            assert!(place.path().join("out.old/run.json").exists());
+        }
+    }
+
+    #[test]
+    fn a_link_to_a_folder_stays_one() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        std::os::unix::fs::symlink("there", at("out")).unwrap();
+        for _ in 0..2 {
+            let mut folder = RunFolder::create(&at("out")).unwrap();
+            folder.take(&started()).unwrap();
+            assert!(at("out").is_symlink() && at("there/run.json").is_file());
+        }
+        assert!(at("there.old/run.json").is_file() && !at("out.old").exists());
     }
 
     #[test]

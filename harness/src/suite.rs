@@ -29,6 +29,7 @@ pub use coverage::{Covering, coverage};
 pub use estimate::{Estimate, estimate};
 pub use filter::{Filter, FilterError, Seen};
 pub use interview::{Interviewing, interview};
+pub(crate) use judged::descriptor_file;
 pub use judged::{judged_by, judged_exit_code};
 pub use pairs::{Ask, SelectError, Selected, select, story};
 pub use pasted::{pasted, run_again, show_again};

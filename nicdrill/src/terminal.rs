@@ -11,7 +11,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use reports::{DrillName, Style};
+use reports::{DrillName, Style, quoted};
 
 use crate::arguments::Color;
 
@@ -168,8 +168,14 @@ impl Terminal {
             .map_or(COLUMNS, |(width, _)| usize::from(width.0))
     }
 
-    /// Writes to stdout. A closed pipe is not an error; every other failure is kept for the end of the command.
+    /// Writes to stdout what people read: nothing foreign in it does anything to a terminal or a CI runner. A closed pipe is not
+    /// an error; every other failure is kept for the end of the command.
     pub(crate) fn out(&mut self, text: &str) {
+        self.verbatim(&self.style.safe(text));
+    }
+
+    /// Writes a text of nicdrill's own to stdout, for another program that reads it as it is.
+    pub(crate) fn verbatim(&mut self, text: &str) {
         if self.deaf {
             return;
         }
@@ -234,10 +240,10 @@ impl Terminal {
     }
 }
 
-/// Writes a message to stderr.
+/// Writes a message to stderr, with what it quotes as it is shown.
 pub(crate) fn log(text: &str) {
     // If stderr cannot be written, the error cannot be reported either.
-    drop(writeln!(io::stderr().lock(), "{text}"));
+    drop(writeln!(io::stderr().lock(), "{}", quoted(text)));
 }
 
 #[cfg(test)]

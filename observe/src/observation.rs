@@ -132,18 +132,19 @@ impl fmt::Display for Severity {
 /// One line of text: severity, subject, check, message, and codes.
 impl fmt::Display for Observation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.severity)?;
+        let mut line = self.severity.to_string();
         if self.subject != Subject::Node {
-            write!(f, " {}", self.subject)?;
+            line += &format!(" {}", self.subject);
         }
         if let Some(check) = &self.check {
-            write!(f, " {check}")?;
+            line += &format!(" {check}");
         }
-        write!(f, " \"{}\"", self.text)?;
+        line += &format!(" \"{}\"", self.text);
         if !self.codes.is_empty() {
-            write!(f, " [{}]", self.codes.join(", "))?;
+            line += &format!(" [{}]", self.codes.join(", "));
         }
-        Ok(())
+        // A newline in what the monitor says begins no line of ours.
+        f.write_str(&line.replace('\n', "\\n"))
     }
 }
 
@@ -172,8 +173,14 @@ mod tests {
             subject: Subject::Node,
             severity: Severity::Healthy,
             codes: Vec::new(),
+            text: "counter\n1 drill: 1 passed".to_owned(),
             ..observation
         };
+        assert_eq!(
+            observation.to_string(),
+            "healthy EthernetDegradationCheck \"counter\\n1 drill: 1 passed\""
+        );
+        observation.text = "counter".to_owned();
         assert_eq!(
             observation.to_string(),
             "healthy EthernetDegradationCheck \"counter\""

@@ -29,11 +29,12 @@ pub struct PortNumber(pub u8);
 pub const NAME_CHARS_MAX: usize = 64;
 
 /// What a name may be, as a hint.
-pub const NAME_HINT: &str = "a name has 1 to 64 characters, no `/` and no control character";
+pub const NAME_HINT: &str = "a name has 1 to 64 characters that can be seen, none of `/`, `#`, `%`, `*` and `?`, and no blank at its ends";
 
 /// What is wrong with a name that a file gives to a scenario, platform, variant, driver, world, node or handle;
-/// `None` if nothing is. Such a name becomes a part of paths and of lines in lists, so it has 1 to
-/// [`NAME_CHARS_MAX`] characters, no `/` and no control character, and is not `.` or `..`.
+/// `None` if nothing is. Such a name becomes a part of paths, of lines in lists, of ids of findings (`scenario#cause`), of
+/// patterns and of links, so it has 1 to [`NAME_CHARS_MAX`] characters that can be seen, none of `/`, `#`, `%`, `*` and `?`, no
+/// blank at its ends, and is not `.` or `..`.
 #[must_use]
 pub fn name_mistake(name: &str) -> Option<String> {
     let told = |what: &str| Some(format!("the name {name:?} {what}"));
@@ -46,13 +47,30 @@ pub fn name_mistake(name: &str) -> Option<String> {
             "the name that begins {begin:?} has more than {NAME_CHARS_MAX} characters"
         ));
     }
-    if let Some(odd) = name.chars().find(|c| *c == '/' || c.is_control()) {
+    let is_odd = |c: &char| "/#%*?".contains(*c) || c.is_control() || turns_or_ends_a_line(*c);
+    if let Some(odd) = name.chars().find(is_odd) {
         return told(&format!("has the character {odd:?}"));
+    }
+    if name.trim() != name {
+        return told("begins or ends with a blank");
     }
     if [".", ".."].contains(&name) {
         return told("is a folder's");
     }
     None
+}
+
+/// Whether a character cannot be seen, and changes how the others of its line are: a mark of direction (Unicode Standard Annex
+/// 9), a separator of lines, or the byte order mark.
+const fn turns_or_ends_a_line(char: char) -> bool {
+    matches!(
+        char,
+        '\u{61c}'
+            | '\u{200e}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{feff}'
+    )
 }
 
 macro_rules! text_name {
@@ -243,6 +261,13 @@ mod tests {
             "a\nb",
             "a\u{1b}[2J",
             "a\0",
+            "a\u{202e}b",
+            "a#b",
+            "100%",
+            "a*",
+            "a?",
+            " a",
+            "a ",
             &longer,
         ] {
             assert!(name_mistake(bad).is_some(), "{bad:?}");

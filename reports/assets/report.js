@@ -1,9 +1,19 @@
 // The HTML report works without this script; it adds the filter, links that open their drill, and buttons that copy.
 "use strict";
 
+// What the address names behind its `#`; one that somebody wrote by hand may be no encoding.
+function named() {
+  const text = location.hash.slice(1);
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 // Opens the drill of `#drill=…`, and everything around it.
 function open() {
-  const id = decodeURIComponent(location.hash.slice(1));
+  const id = named();
   const drill = id && document.getElementById(id);
   if (!drill) return;
   for (let at = drill; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
@@ -15,7 +25,7 @@ addEventListener("hashchange", open);
 addEventListener("click", (event) => {
   const link = event.target.closest("a[href^='#']");
   // A second click on the same link changes no fragment.
-  if (link && link.getAttribute("href") === decodeURIComponent(location.hash)) open();
+  if (link && link.getAttribute("href") === `#${named()}`) open();
 });
 open();
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::DrillName;
+use crate::{DrillName, harmless, visible};
 
 /// The version of the JSON format. It is incremented when a member is removed or changes its meaning; a new member
 /// does not change it.
@@ -187,7 +187,7 @@ impl Comparison {
         let mut text = serde_json::to_string_pretty(&versioned)
             .expect("a comparison has only text keys and finite numbers, so it is JSON");
         text.push('\n');
-        text
+        harmless(&visible(&text)).into_owned()
     }
 }
 

@@ -9,8 +9,10 @@ use std::collections::BTreeSet;
 use crate::{
     DrillName, ExitCode, Group, ProbeOutcome, RunReport, Style,
     group_page::{details, fitting},
+    harmless,
     repository::Repository,
     terminal::counted,
+    visible,
 };
 
 /// How many annotations of one level GitHub shows of a step (GitHub Docs, "Workflow syntax": 10 errors, 10 warnings and 10
@@ -139,7 +141,9 @@ fn command(level: &str, properties: &[(&str, String)], text: &str) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('%', "%25")
+    // A newline is one again where the annotation is shown.
+    harmless(&visible(text))
+        .replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
@@ -154,10 +158,15 @@ mod tests {
 
     #[test]
     fn text_and_properties_are_escaped_as_githubs_toolkit_does() {
-        let text = "50 %, a:b\r\nc";
+        let text = "50 %, a:b\nc";
         assert_eq!(
             command("error", &[("title", text.to_owned())], text),
-            "::error title=50 %25%2C a%3Ab%0D%0Ac::50 %25, a:b%0D%0Ac\n"
+            "::error title=50 %25%2C a%3Ab%0Ac::50 %25, a:b%0Ac\n"
+        );
+        let text = "a\u{1b}[31m\r\n::error::b ##[c";
+        assert_eq!(
+            command("error", &[], text),
+            "::error ::a\\u001b[31m\\r%0A\\u003a:error::b #\\u0023[c\n"
         );
     }
 }

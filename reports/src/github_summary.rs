@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::{ExitCode, Group, ProbeOutcome, RunReport, Summary, group_page::fitting, judged_line};
+use crate::{
+    ExitCode, Group, ProbeOutcome, RunReport, Summary, group_page::fitting, judged_line, visible,
+};
 
 /// The largest summary of a step, in bytes (GitHub Docs, "Workflow commands", "Adding a job summary": 1 MiB).
 pub const GITHUB_SUMMARY_MAX: usize = 1024 * 1024;
@@ -182,10 +184,9 @@ impl Page {
 /// A text without meaning for Markdown, in one line.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
-    for char in text.chars() {
+    for char in visible(text).chars() {
         match char {
             '\n' => plain += "<br>",
-            '\r' => {}
             '<' => plain += "&lt;",
             '>' => plain += "&gt;",
             '&' => plain += "&amp;",
@@ -208,7 +209,7 @@ fn code_span(text: &str) -> String {
     } else {
         ""
     };
-    let text = text.replace(['\n', '\r'], " ").replace('|', "\\|");
+    let text = visible(&text.replace('\n', " ")).replace('|', "\\|");
     format!("{fence}{space}{text}{space}{fence}")
 }
 

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::{
-    CauseKind, FindingKind, Group, RunReport, groups,
+    CauseKind, FindingKind, Group, RunReport, groups, harmless,
     repository::{Repository, split},
+    visible,
 };
 
 /// An issue as GitLab reads it.
@@ -57,11 +58,11 @@ pub fn gitlab(run: &RunReport, repository: &Repository) -> String {
     let mut text =
         serde_json::to_string_pretty(&issues).expect("an issue has only text keys, so it is JSON");
     text.push('\n');
-    text
+    harmless(&visible(&text)).into_owned()
 }
 
 fn issue(run: &RunReport, group: &Group, id: &str, repository: &Repository) -> Issue {
-    let scenario = id.split_once('#').map_or(id, |(scenario, _)| scenario);
+    let scenario = id.rsplit_once('#').map_or(id, |(scenario, _)| scenario);
     let drills = run
         .drills
         .iter()

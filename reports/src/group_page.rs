@@ -124,7 +124,7 @@ fn block(
     if group.drills.len() > 1 {
         let cause = group.cause.to_string();
         let mut ids = group.ids.iter();
-        let is_exact = ids.all(|id| id.split_once('#').is_some_and(|(_, of)| of == cause));
+        let is_exact = ids.all(|id| id.rsplit_once('#').is_some_and(|(_, of)| of == cause));
         let mut causes = causes(group);
         if causes.len() > CAUSES_MAX {
             causes.truncate(1);
@@ -219,7 +219,7 @@ fn matching<'d>(
 /// The cause of a group, and those of its findings that it does not begin.
 fn causes(group: &Group) -> Vec<String> {
     let cause = group.cause.to_string();
-    let of_ids = group.ids.iter().filter_map(|id| id.split_once('#'));
+    let of_ids = group.ids.iter().filter_map(|id| id.rsplit_once('#'));
     let others: BTreeSet<&str> = of_ids
         .map(|(_, of)| of)
         .filter(|of| *of != cause && !of.starts_with(&format!("{cause}.")))

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::{Comparison, DrillName, Lanes, RunReport};
+use crate::{Comparison, DrillName, Lanes, RunReport, harmless, visible};
 
 mod comparison;
 mod drill;
@@ -40,7 +40,7 @@ impl HtmlReport<'_> {
             (matrix::matrix(run, self.lanes))
             (drill::drills(run, self.lanes))
         };
-        page(&title, &content).into_string()
+        harmless(&visible(&page(&title, &content).into_string())).into_owned()
     }
 }
 
@@ -48,7 +48,7 @@ impl HtmlReport<'_> {
 #[must_use]
 pub fn comparison_html(comparison: &Comparison) -> String {
     let content = comparison::comparison(comparison);
-    page("nicdrill compare", &content).into_string()
+    harmless(&visible(&page("nicdrill compare", &content).into_string())).into_owned()
 }
 
 fn page(title: &str, content: &Markup) -> Markup {

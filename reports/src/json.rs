@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::{Group, RunReport, groups};
+use crate::{Group, RunReport, groups, harmless, visible};
 
 /// The version of the format. It is incremented when a member is removed or changes its meaning; a
 /// new member does not change it.
@@ -30,5 +30,5 @@ pub fn results(run: &RunReport) -> String {
     let mut text = serde_json::to_string_pretty(&results)
         .expect("a report has only text keys and finite numbers, so it is JSON");
     text.push('\n');
-    text
+    harmless(&visible(&text)).into_owned()
 }

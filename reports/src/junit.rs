@@ -9,7 +9,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 
 use crate::{
     ArmCount, ArmName, ArmReport, ArmStatus, DrillReport, Finding, FindingKind, JudgedBy,
-    ProbeOutcome, Repository, RunReport, Style, drill_block, summary_line,
+    ProbeOutcome, Repository, RunReport, Style, drill_block, harmless, summary_line, visible,
 };
 
 use crate::repository::RepositoryPlace;
@@ -39,9 +39,11 @@ pub fn junit(run: &RunReport, repository: &Repository) -> Result<String, JUnitEr
     // An arm in which nothing was to be played has no suite.
     let asked = arms.into_iter().filter(|(_, count)| count.planned > 0);
     report.add_test_suites(asked.map(|(arm, count)| suite(run, arm, count, repository)));
-    report.to_string().map_err(|error| JUnitError {
+    let text = report.to_string().map_err(|error| JUnitError {
         cause: error.to_string(),
-    })
+    })?;
+    // XML 1.0 allows no control characters but three, and no noncharacters (clause 2.2, `Char`).
+    Ok(harmless(&visible(&text)).into_owned())
 }
 
 fn suite(run: &RunReport, arm: ArmName, count: ArmCount, repository: &Repository) -> TestSuite {

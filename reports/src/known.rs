@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{DrillName, Glob};
+use crate::{DrillName, Glob, one_line};
 
 mod source;
 
@@ -176,7 +176,7 @@ impl KnownEntry {
     #[must_use]
     pub fn scenario(&self) -> &str {
         self.id
-            .split_once('#')
+            .rsplit_once('#')
             .map_or(&self.id, |(scenario, _)| scenario)
     }
 
@@ -187,7 +187,7 @@ impl KnownEntry {
         } = self;
         let link = self.link.iter().map(|link| format!("; {link}"));
         let link: String = link.collect();
-        format!("{file}:{line}: {id} ({reason}{link})")
+        one_line(&format!("{file}:{line}: {id} ({reason}{link})"))
     }
 
     pub(crate) fn is_expired(&self, today: Day) -> bool {

@@ -16,6 +16,7 @@ mod event;
 mod excuses;
 mod excuses_report;
 mod exit_code;
+mod foreign;
 mod github;
 mod github_summary;
 mod gitlab;
@@ -34,6 +35,7 @@ mod outcome;
 mod repository;
 mod root;
 mod run;
+mod shown;
 mod slowest;
 mod terminal;
 
@@ -54,6 +56,7 @@ pub use event::{NotApplicable, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, Wa
 pub use excuses::{Baseline, Excuses};
 pub use excuses_report::ExcusesReport;
 pub use exit_code::ExitCode;
+pub use foreign::{QUOTED_MAX, harmless, one_line, quoted, visible};
 pub use github::github_commands;
 pub use github_summary::{GITHUB_SUMMARY_MAX, github_summary};
 pub use gitlab::gitlab;

@@ -8,7 +8,7 @@ use std::{fmt::Write as _, time::Duration};
 use crate::{
     ArmStatus, ClauseCoverage, ClauseStatus, Coverage, CoverageCount, DrillReport, ExitCode,
     Finding, JudgedBy, LeftOut, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage,
-    Summary, VerdictCount, Wall, judged_line,
+    Summary, VerdictCount, Wall, harmless, judged_line, visible,
 };
 
 /// The largest number of reads in a block. Chosen: two polls of two ports fit a screen.
@@ -44,6 +44,31 @@ impl Style {
         self.dressed("33", text)
     }
 
+    /// A text for a terminal in which nothing foreign is left that it would obey: [`visible`] and [`harmless`], but for the
+    /// colours of this style.
+    #[must_use]
+    pub fn safe(self, text: &str) -> String {
+        let mut safe = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find('\u{1b}') {
+            let (before, from) = rest.split_at(at);
+            safe.push_str(&visible(before));
+            let dress = DRESSES.iter().find(|dress| from.starts_with(**dress));
+            let kept = match dress {
+                Some(dress) if self.color => dress.len(),
+                _ => 1,
+            };
+            let (own, after) = from.split_at(kept);
+            match kept {
+                1 => safe.push_str(&visible(own)),
+                _ => safe.push_str(own),
+            }
+            rest = after;
+        }
+        safe.push_str(&visible(rest));
+        harmless(&safe).into_owned()
+    }
+
     fn dressed(self, code: &str, text: &str) -> String {
         if self.color {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")
@@ -52,6 +77,15 @@ impl Style {
         }
     }
 }
+
+/// The sequences that a style writes.
+const DRESSES: [&str; 5] = [
+    "\u{1b}[0m",
+    "\u{1b}[1m",
+    "\u{1b}[1;31m",
+    "\u{1b}[32m",
+    "\u{1b}[33m",
+];
 
 /// The text of an event that is shown at once; `None` if there is none.
 ///
@@ -432,3 +466,24 @@ pub fn counted(count: u64, noun: &str) -> String {
 }
 
 const WRITES: &str = "writing to a string cannot fail";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_colours_of_a_style_reach_a_terminal() {
+        let text = "a\t\u{1b}[1;31mred\u{1b}[0m \u{1b}[2J\u{1b}]0;x\u{7}\r\n ::error::b\n";
+        let plain = Style { color: false }.safe(text);
+        let escaped =
+            "a\\t\\u001b[1;31mred\\u001b[0m \\u001b[2J\\u001b]0;x\\u0007\\r\n \\u003a:error::b\n";
+        assert_eq!(plain, escaped);
+        let coloured = Style { color: true };
+        let own = coloured.red("red")
+            + &coloured.bold("b")
+            + &coloured.green("g")
+            + &coloured.yellow("y");
+        assert_eq!(coloured.safe(&own), own);
+        assert!(coloured.safe(text).contains("\\u001b[2J"));
+    }
+}

@@ -1,7 +1,6 @@
 //! Access to a database: an open SQLite file or a connection to PostgreSQL.
 
-use std::borrow::Cow;
-use std::sync::Arc;
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use uuid::Uuid;
 
@@ -17,6 +16,21 @@ use crate::{
 pub(super) trait Keeper: Send {
     /// Writes rows and their runs, all or none. Existing rows stay unchanged.
     fn write(&mut self, rows: &[Arc<Row>]) -> Result<(), Trouble>;
+
+    /// Counts the events of a run that can be read.
+    fn count(&mut self, run: Uuid) -> Result<Counted, Trouble>;
+
+    /// The ids of those of these rows that can be read.
+    fn found(&mut self, rows: &[Arc<Row>]) -> Result<BTreeSet<Uuid>, Trouble>;
+}
+
+/// What was read back of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counted {
+    /// How many events there are.
+    pub(super) events: u64,
+    /// Of how many drills.
+    pub(super) drills: u64,
 }
 
 /// Why rows were not written.
@@ -39,6 +53,20 @@ pub enum StoreError {
         /// The cause.
         cause: String,
     },
+    /// A column of an existing table has a type that cannot hold what is written.
+    #[error("the column `{column}` of the table `{table}` of the store `{store}` has the type `{found}`, and {wanted} are written\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    AnotherType {
+        /// The store.
+        store: String,
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+        /// Its type.
+        found: String,
+        /// What is written to it: `texts` or `whole numbers`.
+        wanted: &'static str,
+    },
     /// An existing table of that name has other columns.
     #[error("the table `{table}` of the store `{store}` has no column `{column}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     AnotherTable {
@@ -57,7 +85,7 @@ impl StoreError {
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::Unreachable { .. } => "a run begins only if its store is there; without `--store` events are kept in memory".into(),
-            Self::AnotherTable { .. } => "name another database, or move that table away".into(),
+            Self::AnotherTable { .. } | Self::AnotherType { .. } => "name another database, or move that table away".into(),
         })
     }
 }
@@ -69,7 +97,16 @@ pub(super) enum Unfit {
         table: &'static str,
         column: &'static str,
     },
+    Types {
+        table: &'static str,
+        column: &'static str,
+        found: String,
+        wanted: &'static str,
+    },
 }
+
+/// What is said of a store that takes an event and does not have it.
+pub(super) const NOT_THERE: &str = "it takes an event, and when it is read back it is not there: a trigger or a rule of its tables drops it";
 
 /// Opens a store, creates missing tables, and writes the run into it.
 pub(super) fn begin(url: &StoreUrl, run: &Run) -> Result<Box<dyn Keeper>, StoreError> {
@@ -86,6 +123,18 @@ pub(super) fn begin(url: &StoreUrl, run: &Run) -> Result<Box<dyn Keeper>, StoreE
             store: url.to_string(),
             table,
             column,
+        },
+        Unfit::Types {
+            table,
+            column,
+            found,
+            wanted,
+        } => StoreError::AnotherType {
+            store: url.to_string(),
+            table,
+            column,
+            found,
+            wanted,
         },
     })
 }

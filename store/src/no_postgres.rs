@@ -1,12 +1,12 @@
 //! What a build without the feature `postgres` has in place of the driver: it refuses the address of every server, so that
 //! no [`Server`] exists.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use uuid::Uuid;
 
 use crate::{
-    keeper::{Keeper, Trouble, Unfit},
+    keeper::{Counted, Keeper, Trouble, Unfit},
     passfile::Login,
     row::Row,
     run::Run,
@@ -68,6 +68,14 @@ impl Postgres {
 
 impl Keeper for Postgres {
     fn write(&mut self, _: &[Arc<Row>]) -> Result<(), Trouble> {
+        match *self {}
+    }
+
+    fn count(&mut self, _: Uuid) -> Result<Counted, Trouble> {
+        match *self {}
+    }
+
+    fn found(&mut self, _: &[Arc<Row>]) -> Result<BTreeSet<Uuid>, Trouble> {
         match *self {}
     }
 }

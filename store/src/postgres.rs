@@ -7,17 +7,17 @@
 mod server;
 mod tls;
 
-use std::{error::Error as _, sync::Arc};
+use std::{collections::BTreeSet, error::Error as _, sync::Arc};
 
 use ::postgres::{Client, Error, GenericClient};
 use uuid::Uuid;
 
 pub(super) use self::server::Server;
 use crate::{
-    keeper::{Keeper, Trouble, Unfit, asked, runs_of},
+    keeper::{Counted, Keeper, NOT_THERE, Trouble, Unfit, asked, runs_of},
     row::Row,
     run::Run,
-    table::{EVENTS, TABLES},
+    table::{Column, EVENTS, TABLES},
 };
 
 /// The advisory lock for creating tables, so that two runs that start at once create them once. Chosen: any
@@ -56,6 +56,15 @@ impl Postgres {
             transaction.batch_execute(MAKE_FEED).map_err(unreachable)?;
         }
         write_run(&mut transaction, run).map_err(unreachable)?;
+        // A column of another type refuses it, and a trigger may drop it.
+        let trial = [Row::trial(run)];
+        let mut tried = transaction.transaction().map_err(unreachable)?;
+        insert(&mut tried, &trial).map_err(unreachable)?;
+        let found = found(&mut tried, &trial).map_err(unreachable)?;
+        tried.rollback().map_err(unreachable)?;
+        if found.is_empty() {
+            return Err(Unfit::Unreachable(NOT_THERE.to_owned()));
+        }
         transaction.commit().map_err(unreachable)?;
         Ok(Self(client))
     }
@@ -74,51 +83,86 @@ impl Postgres {
 
 impl Keeper for Postgres {
     fn write(&mut self, rows: &[Arc<Row>]) -> Result<(), Trouble> {
-        let ids: Vec<String> = rows.iter().map(|row| row.id.to_string()).collect();
         let mut transaction = self.0.transaction()?;
         for run in runs_of(rows) {
             write_run(&mut transaction, run)?;
         }
-        transaction.execute(
-            "INSERT INTO health_events (id, node_name, event_type, severity, recommended_action, \
-             document, created_at, updated_at) \
-             SELECT id::uuid, node_name, event_type, severity, recommended_action, \
-             document::jsonb, at::timestamptz, at::timestamptz \
-             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], \
-             $7::text[]) WITH ORDINALITY AS given \
-             (id, node_name, event_type, severity, recommended_action, document, at, nth) \
-             ORDER BY nth ON CONFLICT DO NOTHING",
-            &[
-                &ids,
-                &column(rows, |row| &row.node_name),
-                &column(rows, |row| &row.event_type),
-                &column(rows, |row| &row.severity),
-                &column(rows, |row| &row.recommended_action),
-                &column(rows, |row| row.document.get()),
-                &column(rows, |row| &row.created_at),
-            ],
-        )?;
-        let runs: Vec<String> = rows.iter().map(|row| row.run.id.to_string()).collect();
-        let number = |of: fn(&Row) -> u64| -> Vec<i64> {
-            rows.iter().map(|row| of(row).cast_signed()).collect()
-        };
-        transaction.execute(
-            "INSERT INTO nicdrill_events (event_id, run, drill, arm, poll, place) \
-             SELECT id::uuid, run::uuid, drill, arm, poll, place \
-             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[]) \
-             WITH ORDINALITY AS given (id, run, drill, arm, poll, place, nth) \
-             ORDER BY nth ON CONFLICT DO NOTHING",
-            &[
-                &ids,
-                &runs,
-                &column(rows, |row| &row.drill),
-                &column(rows, |row| &row.arm),
-                &number(|row| row.poll),
-                &number(|row| row.place),
-            ],
-        )?;
+        insert(&mut transaction, rows)?;
         Ok(transaction.commit()?)
     }
+
+    fn count(&mut self, run: Uuid) -> Result<Counted, Trouble> {
+        let asked = "SELECT count(*), count(DISTINCT drill) FROM nicdrill_events \
+                     JOIN health_events ON health_events.id = event_id WHERE run = $1::text::uuid";
+        let row = self.0.query_one(asked, &[&run.to_string()])?;
+        Ok(Counted {
+            events: row.try_get::<_, i64>(0)?.unsigned_abs(),
+            drills: row.try_get::<_, i64>(1)?.unsigned_abs(),
+        })
+    }
+
+    fn found(&mut self, rows: &[Arc<Row>]) -> Result<BTreeSet<Uuid>, Trouble> {
+        Ok(found(&mut self.0, rows)?)
+    }
+}
+
+/// Writes rows without their runs.
+fn insert(client: &mut impl GenericClient, rows: &[Arc<Row>]) -> Result<(), Error> {
+    let ids: Vec<String> = rows.iter().map(|row| row.id.to_string()).collect();
+    client.execute(
+        "INSERT INTO health_events (id, node_name, event_type, severity, recommended_action, \
+         document, created_at, updated_at) \
+         SELECT id::uuid, node_name, event_type, severity, recommended_action, \
+         document::jsonb, at::timestamptz, at::timestamptz \
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], \
+         $7::text[]) WITH ORDINALITY AS given \
+         (id, node_name, event_type, severity, recommended_action, document, at, nth) \
+         ORDER BY nth ON CONFLICT DO NOTHING",
+        &[
+            &ids,
+            &column(rows, |row| &row.node_name),
+            &column(rows, |row| &row.event_type),
+            &column(rows, |row| &row.severity),
+            &column(rows, |row| &row.recommended_action),
+            &column(rows, |row| row.document.get()),
+            &column(rows, |row| &row.created_at),
+        ],
+    )?;
+    let runs: Vec<String> = rows.iter().map(|row| row.run.id.to_string()).collect();
+    let number = |of: fn(&Row) -> u64| -> Vec<i64> {
+        rows.iter().map(|row| of(row).cast_signed()).collect()
+    };
+    client.execute(
+        "INSERT INTO nicdrill_events (event_id, run, drill, arm, poll, place) \
+         SELECT id::uuid, run::uuid, drill, arm, poll, place \
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[]) \
+         WITH ORDINALITY AS given (id, run, drill, arm, poll, place, nth) \
+         ORDER BY nth ON CONFLICT DO NOTHING",
+        &[
+            &ids,
+            &runs,
+            &column(rows, |row| &row.drill),
+            &column(rows, |row| &row.arm),
+            &number(|row| row.poll),
+            &number(|row| row.place),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The ids of those of these rows that can be read.
+fn found(client: &mut impl GenericClient, rows: &[Arc<Row>]) -> Result<BTreeSet<Uuid>, Error> {
+    let ids: Vec<String> = rows.iter().map(|row| row.id.to_string()).collect();
+    let asked = "SELECT event_id::text FROM nicdrill_events \
+                 JOIN health_events ON health_events.id = event_id \
+                 WHERE event_id = ANY($1::text[]::uuid[])";
+    let mut found = BTreeSet::new();
+    for row in client.query(asked, &[&ids])? {
+        let id: String = row.try_get(0)?;
+        // The server writes the ids as it got them.
+        found.extend(Uuid::parse_str(&id).ok());
+    }
+    Ok(found)
 }
 
 /// Values that the server cannot accept or that violate a constraint are errors of the row (SQLSTATE
@@ -159,13 +203,19 @@ fn write_run(client: &mut impl GenericClient, run: &Run) -> Result<u64, Error> {
 }
 
 /// The columns of a table; empty if it does not exist.
-fn columns(client: &mut impl GenericClient, table: &str) -> Result<Vec<String>, Error> {
+fn columns(client: &mut impl GenericClient, table: &str) -> Result<Vec<Column>, Error> {
     let listed = client.query(
-        "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) \
+        "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = to_regclass($1) \
          AND attnum > 0 AND NOT attisdropped",
         &[&table],
     )?;
-    listed.iter().map(|row| row.try_get(0)).collect()
+    let column = |row: &::postgres::Row| {
+        Ok(Column {
+            name: row.try_get(0)?,
+            declared: row.try_get(1)?,
+        })
+    };
+    listed.iter().map(column).collect()
 }
 
 fn column<'a>(rows: &'a [Arc<Row>], of: impl Fn(&'a Row) -> &'a str) -> Vec<&'a str> {

@@ -1,10 +1,18 @@
 //! The queue of rows between a run and its store: in order, in memory up to a limit, and then in a file.
 //!
-//! Rows leave it only once they are written, so that it always has everything that is not in the store.
+//! Rows leave it only once they are written, so that it always has everything that is not in the store; the last of those
+//! are kept beside it until they were read back, because a store may have lost them.
 //! Rows in memory come before those in the file; while the file has any, new rows are appended there.
 //! Nothing here waits; the writer does.
 
-use std::{collections::VecDeque, io, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    io,
+    path::Path,
+    sync::Arc,
+};
+
+use uuid::Uuid;
 
 use crate::{row::Row, unstored::Unstored};
 
@@ -17,6 +25,8 @@ const UNSTORED: &str = "unstored.jsonl";
 #[derive(Debug)]
 pub(super) struct Queue {
     memory: VecDeque<Arc<Row>>,
+    /// The last rows that were written, at most as many as memory is to hold.
+    written: VecDeque<Arc<Row>>,
     memory_rows_max: usize,
     waiting: Unstored,
     unstored: Unstored,
@@ -29,6 +39,7 @@ impl Queue {
     pub(super) fn new(folder: &Path, memory_rows_max: usize) -> Self {
         Self {
             memory: VecDeque::new(),
+            written: VecDeque::new(),
             memory_rows_max: memory_rows_max.max(1),
             waiting: Unstored::new(folder.join(WAITING)),
             unstored: Unstored::new(folder.join(UNSTORED)),
@@ -61,9 +72,31 @@ impl Queue {
         self.memory.iter().take(rows_max).cloned().collect()
     }
 
-    /// Removes the first rows, which are in the store.
+    /// Removes the first rows, which were written.
     pub(super) fn drop_first(&mut self, rows: usize) {
-        self.memory.drain(..rows.min(self.memory.len()));
+        let rows = rows.min(self.memory.len());
+        self.written.extend(self.memory.drain(..rows));
+        let over = self.written.len().saturating_sub(self.memory_rows_max);
+        self.written.drain(..over);
+    }
+
+    /// The last rows that were written, in order.
+    pub(super) fn written(&self) -> Vec<Arc<Row>> {
+        self.written.iter().cloned().collect()
+    }
+
+    /// Moves those of the last rows that were not read back to the file of unstored rows; returns how many there are.
+    pub(super) fn not_found(&mut self, found: &BTreeSet<Uuid>) -> u64 {
+        let mut rows = 0;
+        for row in std::mem::take(&mut self.written) {
+            if !found.contains(&row.id) {
+                rows += 1;
+                if let Err(error) = self.unstored.add(&row) {
+                    self.fails(&error);
+                }
+            }
+        }
+        rows
     }
 
     /// Moves the first row, which the store rejects, to the file of unstored rows.

@@ -88,6 +88,38 @@ impl Row {
     }
 }
 
+impl Row {
+    /// A row like those that are written, to try whether the tables take it and have it afterwards. It is never kept.
+    ///
+    /// # Panics
+    /// Never: its document is JSON.
+    #[must_use]
+    pub(crate) fn trial(run: &Run) -> Arc<Self> {
+        let event = HealthEvent {
+            version: 1,
+            ..HealthEvent::default()
+        };
+        let created_at = stamp(TRIAL_WALL_NS);
+        Arc::new(Self {
+            run: Arc::new(run.clone()),
+            drill: "start/trial@trial".to_owned(),
+            arm: "memory".to_owned(),
+            poll: 0,
+            place: 0,
+            id: name(run.id, "start/trial@trial", "memory", 0),
+            node_name: "node-1".to_owned(),
+            event_type: "InfiniBandStateCheck".to_owned(),
+            severity: "NIC".to_owned(),
+            recommended_action: action(&event),
+            document: document(&event, &created_at),
+            created_at,
+        })
+    }
+}
+
+/// When the trial row was stored: 2025-03-01T00:00:00Z, when drills begin.
+const TRIAL_WALL_NS: u64 = 1_740_787_200 * 1_000_000_000;
+
 /// Names of drills and arms contain no line break.
 fn name(run: Uuid, drill: &str, arm: &str, place: u64) -> Uuid {
     Uuid::new_v5(&run, format!("{drill}\n{arm}\n{place}").as_bytes())

@@ -10,6 +10,8 @@ use std::{
     sync::Arc,
 };
 
+use reports::visible;
+
 use crate::row::Row;
 
 /// A file of rows; it does not exist while it has none.
@@ -49,7 +51,7 @@ impl Unstored {
 
     /// Appends a row.
     pub(super) fn add(&mut self, row: &Row) -> io::Result<()> {
-        let mut line = serde_json::to_string(row)?;
+        let mut line = visible(&serde_json::to_string(row)?).into_owned();
         line.push('\n');
         let path = &self.path;
         let file = match &mut self.file {

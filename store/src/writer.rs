@@ -3,9 +3,11 @@
 //! Passing events never waits: rows go to the [`Queue`], and the thread writes them in batches, each completely
 //! or not at all. If the store is unavailable the thread retries with increasing delays; after the end of the
 //! run, a limited number of times. The handle performs the last step itself ([`Store::finish`]), so that a
-//! thread which is blocked by a silent server delays nothing. Start at [`Reached::keep`].
+//! thread which is blocked by a silent server delays nothing. What is told as stored was read back at the end, by a connection of
+//! its own. Start at [`Reached::keep`].
 
 use std::{
+    collections::BTreeSet,
     mem,
     path::{Path, PathBuf},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -15,9 +17,10 @@ use std::{
 
 use observe::Recording;
 use reports::{ArmName, DrillName};
+use uuid::Uuid;
 
 use crate::{
-    keeper::{self, Keeper, StoreError, Trouble},
+    keeper::{self, Counted, Keeper, StoreError, Trouble},
     queue::Queue,
     row::Row,
     run::Run,
@@ -91,6 +94,8 @@ impl Reached {
                 is_ended: false,
                 is_done: false,
                 written: 0,
+                runs: vec![self.run.id],
+                read_back: None,
                 steps: 0,
                 last_trouble: None,
             }),
@@ -106,14 +111,14 @@ impl Reached {
         thread::spawn(move || {
             // After a panic too, so that the remaining rows count as unstored.
             let _done = Done(Arc::clone(&writer.shared));
-            writer.write(self.keeper);
+            let tries_left = writer.write(self.keeper);
+            writer.read_back(tries_left);
         });
         Store {
             shared,
             url: self.url,
             run: self.run,
             limits,
-            drills: 0,
             events: 0,
         }
     }
@@ -125,7 +130,6 @@ pub struct Store {
     url: StoreUrl,
     run: Arc<Run>,
     limits: Limits,
-    drills: u64,
     events: u64,
 }
 
@@ -134,9 +138,9 @@ pub struct Store {
 pub struct Ending {
     /// The store's address without secrets.
     pub store: String,
-    /// The number of drills played, over all repeats.
+    /// The number of drills of which the store has events, over all repeats: read back from it.
     pub drills: u64,
-    /// The number of events in the store.
+    /// The number of events in the store: read back from it.
     pub stored: u64,
     /// The number of events that are not.
     pub unstored: u64,
@@ -151,6 +155,7 @@ pub struct Ending {
 impl Store {
     /// Starts another run, for a repeat.
     pub fn begin(&mut self, run: Run) {
+        self.shared.lock().runs.push(run.id);
         self.run = Arc::new(run);
     }
 
@@ -160,7 +165,6 @@ impl Store {
             return;
         }
         let rows = Row::all(&self.run, drill, recordings);
-        self.drills += 1;
         self.events += rows.len() as u64;
         let mut state = self.shared.lock();
         state.queue.add(rows);
@@ -191,18 +195,39 @@ impl Store {
                 since = Instant::now();
             }
         }
+        // What was written and cannot be counted is not told as stored.
+        let ReadBack { counted, found } = state.read_back.take().unwrap_or_default();
+        let stored = counted.events.min(state.written);
+        let written = state.written;
+        let kept = match stored < written {
+            true => state.queue.not_found(&found),
+            false => 0,
+        };
         state.queue.give_up();
-        let unstored = self.events.saturating_sub(state.written);
+        let nowhere = (written - stored).saturating_sub(kept);
+        let unstored = self.events.saturating_sub(stored);
+        let broken = state.queue.broken().map(str::to_owned);
         Ending {
             store: self.url.to_string(),
-            drills: self.drills,
-            stored: state.written,
+            drills: counted.drills,
+            stored,
             unstored,
             file: state.queue.file().to_owned(),
             cause: state.last_trouble.clone().filter(|_| unstored > 0),
-            broken: state.queue.broken().map(str::to_owned),
+            broken: broken.or_else(|| {
+                let text = format!("{nowhere} that were written are not in the store any more");
+                (nowhere > 0).then_some(text)
+            }),
         }
     }
+}
+
+/// What is in the store at the end.
+#[derive(Debug, Default)]
+struct ReadBack {
+    counted: Counted,
+    /// Of the rows that were written last, those that are there; empty if all are.
+    found: BTreeSet<Uuid>,
 }
 
 /// State shared by thread and handle.
@@ -217,8 +242,12 @@ struct State {
     is_ended: bool,
     /// Whether the thread has stopped writing.
     is_done: bool,
-    /// Number of rows in the store.
+    /// Number of rows that the store took.
     written: u64,
+    /// The runs whose rows are written.
+    runs: Vec<Uuid>,
+    /// What was read back; `None` until then.
+    read_back: Option<ReadBack>,
     /// Number of attempts, successful or not.
     steps: u64,
     last_trouble: Option<String>,
@@ -256,7 +285,8 @@ struct Writer {
 }
 
 impl Writer {
-    fn write(&self, keeper: Box<dyn Keeper>) {
+    /// Writes until no row is left or the store has been unavailable for too long; returns how many attempts are left.
+    fn write(&self, keeper: Box<dyn Keeper>) -> u32 {
         let mut keeper = Some(keeper);
         let mut wait = self.limits.wait_first;
         let mut tries_left = self.limits.tries_after_end;
@@ -276,7 +306,7 @@ impl Writer {
             let mut state = self.shared.lock();
             if state.is_done {
                 // The handle has stopped waiting and taken the remaining rows.
-                return;
+                return 0;
             }
             state.steps += 1;
             let mut says = None;
@@ -320,12 +350,66 @@ impl Writer {
                 (self.warn)(&format!("the store `{}` {says}", self.url));
             }
             if tries_left == 0 {
-                return;
+                break;
             }
             if let Some(pause) = pause {
                 self.pause(pause);
             }
         }
+        tries_left
+    }
+
+    /// Counts what is in the store. A connection of its own is opened for that: the one that wrote may lead to a file that has no
+    /// name any more. After the last attempt to write one is made to count.
+    fn read_back(&self, tries_left: u32) {
+        let (runs, rows, written) = {
+            let state = self.shared.lock();
+            (state.runs.clone(), state.queue.written(), state.written)
+        };
+        if written == 0 {
+            return;
+        }
+        let mut wait = self.limits.wait_first;
+        for _ in 0..tries_left.max(1) {
+            let counted = self.counted(&runs, &rows, written);
+            let mut state = self.shared.lock();
+            if state.is_done {
+                return;
+            }
+            state.steps += 1;
+            match counted {
+                Ok(read_back) => {
+                    if read_back.counted.events < written {
+                        let cause = "it took them, and has them no more";
+                        state.last_trouble = Some(cause.to_owned());
+                    }
+                    state.read_back = Some(read_back);
+                    return;
+                }
+                Err(Trouble::Away(cause) | Trouble::Refused(cause)) => {
+                    state.last_trouble = Some(format!("what it has cannot be counted: {cause}"));
+                }
+            }
+            drop(state);
+            self.shared.changed.notify_all();
+            self.pause(wait);
+            wait = (wait * 2).min(self.limits.wait_max);
+        }
+    }
+
+    fn counted(&self, runs: &[Uuid], rows: &[Arc<Row>], written: u64) -> Result<ReadBack, Trouble> {
+        let mut keeper = keeper::again(&self.url, self.run.id)?;
+        let mut counted = Counted::default();
+        for run in runs {
+            let of_run = keeper.count(*run)?;
+            counted.events += of_run.events;
+            counted.drills += of_run.drills;
+        }
+        let found = match counted.events < written {
+            true => keeper.found(rows)?,
+            false => BTreeSet::new(),
+        };
+        Ok(ReadBack { counted, found })
     }
 
     /// The next rows to write; `None` if none are left and none will come.

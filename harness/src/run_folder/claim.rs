@@ -12,7 +12,7 @@ use std::{
 
 use rustix::fs::OFlags;
 
-use super::{RunFolderError, create_folder};
+use super::{IGNORE, LISTS, RunFolderError, create_folder};
 use crate::{process::run_pid, read_files::RUN_MARKER};
 
 /// Its first line.
@@ -24,6 +24,15 @@ const READ_MAX: u64 = 128;
 /// A folder that is this run's.
 #[derive(Debug)]
 pub(super) struct Claim(File);
+
+/// Which markers make a folder that of an earlier run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Marker {
+    /// One that nicdrill wrote, whole.
+    Whole,
+    /// One of any content, because the user says so.
+    Any,
+}
 
 /// What a folder is.
 enum Found {
@@ -37,16 +46,24 @@ enum Found {
 
 impl Claim {
     /// Claims a folder, which is created; an earlier run there is renamed to `<path>.old`, and the older one
-    /// there removed.
+    /// there removed. An earlier run that told nothing is not kept: its folder is used again.
     ///
     /// # Errors
     /// If either folder contains something other than an earlier run, or a run that lasts, or cannot be
     /// written.
-    pub(super) fn of(path: &Path) -> Result<Self, RunFolderError> {
+    pub(super) fn of(path: &Path, marker: Marker) -> Result<Self, RunFolderError> {
         loop {
             create_folder(path)?;
-            match Found::at(path)? {
+            match Found::at(path, marker)? {
                 Found::Empty(claim) => return Ok(claim),
+                Found::Earlier(mut claim) if !has_told(path) => {
+                    let written = claim.write();
+                    written.map_err(|cause| RunFolderError::Write {
+                        path: path.to_owned(),
+                        cause,
+                    })?;
+                    return Ok(claim);
+                }
                 Found::Earlier(claim) => {
                     put_aside(path)?;
                     drop(claim);
@@ -56,22 +73,29 @@ impl Claim {
         }
     }
 
+    /// Writes the marker from its begin, over what is there.
     fn write(&mut self) -> io::Result<()> {
-        self.0
-            .write_all(format!("{TEXT}process {}\n", run_pid()).as_bytes())
+        self.0.rewind()?;
+        let text = format!("{TEXT}process {}\n", run_pid());
+        self.0.write_all(text.as_bytes())?;
+        self.0.set_len(text.len() as u64)
     }
 }
 
 /// The marker of a run that ended names no process.
 impl Drop for Claim {
     fn drop(&mut self) {
-        // If it stays, nobody reads it: a process is named only while the marker is locked.
-        let _ = self.0.set_len(TEXT.len() as u64);
+        // It is never made longer: what a full disk did not take would be NULs, and the folder nobody's.
+        let whole = TEXT.len() as u64;
+        if self.0.metadata().is_ok_and(|marker| marker.len() > whole) {
+            // If it stays, nobody reads it: a process is named only while the marker is locked.
+            let _ = self.0.set_len(whole);
+        }
     }
 }
 
 impl Found {
-    fn at(path: &Path) -> Result<Self, RunFolderError> {
+    fn at(path: &Path, wanted: Marker) -> Result<Self, RunFolderError> {
         let failed = |cause| RunFolderError::Write {
             path: path.to_owned(),
             cause,
@@ -120,13 +144,45 @@ impl Found {
         if text.starts_with(TEXT) {
             return Ok(Self::Earlier(Claim(file)));
         }
-        if !text.is_empty() || !is_only(path, RUN_MARKER).map_err(failed)? {
-            return Err(not_ours());
+        // What a killed run or a full disk left of a marker.
+        let is_rest = TEXT.starts_with(&text) || text.chars().all(|char| char == '\0');
+        let is_new = is_rest && is_only(path, RUN_MARKER).map_err(failed)?;
+        if !is_new && wanted == Marker::Whole {
+            return Err(RunFolderError::BadMarker {
+                path: path.to_owned(),
+            });
         }
         let mut claim = Claim(file);
-        claim.write().map_err(failed)?;
-        Ok(Self::Empty(claim))
+        claim.write().map_err(|cause| {
+            if is_new {
+                // Written whole or not at all. If this fails too, the rest of it is known for what it is.
+                let _ = fs::remove_file(&marker);
+            }
+            failed(cause)
+        })?;
+        Ok(match is_new {
+            true => Self::Empty(claim),
+            false => Self::Earlier(claim),
+        })
     }
+}
+
+/// Whether there is more in a run's folder than it has before it tells anything: its marker and empty lists.
+fn has_told(path: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(path) else {
+        return true;
+    };
+    entries.any(|entry| {
+        let Ok(entry) = entry else { return true };
+        let is_nothing = match entry.file_name().to_str() {
+            Some(RUN_MARKER | IGNORE) => true,
+            Some(name) if LISTS.contains(&name) => entry
+                .metadata()
+                .is_ok_and(|file| file.is_file() && file.len() == 0),
+            _ => false,
+        };
+        !is_nothing
+    })
 }
 
 /// Renames an earlier run, which is claimed, to `<path>.old`; an older one there is removed.
@@ -143,7 +199,7 @@ fn put_aside(path: &Path) -> Result<(), RunFolderError> {
             return Err(RunFolderError::NotOurs { path: old });
         }
         if !is_empty(&old).map_err(failed)? {
-            match Found::at(&old)? {
+            match Found::at(&old, Marker::Whole)? {
                 Found::Earlier(_claim) => fs::remove_dir_all(&old).map_err(failed)?,
                 Found::Empty(_) | Found::Moved => {}
             }

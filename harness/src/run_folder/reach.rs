@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use super::RunFolder;
+use super::{RunFolder, drill_and_cause};
 use crate::read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to};
 
 /// The lists of drills that were reached, each drill in one or two of them.
@@ -19,7 +19,8 @@ impl RunFolder {
         let lists: Vec<String> = LISTS.into_iter().filter_map(text).collect();
         let lines = lists.iter().flat_map(|list| list.lines());
         let reached: BTreeSet<&str> = lines
-            .filter_map(|line| line.split_whitespace().next())
+            .map(|line| drill_and_cause(line).0)
+            .filter(|drill| !drill.is_empty())
             .collect();
         let left = all.saturating_sub(reached.len());
         (left > 0).then_some((left, all))
@@ -40,9 +41,9 @@ mod tests {
         file("run.json", "{\"drills\":[1,2,3,4]}");
         assert_eq!(RunFolder::not_reached(folder.path()), Some((4, 4)));
         file("passed.txt", "port/a@p\n");
-        file("failed.txt", "port/b@p port/b#x\nport/b@p port/b#y\n");
+        file("failed.txt", "my port/b@p port/b#x\nmy port/b@p port/b#y\n");
         assert_eq!(RunFolder::not_reached(folder.path()), Some((2, 4)));
-        file("known.txt", "port/b@p port/b#z\nport/c@p port/c#x\n");
+        file("known.txt", "my port/b@p port/b#z\nmy port/c@p port/c#x\n");
         file("skipped.txt", "port/d@p\n");
         assert_eq!(RunFolder::not_reached(folder.path()), None);
     }

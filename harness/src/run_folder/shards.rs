@@ -10,13 +10,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use observe::Descriptor;
 use reports::{DrillName, DrillReport, ExitCode, PlannedDrill, ProbeOutcome, Wall};
 use serde::Deserialize;
 
-use super::Artifact;
+use super::{Artifact, stream::Sum};
 use crate::{
     read_files::{Library, regular},
-    suite::{Selected, Shard, contents_here, contents_of, names_in_contents, pasted},
+    suite::{
+        Selected, Shard, contents_here, contents_of, descriptor_file, names_in_contents, pasted,
+    },
 };
 
 /// The most bytes of a folder's `events.jsonl` that are read: 1 GiB. Chosen; that of a red run of the whole suite has 100 MB.
@@ -38,21 +41,25 @@ enum Line {
         outcome: ProbeOutcome,
         wall: Wall,
     },
+    NotApplicable,
+    DrillStarted,
     DrillPassed(DrillReport),
     DrillKnown(DrillReport),
     DrillFailed(DrillReport),
     DrillSkipped(DrillReport),
+    Excuses,
+    Coverage,
     RunEnded {
         exit_code: ExitCode,
     },
-    #[serde(other)]
-    Other,
 }
 
 /// The plan of a shard.
 #[derive(Clone, Debug, Default, Deserialize)]
 struct Plan {
     monitor: String,
+    /// The file of its descriptor.
+    descriptor: Option<String>,
     asked: Vec<String>,
     shard: Option<String>,
     drills: Vec<PlannedDrill>,
@@ -138,6 +145,27 @@ impl Shards {
     #[must_use]
     pub fn asked(&self) -> &[String] {
         &self.folders[0].plan.asked
+    }
+
+    /// Whether this monitor is the one that the shards drilled; `again` are the words of the command line that name it here.
+    ///
+    /// # Errors
+    /// If it is another one, such as nicdrill's own where the file that names the monitor is not here.
+    pub fn drilled(&self, descriptor: &Descriptor, again: &[String]) -> Result<(), ShardsError> {
+        let of = |monitor: &str, file: Option<&String>| {
+            let file = file.map_or_else(String::new, |file| format!(" ({file})"));
+            format!("`{monitor}`{file}")
+        };
+        let plan = &self.folders[0].plan;
+        let there = of(&plan.monitor, plan.descriptor.as_ref());
+        let here = of(&descriptor.name, descriptor_file(again).as_ref());
+        if there == here {
+            return Ok(());
+        }
+        Err(ShardsError(vec![format!(
+            "the shards drilled {there}, and here the same words stand for {here}\nhint: merge where `nicdrill.toml` and the \
+             monitor's descriptor are as they were"
+        )]))
     }
 
     /// The result of the probe: of a shard that could not play processes, if there is one, else that of the first.
@@ -274,18 +302,34 @@ impl Folder {
         let mut plan = None;
         let (mut probe, mut drills, mut ended) = (None, BTreeMap::new(), None);
         let mut bytes = 0_u64;
+        let mut sum = Sum::default();
         for (row, line) in BufReader::new(file).lines().enumerate() {
             let line = line.map_err(unread)?;
             bytes += line.len() as u64 + 1;
             if bytes > EVENTS_MAX {
                 return Err(format!("`{name}` is above 1 GiB"));
             }
-            let read = serde_json::from_str(&line).map_err(|error| {
+            let read: Line = serde_json::from_str(&line).map_err(|error| {
                 format!(
                     "{name}:{}: {error}\nhint: the line is damaged, or of another version of nicdrill",
                     row + 1
                 )
             })?;
+            let altered = |what: &str| {
+                format!(
+                    "{name}:{}: {what}\nhint: the file was altered, or cut and added to: play the shard again",
+                    row + 1
+                )
+            };
+            if ended.is_some() {
+                return Err(altered("a line follows the end of the run"));
+            }
+            if matches!(read, Line::RunEnded { .. }) && !sum.is_of(&line) {
+                return Err(altered(
+                    "the sum of the lines is not the one that the run wrote",
+                ));
+            }
+            sum.add(&line);
             match read {
                 Line::RunStarted(of) => plan = Some(of),
                 Line::Probe { outcome, wall } => probe = Some((outcome, wall)),
@@ -296,7 +340,7 @@ impl Folder {
                     drills.insert(drill.drill.clone(), drill);
                 }
                 Line::RunEnded { exit_code } => ended = Some(exit_code),
-                Line::Other => {}
+                Line::NotApplicable | Line::DrillStarted | Line::Excuses | Line::Coverage => {}
             }
         }
         if path.join("repeat-01").is_dir() {
@@ -359,7 +403,12 @@ fn not_one_run(folders: &[Folder]) -> Vec<String> {
     let mut seen: BTreeMap<usize, &Folder> = BTreeMap::new();
     for folder in folders {
         let shown = (first.path.display(), folder.path.display());
-        if folder.plan.asked != first.plan.asked || folder.plan.monitor != first.plan.monitor {
+        let is_of = |plan: &Plan| {
+            let monitor = (&plan.monitor, &plan.descriptor);
+            plan.asked == first.plan.asked
+                && monitor == (&first.plan.monitor, &first.plan.descriptor)
+        };
+        if !is_of(&folder.plan) {
             problems.push(format!(
                 "`{}` and `{}` are of two runs: `{}` and `{}`",
                 shown.0,

@@ -103,6 +103,8 @@ fn lines(recording: &Recording, of: impl Fn(&MonitorTick) -> Vec<String>) -> Str
                 String::new()
             };
             for line in of(program) {
+                // What a monitor names or says can have a newline, which begins no line here.
+                let line = line.replace('\n', "\\n");
                 writeln!(text, "poll {number}{on}: {line}")
                     .expect("writing to a string cannot fail");
             }

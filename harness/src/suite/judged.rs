@@ -23,7 +23,7 @@ pub fn judged_by(descriptor: &Descriptor, needs: Option<&SiteNeeds>, again: &[St
 }
 
 /// The file of the descriptor that these words of the command line name; `None` if they name none, or something else.
-pub(super) fn descriptor_file(again: &[String]) -> Option<String> {
+pub(crate) fn descriptor_file(again: &[String]) -> Option<String> {
     let is_file = |name: &&String| name.ends_with(".yaml") || name.ends_with(".yml");
     named(again).filter(is_file).cloned()
 }

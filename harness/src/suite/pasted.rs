@@ -30,7 +30,7 @@ pub fn show_again(again: &[String], drill: &DrillName, arm: Option<ArmName>) -> 
     let mut again = again.iter();
     while let Some(word) = again.next() {
         match word.as_str() {
-            "--monitor" | "--needs" => {
+            "--monitor" | "--needs" | "--against" => {
                 words.extend([word.clone()].into_iter().chain(again.next().cloned()));
             }
             "--platform" => {

@@ -11,6 +11,9 @@ pub(crate) struct TellArguments {
     /// Tell why expectations were not judged: how many, for which reason, in which drill first
     #[arg(long)]
     pub(crate) not_judged: bool,
+    /// Take the run folder for that of an earlier run although its marker `.nicdrill-run` cannot be read
+    #[arg(long)]
+    pub(crate) replace_out: bool,
     /// Print only what makes the run fail, and the totals
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,

@@ -5,7 +5,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    env, fs,
+    env,
     io::{self, IsTerminal as _, Write as _},
     path::{Path, PathBuf},
 };
@@ -13,9 +13,9 @@ use std::{
 use harness::{
     near,
     read_files::text_if_any,
-    run_folder::{self, RunFolder},
+    run_folder::{self, RunFolder, write_whole},
 };
-use reports::{Baseline, CauseKind, DrillName, ExitCode, KnownDeviations, KnownEntry};
+use reports::{Baseline, CauseKind, DrillName, ExitCode, KnownDeviations, KnownEntry, quoted};
 
 use super::{
     Stop,
@@ -70,7 +70,8 @@ pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
     } else {
         "\n\n"
     };
-    fs::write(&arguments.known, format!("{before}{gap}{text}")).map_err(|error| {
+    let whole = format!("{before}{gap}{text}");
+    write_whole(&arguments.known, whole.as_bytes()).map_err(|error| {
         Stop::with(
             ExitCode::ReportNotWritten,
             format!("`{name}` cannot be written: {error}"),
@@ -217,7 +218,7 @@ fn agreed(entries: usize, path: &Path) -> Result<bool, Stop> {
     let mut stderr = io::stderr().lock();
     drop(
         stderr
-            .write_all(question.as_bytes())
+            .write_all(quoted(&question).as_bytes())
             .and_then(|()| stderr.flush()),
     );
     let mut answer = String::new();

@@ -16,7 +16,14 @@ const ELSEWHERE: [&str; 6] = [
 ];
 
 /// Those that say how results are told, and that have none.
-const TOLD: [&str; 5] = ["--not-judged", "--quiet", "--verbose", "-q", "-v"];
+const TOLD: [&str; 6] = [
+    "--not-judged",
+    "--quiet",
+    "--replace-out",
+    "--verbose",
+    "-q",
+    "-v",
+];
 
 /// These words of a command line without those.
 pub(super) fn asked<'w>(words: impl IntoIterator<Item = &'w OsString>) -> Vec<String> {
@@ -43,7 +50,7 @@ mod tests {
 
     #[test]
     fn the_words_that_say_where_results_go_how_they_are_told_and_which_shard_it_is_are_left_out() {
-        let words = "run port -q --shard 1/2 --outage --out=a --jobs 2 --report junit=x --slowest 3 --filter x";
+        let words = "run port -q --shard 1/2 --replace-out --outage --out=a --jobs 2 --report junit=x --slowest 3 --filter x";
         let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
         assert_eq!(asked(&words).join(" "), "run port --outage --filter x");
     }

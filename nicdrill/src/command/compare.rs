@@ -18,7 +18,9 @@ use harness::{
 };
 use judge::{HeardBy, compared};
 use observe::{Descriptor, shipped_descriptors};
-use reports::{Comparison, Conceded, ExitCode, ProbeOutcome, comparison_html, comparison_page};
+use reports::{
+    Comparison, Conceded, ExitCode, ProbeOutcome, comparison_html, comparison_page, quoted,
+};
 
 use super::{
     Stop, mix, needs,
@@ -199,7 +201,7 @@ fn played(arguments: &CompareArguments, asked: &Asked<'_>, here: &Here) -> Resul
         match one(arguments, asked, (side, here), &mut || terminal.step(false)) {
             Ok(drills) => of.drills = drills,
             Err((reason, not_played)) => {
-                of.not_played = Some(reason);
+                of.not_played = Some(quoted(&reason));
                 code = code.or(not_played);
             }
         }

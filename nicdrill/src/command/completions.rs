@@ -14,6 +14,6 @@ use crate::{
 pub(crate) fn completions(shell: Shell) -> Result<ExitCode, Stop> {
     let mut text = Vec::new();
     generate(shell, &mut Arguments::command(), "nicdrill", &mut text);
-    Terminal::new(Color::Never).out(&String::from_utf8_lossy(&text));
+    Terminal::new(Color::Never).verbatim(&String::from_utf8_lossy(&text));
     Ok(ExitCode::Success)
 }

@@ -13,7 +13,7 @@ use harness::{
     run_folder::RunFolder,
     suite::{self, Ask},
 };
-use reports::{ArmName, Day, DrillName, Excuses, KnownDeviations};
+use reports::{ArmName, Baseline, Day, DrillName, Excuses, KnownDeviations};
 
 use super::{Stop, select::Choice};
 use crate::{arguments::RunArguments, terminal::log};
@@ -31,7 +31,7 @@ pub(super) fn excuses(arguments: &RunArguments, choice: &Choice) -> Result<Excus
         }
     }
     let baseline = arguments.reporting.baseline.as_deref();
-    let baseline = baseline.map(|folder| RunFolder::baseline(folder).map_err(Stop::input));
+    let baseline = baseline.map(|folder| baseline_in(folder, choice));
     let excuses = Excuses {
         known: known.map(|known| (known, today())),
         baseline: baseline.transpose()?,
@@ -44,6 +44,20 @@ pub(super) fn excuses(arguments: &RunArguments, choice: &Choice) -> Result<Excus
         playable: playable(choice)?,
         ..excuses
     })
+}
+
+/// The findings of the run in a folder, whose monitor is told if it is another one.
+fn baseline_in(folder: &Path, choice: &Choice) -> Result<Baseline, Stop> {
+    let baseline = RunFolder::baseline(folder).map_err(Stop::input)?;
+    let before = RunFolder::plan_before(folder).map_err(Stop::input)?.monitor;
+    let now = &choice.descriptor.name;
+    if before != *now {
+        let folder = folder.display();
+        log(&format!(
+            "NOTE  the baseline in `{folder}` is of `{before}`, and `{now}` is drilled"
+        ));
+    }
+    Ok(baseline)
 }
 
 /// What is said of entries about scenarios that neither the run nor the built-in suite has, and of drills that neither has:

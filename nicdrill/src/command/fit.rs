@@ -6,6 +6,7 @@ use fit::{Drill, Wiring, WiringDrills, head_without_promises, page, wiring};
 use harness::{
     descriptors,
     read_files::{self, Library},
+    run_folder::write_whole,
     suite::{self, Interviewing, Selected, Starting, interview},
 };
 use memory::Played;
@@ -180,7 +181,7 @@ fn asked(
     match &arguments.out {
         None => Terminal::new(Color::Never).out(&text),
         Some(out) => {
-            fs::write(out, &text).map_err(|error| {
+            write_whole(out, text.as_bytes()).map_err(|error| {
                 let text = format!("`{}` cannot be written: {error}", out.display());
                 Stop::with(ExitCode::ReportNotWritten, text)
             })?;

@@ -44,7 +44,10 @@ pub(crate) fn platform_topo(one: &OnePlatform) -> Result<ExitCode, Stop> {
         return topo_metadata(what);
     }
     let (platforms, _) = read(&one.folders.platforms)?;
-    out(&platform_pages::matrix(&platforms, &one.platform).map_err(Stop::input)?)
+    let matrix = platform_pages::matrix(&platforms, &one.platform).map_err(Stop::input)?;
+    // It has tabs between its columns, for programs that read what `nvidia-smi` prints.
+    Terminal::new(Color::Never).verbatim(&matrix);
+    Ok(ExitCode::Success)
 }
 
 fn topo_metadata(file: &str) -> Result<ExitCode, Stop> {

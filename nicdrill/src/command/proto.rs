@@ -7,6 +7,6 @@ use crate::{arguments::Color, terminal::Terminal};
 
 /// Prints the contract from which nicdrill's own messages are generated.
 pub(crate) fn proto() -> Result<ExitCode, Stop> {
-    Terminal::new(Color::Never).out(proto::TEXT);
+    Terminal::new(Color::Never).verbatim(proto::TEXT);
     Ok(ExitCode::Success)
 }

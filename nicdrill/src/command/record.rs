@@ -4,14 +4,13 @@
 //! pace it. The file is complete after every snapshot with a change; expectations are added at the end.
 
 use std::{
-    fs,
     path::Path,
     sync::mpsc::{self, RecvTimeoutError},
     time::{Duration, Instant},
 };
 
 use capture::{Incident, IncidentError, LiveRoot, see};
-use harness::{on_interruption, read_files::text_of};
+use harness::{on_interruption, read_files::text_of, run_folder::write_whole};
 use reports::ExitCode;
 
 use super::{Stop, duration::duration, platform, select::is_path};
@@ -120,7 +119,7 @@ fn actions(yaml: &str) -> &str {
 }
 
 fn put(out: &Path, yaml: &str) -> Result<(), Stop> {
-    fs::write(out, yaml)
+    write_whole(out, yaml.as_bytes())
         .map_err(|error| Stop::usage(format!("`{}` cannot be written: {error}", out.display())))
 }
 

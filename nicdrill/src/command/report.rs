@@ -4,7 +4,7 @@ use std::fs;
 
 use clap::Parser as _;
 use harness::{
-    run_folder::{RunFolder, Shards},
+    run_folder::Shards,
     suite::{self, Before, How, Joined},
 };
 use reports::ExitCode;
@@ -12,7 +12,7 @@ use reports::ExitCode;
 use super::{
     Stop, excuses, needs,
     report_output::reports_asked_for,
-    run::{Outputs, RunOutput, again_with, folder_error, tell},
+    run::{Outputs, RunOutput, again_with, folder_of, tell},
     select::choose,
 };
 use crate::{
@@ -29,6 +29,9 @@ pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
     let mut arguments = as_asked(&asked)?;
     arguments.select.out.clone_from(&merging.out);
     let choice = choose(&arguments.select, arguments.how.seed)?;
+    // Words that leave the monitor to `nicdrill.toml` stand for another one where that is not.
+    let same = shards.drilled(&choice.descriptor, &choice.again);
+    same.map_err(Stop::input)?;
     let out = fs::canonicalize(&choice.out).ok();
     if out.is_some()
         && shards
@@ -59,7 +62,7 @@ pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
     let joined = Joined::of(&shards, &choice.selected, &choice.library).map_err(Stop::input)?;
     // The run folder may have an earlier run, which is read before it is put aside.
     let before = Before::read(&choice.out);
-    let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
+    let folder = folder_of(&choice, told)?;
     let mut terminal = Terminal::new(told.color);
     terminal.begin(choice.selected.drills.len(), true);
     let mut output = RunOutput::new(terminal, folder, None, told);

@@ -71,7 +71,8 @@ impl ReportOutput {
         };
         match &self.file {
             Some(file) => write_report(file, &text).map_err(|error| error.to_string())?,
-            None => terminal.out(&text),
+            // Its lines are commands, and foreign text in them is escaped.
+            None => terminal.verbatim(&text),
         }
         if self.form == Form::GitHub {
             step_summary::append(run)?;

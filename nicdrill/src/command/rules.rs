@@ -12,6 +12,7 @@ use harness::{
     alert_rules::{self, PROMTOOL, Phases, Scraped},
     descriptors,
     read_files::{self, Library},
+    run_folder::write_whole,
     suite::{self, Ask, Interviewing, Starting, interview, select},
 };
 use memory::Played;
@@ -296,7 +297,7 @@ fn export(arguments: &RulesExportArguments) -> Result<process::ExitCode, Stop> {
         arguments.drill
     );
     let text = alert_rules::export(&head, &rules_at, &descriptor, &scraped).map_err(stopped)?;
-    fs::write(&arguments.out, text).map_err(|error| {
+    write_whole(&arguments.out, text.as_bytes()).map_err(|error| {
         not_written(format!(
             "`{}` cannot be written: {error}",
             arguments.out.display()

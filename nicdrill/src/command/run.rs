@@ -172,7 +172,7 @@ fn played(
     let asked = files.asked;
     // A run whose store is not available does not start.
     let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
-    let folder = RunFolder::create(&choice.out).map_err(folder_error)?;
+    let folder = folder_of(choice, &arguments.reporting.tell)?;
     let starting = Starting {
         drill_limit: files.drill_limit,
         pin: !arguments.how.no_pin,
@@ -294,7 +294,8 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     let Outputs { told, .. } = outputs;
     terminal.end();
     let kept = storing.map_or(Ok(()), |storing| storing.finish(&mut terminal));
-    let folder = outputs.choice.out.display().to_string();
+    // Hints name files in it, to be pasted into a shell.
+    let folder = suite::pasted(&[outputs.choice.out.display().to_string()]);
     if !outputs.reports.is_empty() {
         let files = [outputs.known, report.plan.descriptor.as_deref()];
         let repository = repository(outputs.choice, files.into_iter().flatten());
@@ -354,12 +355,21 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     code
 }
 
-/// The stop for a run folder that cannot be claimed.
-pub(super) fn folder_error(error: RunFolderError) -> Stop {
-    match error {
-        RunFolderError::NotOurs { .. } | RunFolderError::InUse { .. } => Stop::input(error),
+/// The folder of a run that begins.
+///
+/// # Errors
+/// If it is not this run's to have, or cannot be written.
+pub(super) fn folder_of(choice: &Choice, told: &TellArguments) -> Result<RunFolder, Stop> {
+    let folder = match told.replace_out {
+        true => RunFolder::take_over(&choice.out),
+        false => RunFolder::create(&choice.out),
+    };
+    folder.map_err(|error| match error {
+        RunFolderError::NotOurs { .. }
+        | RunFolderError::BadMarker { .. }
+        | RunFolderError::InUse { .. } => Stop::input(error),
         other => Stop::with(ExitCode::ReportNotWritten, other.to_string()),
-    }
+    })
 }
 
 /// The arguments that select the same again, with the needs that the run is judged by.

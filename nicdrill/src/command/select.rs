@@ -14,7 +14,11 @@ use observe::Descriptor;
 use reports::{ArmName, ExitCode, PlannedDrill};
 use scenarios::Story;
 
-use super::{Stop, as_before::as_before, run_values};
+use super::{
+    Stop,
+    as_before::{all_are_here, as_before},
+    run_values,
+};
 use crate::{
     arguments::{Against, Arm, OneDrill, SelectArguments},
     settings::{MonitorSetting, Settings},
@@ -68,6 +72,7 @@ pub(super) fn choice(
 ) -> Result<Choice, Stop> {
     let out = arguments.out.clone().or_else(|| settings.out.clone());
     let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
+    let names_files = (arguments.what.iter().chain(&arguments.platform)).any(|what| is_path(what));
     let (arguments, needs) = if arguments.failed {
         as_before(arguments, &out)?
     } else {
@@ -111,6 +116,7 @@ pub(super) fn choice(
         filter: run_values::filter(&arguments)?,
         only: if arguments.failed {
             let failed = RunFolder::failed_before(&out).map_err(Stop::input)?;
+            all_are_here(&failed, &library, names_files)?;
             Some(failed.into_iter().collect())
         } else {
             None

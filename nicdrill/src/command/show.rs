@@ -9,7 +9,7 @@ use harness::{
 use judge::{JudgedIn, lanes};
 use reports::{
     ArmName, DrillReport, ExitCode, RunEvent, RunReport, Wall, drill_block, judged_line,
-    lanes_page, not_judged_page,
+    lanes_page, not_judged_page, one_line,
 };
 
 use super::{
@@ -82,7 +82,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
             judged: &result.judged,
         };
         let (truth, recording) = (&played.truth, &played.recording);
-        let drawn = lanes(&story, truth, recording, &choice.descriptor, of);
+        let drawn = lanes(&story, truth, recording, &choice.descriptor, of).shown();
         let drawn = if arguments.reads {
             drawn
         } else {
@@ -91,7 +91,8 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         let width = arguments.width.unwrap_or_else(|| terminal.columns());
         terminal.out(&format!(
             "{}\n{}, {arm} arm\n\n",
-            story.title, planned.drill
+            one_line(&story.title),
+            planned.drill
         ));
         terminal.out(&lanes_page(&drawn, width, terminal.style()));
     }
@@ -112,7 +113,8 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         repeat: show.clone(),
         show,
         wall: Wall::default(),
-    };
+    }
+    .shown();
     terminal.out(&format!("\n{}", drill_block(&report, terminal.style())));
     let mut run = RunReport::default();
     run.take(&RunEvent::DrillPassed(report));

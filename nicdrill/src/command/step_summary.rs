@@ -18,8 +18,12 @@ pub(super) fn append(run: &RunReport) -> Result<(), String> {
     let failed = |error| format!("{VARIABLE} names `{}`: {error}", path.display());
     let file = OpenOptions::new().append(true).create(true).open(&path);
     let mut file = file.map_err(failed)?;
-    let there = file.metadata().map_err(failed)?.len();
-    let there = usize::try_from(there).unwrap_or(usize::MAX);
+    let length = file.metadata().map_err(failed)?.len();
+    let there = usize::try_from(length).unwrap_or(usize::MAX);
     let text = github_summary(run, GITHUB_SUMMARY_MAX.saturating_sub(there));
-    file.write_all(text.as_bytes()).map_err(failed)
+    let written = file.write_all(text.as_bytes()).inspect_err(|_| {
+        // Half a table would be shown as text. The first error is the one to tell.
+        let _ = file.set_len(length);
+    });
+    written.map_err(failed)
 }

@@ -6,13 +6,17 @@ use scenarios::{Heal, Story};
 
 use judge::{Consequences, trace};
 use observe::{Recording, told_read};
+use reports::{one_line, quoted};
 
 /// The page of a drill: timeline, events, consequences, reads.
 #[must_use]
 pub(crate) fn drill_page(story: &Story, recording: &Recording) -> String {
     let mut page = format!(
         "{}\n{} on {}\n{}\n",
-        story.title, story.name, story.world, story.why
+        one_line(&story.title),
+        story.name,
+        story.world,
+        quoted(&story.why)
     );
     if !story.covers.is_empty() {
         add(
@@ -28,7 +32,11 @@ pub(crate) fn drill_page(story: &Story, recording: &Recording) -> String {
         } else {
             step.at.to_string()
         };
-        lines.push((step.at, 0, format!("{when:>9}  do      {}", step.text)));
+        lines.push((
+            step.at,
+            0,
+            format!("{when:>9}  do      {}", quoted(&step.text)),
+        ));
     }
     for expectation in &story.expectations {
         let at = story.ticks.at(expectation.window.from);
@@ -39,7 +47,7 @@ pub(crate) fn drill_page(story: &Story, recording: &Recording) -> String {
         lines.push((
             at,
             1,
-            format!("{at:>9}  expect  {}  ({polls})", expectation.text),
+            format!("{at:>9}  expect  {}  ({polls})", quoted(&expectation.text)),
         ));
     }
     lines.sort_by_key(|(at, kind, _)| (*at, *kind));
@@ -63,7 +71,7 @@ pub(crate) fn drill_page(story: &Story, recording: &Recording) -> String {
         Heal::Never { because } => {
             add(
                 &mut page,
-                format_args!("{:>9}  heal    never: {because}", story.until),
+                format_args!("{:>9}  heal    never: {}", story.until, quoted(because)),
             );
         }
     }
@@ -72,7 +80,7 @@ pub(crate) fn drill_page(story: &Story, recording: &Recording) -> String {
         .lines()
         .filter(|line| !line.starts_with('#'))
     {
-        add(&mut page, format_args!("  {line}"));
+        add(&mut page, format_args!("  {}", one_line(line)));
     }
     page += "\nConsequences\n";
     for line in Consequences::of(story, recording)
@@ -80,7 +88,7 @@ pub(crate) fn drill_page(story: &Story, recording: &Recording) -> String {
         .iter()
         .flat_map(|tick| tick.lines())
     {
-        add(&mut page, format_args!("{line}"));
+        add(&mut page, format_args!("{}", one_line(&line)));
     }
     page += "\nReads\n";
     page += &reads(recording);
@@ -104,7 +112,7 @@ fn reads(recording: &Recording) -> String {
                 instance
                     .reads
                     .iter()
-                    .map(move |read| format!("{on}{}", told_read(read)))
+                    .map(move |read| one_line(&format!("{on}{}", told_read(read))))
                     .collect::<Vec<_>>()
             })
             .collect();

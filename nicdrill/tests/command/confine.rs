@@ -123,14 +123,14 @@ fn a_folder_that_is_named_is_the_hosts_own(
 }
 
 #[rstest]
-#[case::no_privileges("", "grep NoNewPrivs: /proc/self/status", "NoNewPrivs:\t1")]
+#[case::no_privileges("", "grep NoNewPrivs: /proc/self/status", "NoNewPrivs:\\t1")]
 #[case::no_new_mounts("", "mount -o remount,bind,rw / || echo refused", "refused")]
 #[case::no_way_round("", "ls /proc/1/root/ || echo refused", "refused")]
 #[case::no_other_network("", "sed -n 's/:.*//p' /proc/net/dev | xargs", "lo")]
 #[case::unconfined(
     "confine: false\n",
     "grep NoNewPrivs: /proc/self/status",
-    "NoNewPrivs:\t0"
+    "NoNewPrivs:\\t0"
 )]
 #[case::files(
     "limits: { files: 16 }\n",

@@ -7,7 +7,7 @@ use rstest::rstest;
 use crate::scratch::Scratch;
 
 /// Every flag of `nicdrill run`.
-const RUN_FLAGS: [&str; 35] = [
+const RUN_FLAGS: [&str; 36] = [
     "--against",
     "--allow-skips",
     "--arm",
@@ -35,6 +35,7 @@ const RUN_FLAGS: [&str; 35] = [
     "--quiet",
     "--real-time-at-most",
     "--repeat",
+    "--replace-out",
     "--report",
     "--require",
     "--seed",

@@ -268,6 +268,49 @@ fn what_is_told_of_a_merged_run_is_chosen_as_for_a_run() {
     assert!(ran.out.contains("port/"), "{ran}");
 }
 
+/// The stream has the sum of its lines, so nobody turns a red shard green by an editor, nor by a copy that went wrong.
+#[rstest]
+#[case::another_result("\"event\":\"drill-passed\"", "\"event\":\"drill-failed\"")]
+#[case::another_exit_code("\"exit_code\":0", "\"exit_code\":100")]
+#[case::another_number("\"polls\":", "\"polls\":1")]
+#[case::a_member_more("{\"event\":\"drill-started\"", "{\"x\":1,\"event\":\"drill-started\"")]
+#[case::no_sum("\"sha256\":", "\"sha255\":")]
+fn a_line_that_was_altered_is_noticed(#[case] from: &str, #[case] to: &str) {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let events = scratch.text("shards/2/events.jsonl");
+    let altered = events.replacen(from, to, 1);
+    assert_ne!(events, altered);
+    scratch.file("shards/2/events.jsonl", &altered);
+    let ran = refused(&scratch, &["shards"]);
+    let told = "the sum of the lines is not the one that the run wrote";
+    assert!(ran.err.contains(told), "{ran}");
+}
+
+#[rstest]
+#[case::doubled(|lines: &mut Vec<&str>| lines.insert(3, lines[3]), "the sum of the lines")]
+#[case::left_out(|lines: &mut Vec<&str>| lines.truncate(lines.len() - 1), "it was killed after")]
+#[case::left_out_in_between(|lines: &mut Vec<&str>| { lines.remove(3); }, "the sum of the lines")]
+#[case::in_another_order(|lines: &mut Vec<&str>| lines.swap(2, 4), "the sum of the lines")]
+#[case::unknown(
+    |lines: &mut Vec<&str>| lines.insert(3, "{\"event\":\"drill-vanished\"}"),
+    "unknown variant `drill-vanished`"
+)]
+#[case::behind_the_end(|lines: &mut Vec<&str>| lines.push(lines[2]), "a line follows the end of the run")]
+fn lines_that_are_not_those_of_the_run_are_noticed(
+    #[case] alter: fn(&mut Vec<&str>),
+    #[case] told: &str,
+) {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let events = scratch.text("shards/2/events.jsonl");
+    let mut lines: Vec<&str> = events.lines().collect();
+    alter(&mut lines);
+    scratch.file("shards/2/events.jsonl", &(lines.join("\n") + "\n"));
+    let ran = refused(&scratch, &["shards"]);
+    assert!(ran.err.contains(told), "{ran}");
+}
+
 #[test]
 fn a_line_that_is_no_event_is_named() {
     let scratch = Scratch::new();

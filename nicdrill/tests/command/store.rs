@@ -273,3 +273,35 @@ fn events_that_are_not_stored_lie_in_the_run_folder_and_the_run_ends_with_110() 
         "{replayed}"
     );
 }
+
+/// A trigger of another program drops the events of these nodes, and tells nobody.
+#[test]
+fn events_that_a_trigger_ignores_are_not_told_as_stored() {
+    let scratch = Scratch::new();
+    let words = [
+        "run",
+        STORY,
+        "--arm",
+        "memory",
+        "--store",
+        "sqlite:events.db",
+    ];
+    let whole = scratch.run(&words);
+    assert_eq!(whole.code, 0, "{whole}");
+    let events = number(&scratch, "SELECT count(*) FROM health_events");
+    open(&scratch)
+        .execute_batch(
+            "CREATE TRIGGER ignores BEFORE INSERT ON health_events WHEN NEW.node_name <> 'node-1' \
+             BEGIN SELECT RAISE(IGNORE); END",
+        )
+        .unwrap();
+    let ran = scratch.run(&words);
+    assert_eq!(ran.code, 110, "{ran}");
+    let told = "store: 0 events of 0 drills in sqlite:events.db\n";
+    assert!(ran.out.contains(told), "{ran}");
+    let told =
+        format!("error: {events} events were not stored (it took them, and has them no more)");
+    assert!(ran.err.contains(&told), "{ran}");
+    let unstored = scratch.text("nicdrill.out/unstored.jsonl");
+    assert_eq!(i64::try_from(unstored.lines().count()), Ok(events), "{ran}");
+}

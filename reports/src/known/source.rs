@@ -117,7 +117,7 @@ impl Source<'_> {
             expires,
             drill,
         } = spec.into_inner();
-        let is_id = id.get_ref().split_once('#');
+        let is_id = id.get_ref().rsplit_once('#');
         if is_id.is_none_or(|(scenario, cause)| scenario.is_empty() || cause.is_empty()) {
             self.wrong(
                 id.span().start,

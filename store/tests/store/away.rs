@@ -2,9 +2,11 @@
 
 use std::{fs, slice};
 
+use proto::HealthEvent;
+use reports::ArmName;
 use store::Limits;
 
-use crate::support::{LIMITS, Rig, drill, falling, reported};
+use crate::support::{LIMITS, Rig, accepted, drill, falling, fatal, recording, reported};
 
 #[test]
 fn a_store_that_comes_back_has_everything_once_and_in_order() {
@@ -144,4 +146,110 @@ fn another_store_in_its_place_is_not_written_to() {
     assert_eq!((ending.stored, ending.unstored), (0, 3));
     assert_eq!(ending.cause.as_deref(), Some("it no longer knows the run"));
     assert_eq!(rig.texts("SELECT count(*) FROM health_events"), ["1"]);
+}
+
+/// Waits until another program sees so many events.
+fn until_written(rig: &Rig, events: u64) {
+    let all = [events.to_string()];
+    while rig.texts("SELECT count(*) FROM nicdrill_events") != all {}
+}
+
+/// The connection that wrote has the file still, without a name; nobody else has it.
+#[test]
+fn a_file_that_was_removed_after_the_last_event_has_none() {
+    let rig = Rig::new();
+    let (mut store, _reported) = rig.open(LIMITS);
+    let story = falling(3);
+    store.take(&drill(), slice::from_ref(&story));
+    until_written(&rig, 3);
+    fs::remove_file(rig.path("events.db")).unwrap();
+    let ending = store.finish();
+    let counts = (ending.drills, ending.stored, ending.unstored);
+    assert_eq!(counts, (0, 0, 3));
+    let cause = ending.cause.unwrap();
+    assert!(
+        cause.starts_with("what it has cannot be counted: "),
+        "{cause}"
+    );
+    assert_eq!(ending.broken, None);
+    assert_eq!(rig.unstored(), reported(&story));
+    assert!(!rig.path("events.db").exists());
+}
+
+#[test]
+fn an_event_that_the_store_takes_and_drops_is_unstored() {
+    for (trigger, left) in [
+        (
+            "BEFORE INSERT ON health_events BEGIN SELECT RAISE(IGNORE); END",
+            vec![0, 1, 2, 3],
+        ),
+        (
+            "AFTER INSERT ON nicdrill_events WHEN NEW.place = 1 \
+             BEGIN DELETE FROM health_events WHERE id = NEW.event_id; END",
+            vec![1],
+        ),
+    ] {
+        let rig = Rig::new();
+        let (mut store, _reported) = rig.open(LIMITS);
+        let made = format!("CREATE TRIGGER drops {trigger}");
+        rig.connect().execute_batch(&made).unwrap();
+        let story = falling(4);
+        store.take(&drill(), slice::from_ref(&story));
+        let ending = store.finish();
+        let unstored = left.len() as u64;
+        assert_eq!((ending.stored, ending.unstored), (4 - unstored, unstored));
+        let cause = ending.cause.unwrap();
+        assert_eq!(cause, "it took them, and has them no more");
+        let all = reported(&story);
+        let left: Vec<_> = left.iter().map(|place| all[*place].clone()).collect();
+        assert_eq!(rig.unstored(), left);
+    }
+}
+
+/// What is lost for good is told.
+#[test]
+fn of_more_events_than_memory_holds_the_last_are_kept_until_they_are_counted() {
+    let rig = Rig::new();
+    let limits = Limits {
+        memory_rows_max: 2,
+        ..LIMITS
+    };
+    let (mut store, _reported) = rig.open(limits);
+    let story = falling(5);
+    store.take(&drill(), slice::from_ref(&story));
+    until_written(&rig, 5);
+    fs::remove_file(rig.path("events.db")).unwrap();
+    let ending = store.finish();
+    assert_eq!((ending.stored, ending.unstored), (0, 5));
+    assert_eq!(rig.unstored(), reported(&story)[3..]);
+    let broken = ending.broken.unwrap();
+    assert_eq!(broken, "3 that were written are not in the store any more");
+}
+
+/// A message of any characters is stored as it is, and lies in the run folder so that nothing obeys it.
+#[test]
+fn a_hostile_message_is_kept_and_does_nothing() {
+    const HOSTILE: &str = "a\u{fffe}\u{1b}[31m\r\n::error file=x::forged\u{202e}\u{7f}";
+    let event = HealthEvent {
+        message: HOSTILE.to_owned(),
+        ..fatal("node-1", "mlx5_0", 0)
+    };
+    let call = [accepted(slice::from_ref(&event))];
+    let story = recording(ArmName::Memory, &[&[("node-1", &call)]]);
+    let rig = Rig::new();
+    rig.store(LIMITS, slice::from_ref(&story));
+    let stored = rig.texts("SELECT document ->> '$.healthevent.message' FROM health_events");
+    assert_eq!(stored, [HOSTILE]);
+    let rig = Rig::new();
+    let (mut store, _reported) = rig.open(LIMITS);
+    let holder = rig.connect();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    store.take(&drill(), slice::from_ref(&story));
+    assert_eq!(store.finish().unstored, 1);
+    assert_eq!(rig.unstored(), [event]);
+    let line = fs::read_to_string(rig.path("unstored.jsonl")).unwrap();
+    let is_seen =
+        |char: char| char == '\n' || !char.is_control() && !"\u{202e}\u{fffe}".contains(char);
+    assert!(line.chars().all(is_seen), "{line:?}");
+    assert_eq!(line.lines().count(), 1);
 }

@@ -208,6 +208,46 @@ fn a_table_that_lacks_a_column_is_refused_by_name() {
     assert_eq!(rig.texts(tables), ["health_events"]);
 }
 
+/// SQLite puts a text into a column of numbers, and makes a number of it if it looks like one.
+#[test]
+fn a_column_that_changes_what_is_written_is_refused_at_the_start() {
+    let events = "CREATE TABLE health_events (id TEXT PRIMARY KEY, node_name INTEGER, event_type TEXT, \
+                  severity TEXT, recommended_action TEXT, document TEXT, created_at TEXT, updated_at TEXT)";
+    let origins = "CREATE TABLE nicdrill_events (event_id TEXT PRIMARY KEY, run TEXT, drill TEXT, \
+                   arm TEXT, poll TEXT, place INTEGER)";
+    for (made, told) in [
+        (
+            events,
+            "the column `node_name` of the table `health_events`",
+        ),
+        (origins, "the column `poll` of the table `nicdrill_events`"),
+    ] {
+        let rig = Rig::new();
+        rig.connect().execute_batch(made).unwrap();
+        let error = rig.refusal();
+        assert!(matches!(error, StoreError::AnotherType { .. }), "{error}");
+        assert!(error.to_string().starts_with(told), "{error}");
+    }
+}
+
+#[test]
+fn a_store_that_drops_what_it_takes_is_refused_at_the_start() {
+    let rig = Rig::new();
+    rig.store(LIMITS, &[falling(1)]);
+    let ignoring =
+        "CREATE TRIGGER ignores BEFORE INSERT ON health_events BEGIN SELECT RAISE(IGNORE); END";
+    rig.connect().execute_batch(ignoring).unwrap();
+    let error = rig.refusal().to_string();
+    assert!(
+        error.contains("when it is read back it is not there"),
+        "{error}"
+    );
+    for table in ["health_events", "nicdrill_events", "datastore_changelog"] {
+        let count = rig.texts(&format!("SELECT count(*) FROM {table}"));
+        assert_eq!(count, ["1"], "nothing of the trial stays in {table}");
+    }
+}
+
 #[test]
 fn a_file_that_is_no_database_is_refused_and_left_alone() {
     let rig = Rig::new();

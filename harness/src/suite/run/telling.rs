@@ -69,6 +69,7 @@ impl<'r> Telling<'r> {
         if let ProbeOutcome::Failed { exit_code, .. } = &outcome {
             (self.probe, self.is_over) = (*exit_code, true);
         }
+        let outcome = outcome.shown();
         let monitor = self.show.descriptor.name.clone();
         self.emit(RunEvent::Probe {
             monitor,
@@ -101,6 +102,7 @@ impl<'r> Telling<'r> {
     pub(super) fn drawn(&mut self, report: &DrillReport, lanes: Vec<Lanes>) {
         let has_findings = !report.findings.is_empty();
         if !lanes.is_empty() && (has_findings || self.keeping.draws_a_passed_one()) {
+            let lanes = lanes.into_iter().map(Lanes::shown).collect();
             self.audience.drawn(&report.drill, lanes);
         }
     }
@@ -113,6 +115,7 @@ impl<'r> Telling<'r> {
     ) -> bool {
         let how = self.show.how;
         how.excuses.mark(&mut drill);
+        let drill = drill.shown();
         let failed = drill.outcome == Outcome::Failed;
         if how.keep || failed && self.keeping.admits(&drill) {
             let mut artifacts = artifacts(&drill);
