@@ -7,7 +7,8 @@
 //! If any rank's plugin is refused, the whole job runs on NCCL's own transport: one rail, SOUT, the
 //! same outage rule, no classification (NCCL's behaviour if only some ranks are refused is not known).
 //!
-//! Changes of ports are inputs of [`Job::notify`]; [`Job::advance`] advances time.
+//! Changes of ports are inputs of [`Job::notify`], what agents do of [`Job::agent`]; [`Job::advance`] advances time.
+//! A job remembers its inputs, so that it can be played again with a hint more (`rescue`).
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,8 @@ use super::failure::{Failure, FailureCause, Stall};
 use super::message::{Receive, RequestId, Tag};
 use super::traffic::{Edge, Traffic};
 use super::{
-    ConnectionId, HostId, Isend, NcclResult, Net, Progress, RailChange, Refusal, Transport,
+    AgentAction, ConnectionId, HostId, Isend, NcclResult, Net, Progress, RailChange, Refusal,
+    Transport,
 };
 use workloads::WorkloadOutcome;
 
@@ -56,12 +58,33 @@ struct Lane {
     messages: u64,
 }
 
+/// What reached a job from outside.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Input {
+    /// A port changed.
+    Port(RailChange),
+    /// An agent acted; everything up to `after` had happened by then, or nothing yet.
+    Agent {
+        after: Option<SimTime>,
+        host: HostId,
+        action: AgentAction<HostId>,
+    },
+    /// A rank's process ended.
+    Loss { host: HostId, at: SimTime },
+}
+
 /// A collective job with its net.
 #[derive(Clone, Debug)]
 pub struct Job {
+    /// The net before the start.
+    pub(super) began: Box<Net>,
+    /// Inputs with the net's time after each, in order.
+    pub(super) inputs: Vec<(SimTime, Input)>,
+    /// Everything up to here has happened; `None` before the first message.
+    advanced: Option<SimTime>,
     net: Net,
-    traffic: Traffic,
-    start: SimTime,
+    pub(super) traffic: Traffic,
+    pub(super) start: SimTime,
     ranks: BTreeSet<HostId>,
     lanes: Vec<Lane>,
     refusals: Vec<(HostId, Refusal)>,
@@ -74,6 +97,7 @@ impl Job {
     /// messages at the net's present time.
     #[must_use]
     pub fn start(mut net: Net, edges: &[Edge], traffic: Traffic) -> Self {
+        let began = Box::new(net.clone());
         let ranks: BTreeSet<HostId> = edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
         let mut refusals = Vec::new();
         for host in &ranks {
@@ -86,6 +110,9 @@ impl Job {
         }
         let start = net.now();
         let mut job = Self {
+            began,
+            inputs: Vec::new(),
+            advanced: None,
             net,
             start,
             ranks,
@@ -122,6 +149,7 @@ impl Job {
             self.look();
         }
         self.net.advance(to);
+        self.advanced = self.advanced.max(Some(to));
     }
 
     /// Applies a change of a port. What is due before it happens first; what is due at the same
@@ -130,6 +158,40 @@ impl Job {
         self.advance_before(change.at);
         self.net.notify(change);
         self.look_for_deaths();
+        self.remember(Input::Port(change));
+    }
+
+    /// An action of the agent of `host`, or on it, at the net's present time. Returns `false` if it is impossible:
+    /// the agent is dead, or has no slot for the pair.
+    ///
+    /// # Panics
+    ///
+    /// If the net has no such host.
+    pub fn agent(&mut self, host: HostId, action: AgentAction<HostId>) -> bool {
+        let after = self.advanced;
+        self.remember(Input::Agent {
+            after,
+            host,
+            action,
+        });
+        let address = |host| self.net.host(host).nics.sout.gid.ipv4_bits();
+        let source = address(host);
+        match action {
+            AgentAction::Hint { to, share } => {
+                let destination = address(to);
+                let agent = self.net.agent_mut(host);
+                agent.write(source, destination, share)
+            }
+            AgentAction::DiesWhileWriting { to } => {
+                let destination = address(to);
+                let agent = self.net.agent_mut(host);
+                agent.kill_while_writing(source, destination)
+            }
+            AgentAction::Dies => {
+                self.net.agent_mut(host).kill();
+                true
+            }
+        }
     }
 
     /// Ends a rank's process, and with it the job.
@@ -137,6 +199,7 @@ impl Job {
         self.advance_before(at);
         self.net.advance(at);
         self.fail(None, FailureCause::RankLost(host));
+        self.remember(Input::Loss { host, at });
     }
 
     /// The time of the next event; `None` once the job has failed.
@@ -233,10 +296,8 @@ impl Job {
         &self.net
     }
 
-    /// The net of the job, for changes of its agents. Time and ports change by the job's own methods
-    /// only.
-    pub const fn net_mut(&mut self) -> &mut Net {
-        &mut self.net
+    fn remember(&mut self, input: Input) {
+        self.inputs.push((self.net.now(), input));
     }
 
     fn advance_before(&mut self, at: SimTime) {

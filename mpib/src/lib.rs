@@ -65,7 +65,7 @@ pub use profile::{Mode, Profile};
 pub use queue_pair::{ACK_TIMEOUT_EXPONENT, Retries, WC_FLUSHED, WC_RETRY_EXCEEDED, ack_timeout};
 pub use rail::{PerRail, Rail, RailMask};
 pub use rail_change::{RailChange, RailState};
-pub use rescue::Rescue;
+pub use rescue::{Hopeless, Rescue};
 pub use result::NcclResult;
 pub use split::{Split, SupBandwidth};
 pub use topology::{Host, HostId, Nic, eight_vms};

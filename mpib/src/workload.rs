@@ -13,13 +13,13 @@ use super::{
     PerRail, Rail, RailChange, RailState, Settings, SupBandwidth, ack_timeout,
 };
 
-/// An action of an agent, or on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AgentAction {
+/// An action of an agent, or on it; `H` names hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentAction<H = NodeName> {
     /// It writes a hint for a pair.
     Hint {
         /// The other host of the pair.
-        to: NodeName,
+        to: H,
         /// The share.
         share: SupBandwidth,
     },
@@ -28,7 +28,7 @@ pub enum AgentAction {
     /// It dies while it writes a hint for a pair.
     DiesWhileWriting {
         /// The other host of the pair.
-        to: NodeName,
+        to: H,
     },
 }
 
@@ -118,21 +118,15 @@ impl JobWorkload {
             host.ok_or_else(|| AgentError::NoSuchHost(node.clone()))
         };
         let from = host(node)?;
-        let to = match action {
-            AgentAction::Hint { to, .. } | AgentAction::DiesWhileWriting { to } => host(to)?,
-            AgentAction::Dies => from,
+        let action = match action {
+            AgentAction::Hint { to, share } => AgentAction::Hint {
+                to: host(to)?,
+                share: *share,
+            },
+            AgentAction::DiesWhileWriting { to } => AgentAction::DiesWhileWriting { to: host(to)? },
+            AgentAction::Dies => AgentAction::Dies,
         };
-        let address = |host| self.job.net().host(host).nics.sout.gid.ipv4_bits();
-        let (source, destination) = (address(from), address(to));
-        let agent = self.job.net_mut().agent_mut(from);
-        let done = match action {
-            AgentAction::Hint { share, .. } => agent.write(source, destination, *share),
-            AgentAction::DiesWhileWriting { .. } => agent.kill_while_writing(source, destination),
-            AgentAction::Dies => {
-                agent.kill();
-                true
-            }
-        };
+        let done = self.job.agent(from, action);
         if done {
             Ok(())
         } else {

@@ -6,8 +6,8 @@
 use std::net::Ipv4Addr;
 
 use mpib::{
-    Agent, Bytes, Edge, Environment, Host, HostId, Job, Mode, Net, Profile, Rail, RailChange,
-    RailState, Retries, Settings, SupBandwidth, Traffic,
+    Agent, AgentAction, Bytes, Edge, Environment, Host, HostId, Job, Mode, Net, Profile, Rail,
+    RailChange, RailState, Retries, Settings, SupBandwidth, Traffic,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -98,21 +98,16 @@ pub(crate) fn act(job: &mut Job, at: SimTime, fault: Fault) {
         return;
     }
     job.advance(at);
-    let bits = |host| job.net().host(host).nics.sout.gid.ipv4_bits();
-    match fault {
+    let (host, action) = match fault {
         Fault::Port(..) => unreachable!("told above"),
         Fault::Hint(edge, share) => {
-            let (source, destination) = (bits(edge.from), bits(edge.to));
-            let agent = job.net_mut().agent_mut(edge.from);
-            agent.write(source, destination, SupBandwidth::new(share));
+            let share = SupBandwidth::new(share);
+            (edge.from, AgentAction::Hint { to: edge.to, share })
         }
-        Fault::Kill(host) => job.net_mut().agent_mut(host).kill(),
-        Fault::KillWriting(edge) => {
-            let (source, destination) = (bits(edge.from), bits(edge.to));
-            let agent = job.net_mut().agent_mut(edge.from);
-            agent.kill_while_writing(source, destination);
-        }
-    }
+        Fault::Kill(host) => (host, AgentAction::Dies),
+        Fault::KillWriting(edge) => (edge.from, AgentAction::DiesWhileWriting { to: edge.to }),
+    };
+    job.agent(host, action);
 }
 
 pub(crate) fn share() -> impl Strategy<Value = u32> {
