@@ -55,7 +55,12 @@ impl Lnet {
             Err(no_path) => return self.conclude(message, no_path.status(), Ending::Failure),
         };
         if message.deadline.is_none() {
-            message.deadline = Some(now + node.params.message_timeout(leg.by.net().lnd()));
+            let deadline = now + node.params.message_timeout(leg.by.net().lnd());
+            message.deadline = Some(deadline);
+            self.log.note(&message.holder, || Traced::Deadline {
+                message: message.id,
+                at: deadline,
+            });
         }
         if !message.forwarded {
             message.origin = Some(leg.by.clone());

@@ -148,6 +148,7 @@ impl Node {
             return;
         }
         if let Some(ni) = self.ni(nid) {
+            self.note_zero(nid, ni.health, cause, log);
             self.set_local(nid, ni.health.lowered(step), cause, log);
             self.queue_local(nid, whole_secs(log.now));
         }
@@ -160,8 +161,16 @@ impl Node {
             return;
         }
         if let Some(ni) = self.peer_ni(nid) {
+            self.note_zero(nid, ni.health, cause, log);
             self.set_peer(nid, ni.health.lowered(step), cause, log);
             self.queue_peer(nid, whole_secs(log.now));
+        }
+    }
+
+    fn note_zero(&self, nid: &Nid, health: Health, cause: Cause, log: &mut Log) {
+        if health == Health::ZERO {
+            let ni = nid.clone();
+            log.note(&self.name, || Traced::AtZero { ni, cause });
         }
     }
 

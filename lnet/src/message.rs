@@ -78,19 +78,12 @@ pub(crate) struct Leg {
     pub(crate) to: Nid,
     /// Whether the next hop is this node.
     pub(crate) own: bool,
-    /// Whether the local interface is the one that the peer has seen since an earlier message.
-    pub(crate) kept: bool,
 }
 
 impl Leg {
-    /// To a peer, by an interface that is chosen for this message.
+    /// To a peer, by these interfaces.
     pub(crate) fn chosen(by: Nid, to: Nid) -> Self {
-        Self {
-            by,
-            to,
-            own: false,
-            kept: false,
-        }
+        Self { by, to, own: false }
     }
 }
 

@@ -6,11 +6,9 @@ use std::{
     fmt::Write as _,
 };
 
-use platforms::NodeName;
 use simfs::SimTime;
 
 use super::{
-    health::Health,
     message::MessageId,
     nid::{NetName, Nid},
     status::MsgStatus,
@@ -67,10 +65,10 @@ impl Traces<'_> {
         let entries = self.about(|about| match about {
             About::Message(id) => of_it.contains(&id),
             About::Request(id) => id == request,
-            About::Route => false,
+            About::NoMessage => false,
         });
         let mut page = format!("request {request}\n");
-        page += &answer(&entries, self.1, &failed_at_zero(self.0, &of_it));
+        page += &answer(&entries, self.1);
         for entry in entries {
             page += &lines(entry);
         }
@@ -94,7 +92,7 @@ impl Traces<'_> {
                 troubled.extend(match subject(&entry.what) {
                     Some(About::Request(request)) => Some(request),
                     Some(About::Message(message)) => request_of.get(&message).copied(),
-                    Some(About::Route) | None => None,
+                    Some(About::NoMessage) | None => None,
                 });
             }
         }
@@ -127,7 +125,11 @@ impl Traces<'_> {
                 Traced::Event(What::Health {
                     cause: Cause::ResponseTimeout,
                     ..
-                }) => overdue.map(About::Request),
+                })
+                | Traced::AtZero {
+                    cause: Cause::ResponseTimeout,
+                    ..
+                } => overdue.map(About::Request),
                 what => subject(what),
             };
             if about.is_some_and(&wanted) {
@@ -141,7 +143,8 @@ impl Traces<'_> {
 /// What an entry is about.
 #[derive(Clone, Copy)]
 enum About {
-    Route,
+    /// A route, or health that changes for another reason than a message of this node.
+    NoMessage,
     Message(MessageId),
     Request(MessageId),
 }
@@ -150,6 +153,11 @@ fn subject(what: &Traced) -> Option<About> {
     Some(match what {
         Traced::Choice(Choice { message, .. })
         | Traced::Prospect { message, .. }
+        | Traced::Deadline { message, .. }
+        | Traced::AtZero {
+            cause: Cause::Status(message, _),
+            ..
+        }
         | Traced::NoResend { message, .. }
         | Traced::Loss { message, .. }
         | Traced::Event(
@@ -166,8 +174,8 @@ fn subject(what: &Traced) -> Option<About> {
         | Traced::Event(What::Told { request, .. } | What::Arrived { request, .. }) => {
             About::Request(*request)
         }
-        Traced::Route { .. } => About::Route,
-        Traced::Event(What::Health { .. } | What::Dropped { .. } | What::Console(_)) => {
+        Traced::Route { .. } | Traced::Event(What::Health { .. }) => About::NoMessage,
+        Traced::AtZero { .. } | Traced::Event(What::Dropped { .. } | What::Console(_)) => {
             return None;
         }
     })
@@ -192,51 +200,11 @@ fn choice_of(entry: &TraceEntry) -> Option<&Choice> {
 }
 
 /// The first timer that ran out until `now`, the interfaces that lost health, and what forbade another path.
-/// `at_zero` are the interfaces that had no health to lose.
-fn answer(entries: &[&TraceEntry], now: SimTime, at_zero: &BTreeSet<&Nid>) -> String {
+fn answer(entries: &[&TraceEntry], now: SimTime) -> String {
     let mut page = String::new();
-    let mut timer = waited_for(entries, now).map_or_else(
-        || "none".to_owned(),
-        |since| {
-            format!(
-                "transaction_timeout of the response, at {since}; the monitor thread has not found it yet"
-            )
-        },
-    );
-    let mut prospects: Vec<(MessageId, Trouble)> = Vec::new();
-    for entry in entries {
-        match &entry.what {
-            Traced::Prospect { message, by, .. } => {
-                prospects.retain(|(id, _)| id != message);
-                if let EndsBy::Driver(trouble) = by {
-                    prospects.push((*message, *trouble));
-                }
-            }
-            Traced::Event(What::Judged { message, .. }) => {
-                let ended = prospects.iter().find(|(id, _)| id == message);
-                let Some((_, trouble)) = ended else { continue };
-                if let Some(name) = timer_of(*trouble) {
-                    timer = format!("{name}, at {}", entry.at);
-                    break;
-                }
-            }
-            Traced::Event(What::Ended {
-                ending: Ending::Deadline,
-                ..
-            }) => {
-                timer = format!("the message's deadline, at {}", entry.at);
-                break;
-            }
-            Traced::Overdue { since, .. } => {
-                timer = format!(
-                    "transaction_timeout of the response, at {since}; found by the monitor thread at {}",
-                    entry.at
-                );
-                break;
-            }
-            _ => {}
-        }
-    }
+    let timers = timers(entries, now);
+    let first = timers.into_iter().min_by_key(|(at, _)| *at);
+    let timer = first.map_or_else(|| "none".to_owned(), |(_, timer)| timer);
     let _ = writeln!(page, "  first timer to run out: {timer}");
     let mut blamed = false;
     for entry in entries {
@@ -250,8 +218,12 @@ fn answer(entries: &[&TraceEntry], now: SimTime, at_zero: &BTreeSet<&Nid>) -> St
     }
     if !blamed {
         page += "  blamed: no interface";
-        for nid in at_zero {
-            let _ = write!(page, ", {nid} has no health to lose");
+        let at_zero = entries.iter().filter_map(|entry| match &entry.what {
+            Traced::AtZero { ni, .. } => Some(ni),
+            _ => None,
+        });
+        for ni in at_zero.collect::<BTreeSet<_>>() {
+            let _ = write!(page, ", {ni} has no health to lose");
         }
         page.push('\n');
     }
@@ -288,54 +260,91 @@ fn answer(entries: &[&TraceEntry], now: SimTime, at_zero: &BTreeSet<&Nid>) -> St
     page
 }
 
-/// Since when a response is overdue that still nobody has missed.
-fn waited_for(entries: &[&TraceEntry], now: SimTime) -> Option<SimTime> {
-    let mut open = None;
+/// Every timer that ran out until `now`: when it did, and in words. What ran out is found later by whom it concerns: a
+/// message's deadline at the end of an attempt, a response by the monitor thread.
+fn timers(entries: &[&TraceEntry], now: SimTime) -> Vec<(SimTime, String)> {
+    let mut timers = Vec::new();
+    let mut tries: BTreeMap<MessageId, Trouble> = BTreeMap::new();
+    let mut deadlines: BTreeMap<MessageId, SimTime> = BTreeMap::new();
+    let mut ended: BTreeSet<MessageId> = BTreeSet::new();
+    let mut response = None;
     for entry in entries {
+        let found = entry.at;
         match &entry.what {
-            Traced::Tracked { until, .. } => open = Some(*until),
-            Traced::Overdue { .. } | Traced::Event(What::Told { last: true, .. }) => open = None,
-            _ => {}
-        }
-    }
-    open.filter(|until| *until <= now)
-}
-
-/// The interfaces of tries of these messages that failed, their own and the peer's, whose health was 0 by then.
-fn failed_at_zero<'t>(trace: &'t [TraceEntry], of_it: &[MessageId]) -> BTreeSet<&'t Nid> {
-    let mut healths: BTreeMap<(&NodeName, &Nid, Side), Health> = BTreeMap::new();
-    let mut tried: BTreeMap<MessageId, &Choice> = BTreeMap::new();
-    let mut found = BTreeSet::new();
-    for TraceEntry { node, what, .. } in trace {
-        match what {
-            Traced::Event(What::Health {
-                ni, side, after, ..
-            }) => {
-                healths.insert((node, ni, *side), *after);
+            Traced::Prospect {
+                message,
+                by: EndsBy::Driver(trouble),
+                ..
+            } => {
+                tries.insert(*message, *trouble);
             }
-            Traced::Choice(choice) if of_it.contains(&choice.message) => {
-                tried.insert(choice.message, choice);
+            Traced::Prospect { message, .. } => {
+                tries.remove(message);
             }
-            Traced::Event(What::Judged {
-                message, status, ..
-            }) if *status != MsgStatus::Ok => {
-                let Some(choice) = tried.get(message) else {
-                    continue;
-                };
-                let sides = [(Side::Local, &choice.local), (Side::Peer, &choice.remote)];
-                for (side, all) in sides {
-                    let chosen = all.iter().filter(|one| one.passed_over.is_none());
-                    let at_zero = chosen.filter(|one| {
-                        let known = healths.get(&(node, &one.nid, side));
-                        known.unwrap_or(&one.health).value() == 0
-                    });
-                    found.extend(at_zero.map(|one| &one.nid));
+            Traced::Deadline { message, at } => {
+                deadlines.insert(*message, *at);
+            }
+            Traced::Tracked { until, .. } => response = Some(*until),
+            Traced::Event(What::Judged { message, .. }) => {
+                let trouble = tries.get(message);
+                if let Some(name) = trouble.and_then(|trouble| timer_of(*trouble)) {
+                    timers.push((found, format!("{name}, at {found}")));
                 }
             }
+            Traced::Event(What::Ended {
+                message,
+                ending: Ending::Deadline,
+                ..
+            })
+            | Traced::Loss {
+                message,
+                why: Loss::Late,
+            } => {
+                if let Some(at) = deadlines.remove(message) {
+                    timers.push((at, passed(at, found)));
+                }
+            }
+            Traced::Event(What::Ended { message, .. }) => {
+                // At its receiver it can still be late.
+                ended.insert(*message);
+            }
+            Traced::Overdue { since, .. } => {
+                response = None;
+                timers.push((
+                    *since,
+                    format!(
+                        "transaction_timeout of the response, at {since}; found by the monitor thread at {found}"
+                    ),
+                ));
+            }
+            Traced::Event(What::Told { last: true, .. }) => response = None,
             _ => {}
         }
     }
-    found
+    for (message, at) in deadlines {
+        if at < now && !ended.contains(&message) {
+            timers.push((
+                at,
+                format!("the message's deadline, at {at}; its driver has not found it yet"),
+            ));
+        }
+    }
+    if let Some(at) = response.filter(|at| *at <= now) {
+        timers.push((
+            at,
+            format!("transaction_timeout of the response, at {at}; the monitor thread has not found it yet"),
+        ));
+    }
+    timers
+}
+
+/// A message's deadline, and when it was found to have passed.
+fn passed(at: SimTime, found: SimTime) -> String {
+    if found == at {
+        format!("the message's deadline, at {at}")
+    } else {
+        format!("the message's deadline, at {at}; found at {found}")
+    }
 }
 
 /// The lines of an entry, for one request.
@@ -359,6 +368,7 @@ fn lines(entry: &TraceEntry) -> String {
         }
         Traced::Loss { message, why } => format!("message {message} is lost: {}", loss(*why)),
         Traced::Route { net, gateway, up } => route_line(net, gateway, *up),
+        Traced::Deadline { .. } | Traced::AtZero { .. } => return String::new(),
         Traced::Event(_) => match event(entry) {
             Some(text) => text,
             None => return String::new(),
@@ -478,14 +488,21 @@ fn event(entry: &TraceEntry) -> Option<String> {
             side,
             before,
             after,
-            ..
+            cause,
         } => {
             let side = match side {
                 Side::Local => "its own NI",
                 Side::Peer => "the peer NI",
             };
+            let cause = match cause {
+                Cause::Status(..) | Cause::ResponseTimeout => "",
+                Cause::Arrival => ", by a message that arrived",
+                Cause::Recovery => ", by a recovery ping",
+                Cause::ReportedDown => ", reported down",
+                Cause::Set => ", set",
+            };
             format!(
-                "{side} {ni} on {}: health {before} to {after}",
+                "{side} {ni} on {}: health {before} to {after}{cause}",
                 entry.node.as_str()
             )
         }
@@ -593,6 +610,7 @@ fn passed_over(why: PassedOver) -> &'static str {
         PassedOver::NoPath => "there is no path",
         PassedOver::SourceGiven => "passed over, the source is given",
         PassedOver::OneSource => "passed over, the peer keeps seeing one NI",
+        PassedOver::BothGiven => "passed over, the source is given and the destination on its net",
         PassedOver::Fixed => "passed over, the message goes to a fixed NID",
         PassedOver::OtherNet => "passed over, another net was chosen",
         PassedOver::Fatal => "passed over, its fatal flag is set",
