@@ -115,8 +115,11 @@ impl Lnet {
             attempt: message.tries,
         };
         self.log.say(&message.holder, sent);
-        message.used.push(leg.by.clone());
-        message.used.push(leg.to.clone());
+        for nid in [&leg.by, &leg.to] {
+            if !message.used.contains(nid) {
+                message.used.push(nid.clone());
+            }
+        }
         message.leg = Some(leg);
         let id = message.id;
         let (after, by, event) = match prospect {

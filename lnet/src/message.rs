@@ -121,6 +121,7 @@ pub(crate) struct Message {
     pub(crate) deadline: Option<SimTime>,
     /// How often it was given to a driver.
     pub(crate) tries: u32,
+    /// The interfaces of both ends that it has used, each once.
     pub(crate) used: Vec<Nid>,
     pub(crate) leg: Option<Leg>,
     pub(crate) heard: Option<Heard>,

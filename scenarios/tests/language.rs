@@ -507,6 +507,7 @@ fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&st
 #[case::net_as_interface("{ lnet_fault: storage, node: client, drop: true, ni: §\"*@o2ib\" }", &["invalid NID `*@o2ib`"])]
 #[case::kind_of_message("{ lnet_fault: storage, node: client, drop: true, message: §put }", &["unknown kind of message `put`", "`PUT`"])]
 #[case::unknown_parameter("{ lnet_set: storage, node: client, param: §retries, to: 1 }", &["unknown parameter of LNet `retries`", "`retry_count`"])]
+#[case::endless_retries("{ lnet_set: storage, node: client, param: retry_count, to: §2147483646 }", &["`retry_count` cannot be 2147483646", "0 to 1000"])]
 #[case::parameter_too_large("{ lnet_set: storage, node: client, param: health_sensitivity, to: §1001 }", &["`health_sensitivity` cannot be 1001", "0 to 1000"])]
 #[case::interface_unchanged("§{ lnet_ni: storage, node: client, ni: victim }", &["`lnet_ni` changes nothing", "`health: 500`"])]
 #[case::interface_changed_twice("{ lnet_ni: storage, node: client, ni: victim, health: 5, §priority: 1 }", &["`health` and `priority` together"])]
