@@ -8,6 +8,7 @@ use simfs::SimTime;
 use super::{
     nid::{Lnd, Nid},
     stats::MessageKind,
+    wire::Trouble,
     workload_event::Errand,
 };
 
@@ -124,6 +125,8 @@ pub(crate) struct Message {
     /// The interfaces of both ends that it has used, each once.
     pub(crate) used: Vec<Nid>,
     pub(crate) leg: Option<Leg>,
+    /// How its driver will fail the present attempt, if it will.
+    pub(crate) trouble: Option<Trouble>,
     pub(crate) heard: Option<Heard>,
 }
 

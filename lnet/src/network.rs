@@ -18,7 +18,7 @@ use super::{
     stats::MessageKind,
     status::MsgStatus,
     trace::TraceEntry,
-    wire::{Notice, PortEvent, Timing, Wire},
+    wire::{Notice, PortEvent, Timing, Trouble, Wire},
     workload_event::{Log, UlpEvent, UlpResult, What, WorkloadEvent},
 };
 
@@ -27,10 +27,10 @@ use super::{
 pub(crate) enum Event {
     /// Every node's monitor thread runs.
     Wake,
-    /// A message reaches the other end of its wire, if that still carries.
-    Land(MessageId),
-    /// An attempt has failed.
-    Fail(MessageId, MsgStatus),
+    /// The attempt of a message with this number reaches the other end of its wire, if that still carries.
+    Land(MessageId, u32),
+    /// That attempt has failed, in this way of its driver unless a rule says so.
+    Fail(MessageId, u32, MsgStatus, Option<Trouble>),
     /// A message delayed by a rule arrives, at an interface of this name.
     Admit(Box<Message>),
 }
@@ -252,6 +252,7 @@ impl Lnet {
             tries: 0,
             used: Vec::new(),
             leg: None,
+            trouble: None,
             heard: None,
         }
     }
@@ -270,8 +271,8 @@ impl Lnet {
                 self.wake();
                 self.plan(self.log.now + SimTime::from_secs(1), Event::Wake);
             }
-            Event::Land(id) => self.land(id),
-            Event::Fail(id, status) => self.complete(id, status),
+            Event::Land(id, attempt) => self.land(id, attempt),
+            Event::Fail(id, attempt, status, trouble) => self.fail(id, attempt, status, trouble),
             Event::Admit(message) => self.admit(*message),
         }
     }

@@ -107,6 +107,8 @@ pub enum EndsBy {
     Rule,
     /// The driver fails.
     Driver(Trouble),
+    /// The driver closes the connection, because another message on it failed in this way.
+    Closed(Trouble),
 }
 
 /// Why a failed message is not sent again ("lnet/lnet/lib-msg.c", `lnet_health_check`).

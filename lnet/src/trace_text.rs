@@ -278,8 +278,14 @@ fn timers(entries: &[&TraceEntry], now: SimTime) -> Vec<(SimTime, String)> {
             } => {
                 tries.insert(*message, *trouble);
             }
-            Traced::Prospect { message, .. } => {
+            Traced::Prospect { message, by, .. } => {
                 tries.remove(message);
+                if let EndsBy::Closed(trouble) = by
+                    && let Some(name) = timer_of(*trouble)
+                {
+                    let timer = format!("{name}, of another message on its connection, at {found}");
+                    timers.push((found, timer));
+                }
             }
             Traced::Deadline { message, at } => {
                 deadlines.insert(*message, *at);
@@ -498,6 +504,7 @@ fn event(entry: &TraceEntry) -> Option<String> {
                 Cause::Status(..) | Cause::ResponseTimeout => "",
                 Cause::Arrival => ", by a message that arrived",
                 Cause::Recovery => ", by a recovery ping",
+                Cause::PingFailed => ", by a recovery ping that failed",
                 Cause::ReportedDown => ", reported down",
                 Cause::Set => ", set",
             };
@@ -564,6 +571,10 @@ fn ends_by(by: EndsBy) -> String {
     match by {
         EndsBy::Arrival => "on the wire, arrival".to_owned(),
         EndsBy::Rule => "a fault rule of this node ends the try".to_owned(),
+        EndsBy::Closed(_) => {
+            "another message on its connection failed: the driver closes it and drops all on it"
+                .to_owned()
+        }
         EndsBy::Driver(trouble) => {
             let timer = timer_of(trouble).unwrap_or("no timer, the driver knows at once");
             let what = match trouble {
