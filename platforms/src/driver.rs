@@ -38,6 +38,9 @@ pub struct Driver {
     /// Files of its devices that no other driver has, with their content.
     #[serde(default)]
     pub device_files: BTreeMap<String, String>,
+    /// Folders of its ports that no other driver has: the content of each file.
+    #[serde(default)]
+    pub port_files: PortFiles,
     /// Whether its devices have network interfaces beside the RDMA device; `true` by default.
     #[serde(default = "yes")]
     pub has_interfaces: bool,
@@ -91,6 +94,9 @@ pub struct Driver {
     #[serde(skip)]
     pub(crate) source: Arc<Source>,
 }
+
+/// The files of a port's own folders, by folder and name.
+pub type PortFiles = BTreeMap<String, BTreeMap<String, String>>;
 
 const fn yes() -> bool {
     true

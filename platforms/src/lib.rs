@@ -48,8 +48,8 @@ pub use bridges::{Bridge, BridgePort};
 pub use catalogue::{NVIDIA_NETWORKING, Platforms};
 pub use check::{Problem, platform_name};
 pub use driver::{
-    CounterFile, Driver, Duration, Keeps, LinkCondition, LinkEvent, LinkReasons, LinkView, Restart,
-    Traffic,
+    CounterFile, Driver, Duration, Keeps, LinkCondition, LinkEvent, LinkReasons, LinkView,
+    PortFiles, Restart, Traffic,
 };
 pub use gid::{Gid, GidKind};
 pub use identifiers::{DeviceIdentifiers, GpuIdentifiers, Guid, HardwareAddress, Identifiers};

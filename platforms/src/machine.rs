@@ -11,7 +11,7 @@ use std::sync::Arc;
 use simfs::Errno;
 
 use crate::{
-    Bridge, Card, DeviceName, Gid, LinkLayer, Metadata, NodeName, PciAddress, PhysState,
+    Bridge, Card, DeviceName, Gid, LinkLayer, Metadata, NodeName, PciAddress, PhysState, PortFiles,
     PortNumber, PortState, Rate, TopoLevel,
 };
 
@@ -329,6 +329,8 @@ pub struct Port {
     pub counters: Counters,
     /// Files in `hw_counters/`.
     pub hw_counters: Counters,
+    /// Its driver's own folders.
+    pub files: Shared<PortFiles>,
     /// The error of querying the port (`ib_query_port`), if that fails: reads of state, rate, lids
     /// and capability mask then return it.
     pub query_error: Option<Errno>,
