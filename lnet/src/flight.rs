@@ -66,7 +66,7 @@ impl Lnet {
             message.origin = Some(leg.by.clone());
         }
         // The header names the selected interface if it belongs to the destination.
-        if node.peer(&leg.to) == node.peer(&message.destination) {
+        if node.is_same_peer(&leg.to, &message.destination) {
             message.destination = leg.to.clone();
         }
         // A router checks that the next hop is alive before it forwards anything.
