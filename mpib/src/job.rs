@@ -1,8 +1,9 @@
 //! A job: ranks that send to each other over a net until the first of them fails.
 //!
 //! Every edge has one connection, and sends one message per period: the receiver offers a buffer, and
-//! its clear-to-send lets the sender post. Edges do not wait for each other, so that the effects on
-//! each edge can be observed separately.
+//! its clear-to-send lets the sender post. So many messages can be in flight on an edge as its traffic says; what waits
+//! behind another on a queue pair is flushed with it. Edges do not wait for each other, so that the effects on
+//! each edge can be observed separately: the steps of an allreduce, each of which needs the one before, are not modelled.
 //!
 //! If any rank's plugin is refused, the whole job runs on NCCL's own transport: one rail, SOUT, the
 //! same outage rule, no classification (NCCL's behaviour if only some ranks are refused is not known).
@@ -10,7 +11,7 @@
 //! Changes of ports are inputs of [`Job::notify`], what agents do of [`Job::agent`]; [`Job::advance`] advances time.
 //! A job remembers its inputs, so that it can be played again with a hint more (`rescue`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use simfs::SimTime;
 
@@ -23,7 +24,7 @@ use super::{
 };
 use workloads::WorkloadOutcome;
 
-/// The tag of every message of a job; an edge has at most one message in flight.
+/// The tag of every message of a job; those of an edge go into the buffers in their order.
 const TAG: Tag = Tag(1);
 
 #[derive(Clone, Copy, Debug)]
@@ -38,23 +39,28 @@ enum Sending {
     Spins,
 }
 
+/// A message in flight.
 #[derive(Clone, Copy, Debug)]
-enum State {
-    Idle {
-        beat: SimTime,
-    },
-    Busy {
-        from: SimTime,
-        sending: Sending,
-        received: Option<RequestId>,
-    },
+struct Flying {
+    from: SimTime,
+    sending: Sending,
+    received: Option<RequestId>,
+}
+
+impl Flying {
+    fn is_done(&self) -> bool {
+        matches!((self.sending, self.received), (Sending::Done, None))
+    }
 }
 
 #[derive(Clone, Debug)]
 struct Lane {
     edge: Edge,
     connection: ConnectionId,
-    state: State,
+    /// When the next message begins; the largest time while as many are in flight as may be.
+    beat: SimTime,
+    /// The messages in flight, the oldest first.
+    flying: VecDeque<Flying>,
     messages: u64,
 }
 
@@ -129,7 +135,8 @@ impl Job {
                     job.lanes.push(Lane {
                         edge: *edge,
                         connection,
-                        state: State::Idle { beat },
+                        beat,
+                        flying: VecDeque::new(),
                         messages: 0,
                     });
                 }
@@ -208,9 +215,11 @@ impl Job {
         if self.failure.is_some() {
             return None;
         }
-        let lanes = self.lanes.iter().filter_map(|lane| match lane.state {
-            State::Idle { beat } => (beat < SimTime::MAX).then_some(beat),
-            State::Busy { from, .. } => Some(from + self.traffic.time_limit),
+        let lanes = self.lanes.iter().flat_map(|lane| {
+            let oldest = lane.flying.front();
+            let hangs = oldest.map(|oldest| oldest.from + self.traffic.time_limit);
+            let begins = (lane.beat < SimTime::MAX).then_some(lane.beat);
+            hangs.into_iter().chain(begins)
         });
         lanes.chain(self.net.next_at()).min()
     }
@@ -260,13 +269,13 @@ impl Job {
     /// The messages that had to wait, including those still waiting.
     pub fn stalls(&self) -> impl Iterator<Item = Stall> + '_ {
         let now = self.net.now();
-        let waiting = self.lanes.iter().filter_map(move |lane| match lane.state {
-            State::Busy { from, .. } if from < now => Some(Stall {
+        let waiting = self.lanes.iter().flat_map(move |lane| {
+            let waits = lane.flying.iter().filter(move |flying| flying.from < now);
+            waits.map(|flying| Stall {
                 edge: lane.edge,
-                from,
+                from: flying.from,
                 to: None,
-            }),
-            _ => None,
+            })
         });
         self.stalls.iter().copied().chain(waiting)
     }
@@ -313,7 +322,8 @@ impl Job {
         // A message that waits now will wait forever.
         self.stalls = self.stalls().collect();
         for lane in &mut self.lanes {
-            lane.state = State::Idle { beat: SimTime::MAX };
+            lane.beat = SimTime::MAX;
+            lane.flying.clear();
         }
         let at = self.net.now();
         self.failure = Some(Failure { at, edge, cause });
@@ -326,19 +336,24 @@ impl Job {
             if self.failure.is_some() {
                 return;
             }
-            let Lane { edge, state, .. } = self.lanes[index];
             let now = self.net.now();
-            let looked = match state {
-                State::Idle { beat } if beat <= now => self.begin(index),
-                State::Idle { .. } => continue,
-                State::Busy { .. } => self.drive(index),
-            };
+            let Lane {
+                edge, beat, flying, ..
+            } = &self.lanes[index];
+            let (edge, is_due) = (*edge, *beat <= now);
+            if flying.is_empty() && !is_due {
+                continue;
+            }
+            let mut looked = self.drive(index);
+            if looked.is_ok() && is_due {
+                looked = self.begin(index);
+            }
             // A job's calls fail on dead connections only, and one may have died of this call.
             if looked.is_err() {
                 self.look_for_deaths();
             }
-            if let State::Busy { from, .. } = self.lanes[index].state
-                && from + self.traffic.time_limit <= now
+            if let Some(oldest) = self.lanes[index].flying.front()
+                && oldest.from + self.traffic.time_limit <= now
             {
                 self.fail(Some(edge), FailureCause::Hung);
             }
@@ -361,64 +376,84 @@ impl Job {
             size_max: self.traffic.size,
         };
         let received = self.net.irecv(self.lanes[index].connection, &[receive])?;
-        self.lanes[index].state = State::Busy {
-            from: self.net.now(),
+        let from = self.net.now();
+        let lane = &mut self.lanes[index];
+        lane.flying.push_back(Flying {
+            from,
             sending: Sending::Waits,
             received: Some(received),
+        });
+        let is_full = lane.flying.len() >= usize::from(self.traffic.in_flight);
+        lane.beat = if is_full {
+            SimTime::MAX
+        } else {
+            self.traffic.beat(self.start, from + SimTime::from_ns(1))
         };
         self.drive(index)
     }
 
     fn drive(&mut self, index: usize) -> Result<(), NcclResult> {
-        let Lane {
-            connection,
-            edge,
-            state,
-            ..
-        } = self.lanes[index];
-        let State::Busy {
-            from,
-            mut sending,
-            mut received,
-        } = state
-        else {
-            return Ok(());
-        };
-        if let Sending::Waits = sending {
-            sending = match self.net.isend(connection, TAG, self.traffic.size)? {
-                Isend::Request(request, _) => Sending::Posted(request),
-                Isend::CallAgain => Sending::Waits,
-                Isend::Spins => Sending::Spins,
-            };
-        }
-        if let Sending::Posted(request) = sending
-            && let Progress::Done(_) = self.net.test(request)?
-        {
-            sending = Sending::Done;
-        }
-        if let Some(request) = received
-            && let Progress::Done(_) = self.net.test(request)?
-        {
-            received = None;
-        }
-        let now = self.net.now();
-        let lane = &mut self.lanes[index];
-        if let (Sending::Done, None) = (sending, received) {
-            lane.messages += 1;
-            let after = now + SimTime::from_ns(1);
-            let beat = self.traffic.beat(self.start, after);
-            lane.state = State::Idle { beat };
-            if from < now {
-                let to = Some(now);
-                self.stalls.push(Stall { edge, from, to });
+        let called = self.call(index);
+        self.land(index);
+        called
+    }
+
+    /// Makes the calls that are due on an edge.
+    fn call(&mut self, index: usize) -> Result<(), NcclResult> {
+        let connection = self.lanes[index].connection;
+        // The calls are made in order: a message that cannot be sent yet holds up those behind it.
+        let mut is_held_up = false;
+        for place in 0..self.lanes[index].flying.len() {
+            let Flying {
+                from,
+                mut sending,
+                mut received,
+            } = self.lanes[index].flying[place];
+            if let Sending::Waits = sending
+                && !is_held_up
+            {
+                sending = match self.net.isend(connection, TAG, self.traffic.size)? {
+                    Isend::Request(request, _) => Sending::Posted(request),
+                    Isend::CallAgain => Sending::Waits,
+                    Isend::Spins => Sending::Spins,
+                };
             }
-        } else {
-            lane.state = State::Busy {
+            is_held_up |= matches!(sending, Sending::Waits | Sending::Spins);
+            if let Sending::Posted(request) = sending
+                && let Progress::Done(_) = self.net.test(request)?
+            {
+                sending = Sending::Done;
+            }
+            if let Some(request) = received
+                && let Progress::Done(_) = self.net.test(request)?
+            {
+                received = None;
+            }
+            self.lanes[index].flying[place] = Flying {
                 from,
                 sending,
                 received,
             };
         }
         Ok(())
+    }
+
+    /// Takes what is delivered off its edge.
+    fn land(&mut self, index: usize) {
+        let now = self.net.now();
+        let lane = &mut self.lanes[index];
+        let (edge, before) = (lane.edge, lane.flying.len());
+        for flying in lane.flying.iter().filter(|flying| flying.is_done()) {
+            lane.messages += 1;
+            if flying.from < now {
+                let (from, to) = (flying.from, Some(now));
+                self.stalls.push(Stall { edge, from, to });
+            }
+        }
+        lane.flying.retain(|flying| !flying.is_done());
+        if lane.flying.len() < before && lane.beat == SimTime::MAX {
+            let after = now + SimTime::from_ns(1);
+            lane.beat = self.traffic.beat(self.start, after);
+        }
     }
 }

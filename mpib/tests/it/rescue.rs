@@ -268,6 +268,53 @@ fn only_what_still_waits_has_to_be_saved() {
     assert_eq!(job.rescue(), Some(all_to_sup(until)));
 }
 
+/// The flushed completions of the queue pair that died.
+fn flushed(job: &Job) -> Option<usize> {
+    job.net()
+        .events()
+        .iter()
+        .find_map(|event| match event.kind {
+            NetEventKind::RetryExceeded { flushed, .. } => Some(flushed),
+            _ => None,
+        })
+}
+
+/// Four messages may be in flight. The clear-to-send of all four waits on one queue pair of SUP; their data is shared
+/// between the two of SOUT.
+#[rstest]
+#[case::one_at_a_time(1, SupBandwidth::MAX, Rail::Sup, 0)]
+#[case::clear_to_send(4, SupBandwidth::MAX, Rail::Sup, 3)]
+#[case::data(4, SupBandwidth::NONE, Rail::Sout, 1)]
+fn what_waits_behind_a_lost_write_is_flushed_with_it(
+    #[case] in_flight: u8,
+    #[case] share: SupBandwidth,
+    #[case] rail: Rail,
+    #[case] behind: usize,
+) {
+    let traffic = Traffic {
+        in_flight,
+        ..Traffic::steady()
+    };
+    let job = check_of(traffic, share, rail, 90_000, None);
+    assert_eq!(flushed(&job), Some(behind));
+}
+
+/// A rail that is back in time delivers all that waited, each once.
+#[test]
+fn messages_in_flight_are_delivered_together_when_the_rail_is_back() {
+    let traffic = Traffic {
+        in_flight: 4,
+        ..Traffic::steady()
+    };
+    let job = check_of(traffic, SupBandwidth::NONE, Rail::Sout, 10_000, None);
+    assert_eq!(job.failure(), None);
+    let waited = job.stalls().filter(|stall| stall.to.is_some()).count();
+    assert_eq!(waited, 4);
+    let mut from: Vec<u64> = job.stalls().map(|stall| stall.from.as_ms()).collect();
+    from.sort_unstable();
+    assert_eq!(from, [10_100, 10_200, 10_300, 10_400]);
+}
+
 /// Names and numbers of `enum ibv_event_type`.
 #[rstest]
 #[case(RailState::Up, RailState::Down, Some(("IBV_EVENT_PORT_ERR", 10)))]

@@ -34,13 +34,14 @@ fn outages() -> impl Strategy<Value = (World, Script)> {
     let death = prop::option::weighted(0.1, (1_u64..20_000, any::<Index>()));
     let drawn = (
         world(ALL),
-        size,
+        (size, select(vec![1_u8, 1, 3])),
         prop::collection::vec(hint, 0..4),
         prop::collection::vec(out, 1..3),
         death,
     );
-    drawn.prop_map(|(mut world, size, hints, outs, death)| {
+    drawn.prop_map(|(mut world, (size, in_flight), hints, outs, death)| {
         world.size = size;
+        world.in_flight = in_flight;
         let host = |edge: &Edge, is_sender: bool| if is_sender { edge.from } else { edge.to };
         let mut script: Script = Vec::new();
         for (at_ms, edge, share) in hints {

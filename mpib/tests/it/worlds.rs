@@ -29,6 +29,7 @@ pub(crate) struct World {
     pub(crate) retries: Retries,
     pub(crate) first_share: u32,
     pub(crate) size: u64,
+    pub(crate) in_flight: u8,
     /// The third and the fourth byte of each host's addresses.
     pub(crate) hosts: Vec<(u8, u8)>,
     pub(crate) edges: Vec<Edge>,
@@ -68,6 +69,7 @@ impl World {
         };
         let traffic = Traffic {
             size: Bytes::new(self.size),
+            in_flight: self.in_flight,
             period: SimTime::from_secs(1),
             ..Traffic::steady()
         };
@@ -159,6 +161,7 @@ pub(crate) fn world(profiles: &'static [Profile]) -> impl Strategy<Value = World
                 retries,
                 first_share,
                 size,
+                in_flight: 1,
                 edges: edges.collect(),
                 hosts: hosts.into_iter().collect(),
             }

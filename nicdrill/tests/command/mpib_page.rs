@@ -73,3 +73,18 @@ fn a_file_among_others_is_the_one_that_is_shown() {
         );
     }
 }
+
+/// The completions with status 5, of which the page speaks, are shown where several messages are in flight.
+#[test]
+fn flushed_writes_are_shown_with_their_status() {
+    let scratch = Scratch::new();
+    let story = blocks()[0].replace("message: 1MiB,", "message: 1MiB, in_flight: 4,");
+    scratch.file("rail.yaml", &story);
+    let ran = scratch.run(&["mpib", "show", "./rail.yaml", "--timeline"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(
+        ran.out
+            .contains("; WC 5 IBV_WC_WR_FLUSH_ERR for 1 behind it\n"),
+        "{ran}"
+    );
+}
