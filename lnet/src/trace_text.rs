@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
+    fmt::{self, Write as _},
 };
 
 use simfs::SimTime;
@@ -50,29 +50,51 @@ impl Traces<'_> {
     /// # Errors
     /// [`UnknownMessage`].
     pub fn why(&self, message: u64) -> Result<String, UnknownMessage> {
-        let choices = || self.0.iter().filter_map(choice_of);
-        let request = choices()
-            .find(|choice| choice.message.0 == message)
-            .map(|choice| choice.request)
-            .ok_or_else(|| UnknownMessage {
-                asked: message,
-                last: choices().map(|choice| choice.message.0).max().unwrap_or(0),
-            })?;
-        let of_it: Vec<MessageId> = choices()
-            .filter(|choice| choice.request == request)
-            .map(|choice| choice.message)
-            .collect();
-        let entries = self.about(|about| match about {
-            About::Message(id) => of_it.contains(&id),
-            About::Request(id) => id == request,
-            About::NoMessage => false,
-        });
+        let request = self.request_of(message)?;
+        let entries = self.of_request(request);
         let mut page = format!("request {request}\n");
         page += &answer(&entries, self.1);
         for entry in entries {
             page += &lines(entry);
         }
         Ok(page)
+    }
+
+    /// The request that a message is or answers.
+    ///
+    /// # Errors
+    /// [`UnknownMessage`].
+    pub fn request_of(&self, message: u64) -> Result<MessageId, UnknownMessage> {
+        let choices = || self.0.iter().filter_map(choice_of);
+        let found = choices().find(|choice| choice.message.0 == message);
+        found
+            .map(|choice| choice.request)
+            .ok_or_else(|| UnknownMessage {
+                asked: message,
+                last: choices().map(|choice| choice.message.0).max().unwrap_or(0),
+            })
+    }
+
+    /// The entries about a request and its answers, in order.
+    #[must_use]
+    pub fn of_request(&self, request: MessageId) -> Vec<&TraceEntry> {
+        let choices = self.0.iter().filter_map(choice_of);
+        let of_it: BTreeSet<MessageId> = choices
+            .filter(|choice| choice.request == request)
+            .map(|choice| choice.message)
+            .collect();
+        self.about(|about| match about {
+            About::Message(id) => of_it.contains(&id),
+            About::Request(id) => id == request,
+            About::NoMessage => false,
+        })
+    }
+
+    /// The first timer of a request and its answers that ran out: when it did, and in words.
+    #[must_use]
+    pub fn first_timer(&self, request: MessageId) -> Option<(SimTime, String)> {
+        let timers = timers(&self.of_request(request), self.1);
+        timers.into_iter().min_by_key(|(at, _)| *at)
     }
 
     /// The requests of the layer above that met trouble, in order: one of their tries, or of their answers', had no path or
@@ -353,11 +375,56 @@ fn passed(at: SimTime, found: SimTime) -> String {
     }
 }
 
+impl TraceEntry {
+    /// The message that it is about, if it is about one.
+    #[must_use]
+    pub fn message(&self) -> Option<MessageId> {
+        match subject(&self.what)? {
+            About::Message(message) => Some(message),
+            About::Request(_) | About::NoMessage => None,
+        }
+    }
+
+    /// The request that it is about, as far as the entry tells.
+    #[must_use]
+    pub fn request(&self) -> Option<MessageId> {
+        match (&self.what, subject(&self.what)?) {
+            (Traced::Choice(choice), _) => Some(choice.request),
+            (_, About::Request(request)) => Some(request),
+            (_, About::Message(_) | About::NoMessage) => None,
+        }
+    }
+
+    /// It in words, without time and node; `None` for what other entries tell.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        match &self.what {
+            Traced::Choice(choice) => Some(head(choice)),
+            _ => words(self),
+        }
+    }
+}
+
+impl fmt::Display for PassedOver {
+    /// As in the trace, `passed over, lower health`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(passed_over(*self))
+    }
+}
+
 /// The lines of an entry, for one request.
 fn lines(entry: &TraceEntry) -> String {
     let TraceEntry { at, node, what } = entry;
-    let text = match what {
-        Traced::Choice(choice) => return chosen(entry, choice),
+    match what {
+        Traced::Choice(choice) => chosen(entry, choice),
+        _ => words(entry).map_or_else(String::new, |text| format!("{at} {node}: {text}\n")),
+    }
+}
+
+/// An entry in words, other than a choice.
+fn words(entry: &TraceEntry) -> Option<String> {
+    Some(match &entry.what {
+        Traced::Choice(_) | Traced::Deadline { .. } | Traced::AtZero { .. } => return None,
         Traced::Prospect { by, at: due, .. } => format!("{}, due at {due}", ends_by(*by)),
         Traced::Tracked { until, .. } => {
             format!("waits for the response until {until} (transaction_timeout)")
@@ -374,13 +441,8 @@ fn lines(entry: &TraceEntry) -> String {
         }
         Traced::Loss { message, why } => format!("message {message} is lost: {}", loss(*why)),
         Traced::Route { net, gateway, up } => route_line(net, gateway, *up),
-        Traced::Deadline { .. } | Traced::AtZero { .. } => return String::new(),
-        Traced::Event(_) => match event(entry) {
-            Some(text) => text,
-            None => return String::new(),
-        },
-    };
-    format!("{at} {node}: {text}\n")
+        Traced::Event(_) => event(entry)?,
+    })
 }
 
 /// The line of an entry in a list of all messages; `None` if it has none.

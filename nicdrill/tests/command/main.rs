@@ -22,6 +22,7 @@ mod interrupted;
 mod isolation;
 mod judged;
 mod known;
+mod labs_json;
 mod leftovers;
 mod listed;
 mod lnet_import;

@@ -13,6 +13,15 @@ use super::edge_name;
 /// Log lines, asynchronous events, lost posts, retries and completions in order, then the verdict.
 /// Writes that were acknowledged at once are left out.
 pub(super) fn timeline(job: &Job) -> String {
+    let mut page = try_text(job.net());
+    for (at, text) in course(job) {
+        let _ = writeln!(page, "{at} {text}");
+    }
+    page + &verdict(job)
+}
+
+/// The lines of the course with their times, in order.
+pub(super) fn course(job: &Job) -> Vec<(SimTime, String)> {
     let net = job.net();
     let end = job.failure().map_or(SimTime::MAX, |failure| failure.at);
     let mut lines: Vec<(SimTime, String)> = Vec::new();
@@ -24,11 +33,7 @@ pub(super) fn timeline(job: &Job) -> String {
         lines.push((event.at, event_text(job, event)));
     }
     lines.sort_by_key(|(at, _)| *at);
-    let mut page = try_text(net);
-    for (at, text) in lines {
-        let _ = writeln!(page, "{at} {text}");
-    }
-    page + &verdict(job)
+    lines
 }
 
 /// How the job fared; if it died of an outage, whether hints would have saved it.
@@ -235,7 +240,7 @@ fn event_text(job: &Job, event: &NetEvent) -> String {
     }
 }
 
-fn cause_text(net: &Net, cause: FailureCause) -> String {
+pub(super) fn cause_text(net: &Net, cause: FailureCause) -> String {
     let name = |host| net.host(host).name.as_str();
     match cause {
         FailureCause::Connect(ConnectError::NotLoaded { host }) => {
