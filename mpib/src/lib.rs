@@ -42,7 +42,7 @@ mod rescue;
 mod traffic;
 mod workload;
 
-pub use agent::{Agent, AgentMessage, FlowId, SOCKET_MAGIC, Unregistered};
+pub use agent::{Agent, AgentAction, AgentMessage, FlowId, SOCKET_MAGIC, Unregistered};
 pub use bytes::Bytes;
 pub use connection::{ConnectError, ConnectionId, Death, Side};
 pub use counter::Counter;
@@ -71,4 +71,4 @@ pub use split::{Split, SupBandwidth};
 pub use topology::{Host, HostId, Nic, eight_vms};
 pub use trace::{NicBytes, Post, PostKind};
 pub use traffic::{Edge, IN_FLIGHT_MAX, Pause, Traffic, mesh, ring};
-pub use workload::{AgentAction, AgentError, JobWorkload};
+pub use workload::{AgentError, JobWorkload};

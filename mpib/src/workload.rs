@@ -9,28 +9,9 @@ use simfs::SimTime;
 use workloads::{Cause, Workload, WorkloadStats};
 
 use super::{
-    Agent, Death, Edge, FailureCause, Gid, Host, HostId, HostPlan, Job, JobPlan, Net, NicBytes,
-    PerRail, Rail, RailChange, RailState, Settings, SupBandwidth, ack_timeout,
+    Agent, AgentAction, Death, Edge, FailureCause, Gid, Host, HostId, HostPlan, Job, JobPlan, Net,
+    NicBytes, PerRail, Rail, RailChange, RailState, Settings, ack_timeout,
 };
-
-/// An action of an agent, or on it; `H` names hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AgentAction<H = NodeName> {
-    /// It writes a hint for a pair.
-    Hint {
-        /// The other host of the pair.
-        to: H,
-        /// The share.
-        share: SupBandwidth,
-    },
-    /// It dies.
-    Dies,
-    /// It dies while it writes a hint for a pair.
-    DiesWhileWriting {
-        /// The other host of the pair.
-        to: H,
-    },
-}
 
 /// Why an agent's action is impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
