@@ -35,7 +35,7 @@ pub enum Rescue {
     },
     /// No hint right before `at` would have saved it.
     None {
-        /// A post that was lost; for [`Hopeless::NoHint`] the first.
+        /// The post of a write that ended it.
         at: SimTime,
         /// Why not.
         why: Hopeless,
@@ -67,7 +67,8 @@ struct Lost {
 impl Job {
     /// The chance that the job had; `None` unless it died of a write that was never acknowledged.
     ///
-    /// All connections with a lost write count, because any of them ends the job.
+    /// All pairs that had lost data get a hint, because any of them might have ended the job next. That no hint would have
+    /// saved it is said of a write that ended it.
     #[must_use]
     pub fn rescue(&self) -> Option<Rescue> {
         let cause = self.failure()?.cause;
@@ -75,25 +76,45 @@ impl Job {
             return None;
         };
         let lost = self.lost();
-        let at = lost.iter().map(|lost| lost.at).min()?;
-        let hints = self.other_rails(&lost);
-        if let Some((at, why)) = lost.iter().find_map(|lost| self.hopeless(*lost)) {
-            return Some(Rescue::None { at, why });
-        }
-        let played = match self.with_hints(at, &hints) {
-            Ok(played) => played,
-            Err(host) => {
-                let why = Hopeless::NoHint(host);
-                return Some(Rescue::None { at, why });
-            }
-        };
-        let failure = played.failure().copied();
-        let waits = played.stalls().any(|stall| stall.to.is_none());
-        Some(if failure.is_some() || waits {
-            Rescue::NotEnough { at, hints, failure }
+        let killers = self.killers(&lost);
+        let mut hints = self.other_rails(&lost);
+        let first = lost.iter().map(|lost| lost.at).min()?;
+        // Before the connections were made there is no hint.
+        let at = if first > self.start {
+            first
         } else {
-            Rescue::Hints { at, hints }
+            killers.iter().map(|killer| killer.at).min()?
+        };
+        let (played, silent) = self.with_hints(at, &hints);
+        hints.retain(|(edge, _)| !silent.contains(&edge.from));
+        let failure = played.failure().copied();
+        if failure.is_none() && played.stalls().all(|stall| stall.to.is_some()) {
+            return Some(Rescue::Hints { at, hints });
+        }
+        let hopeless = killers.iter().find_map(|killer| {
+            let [from, _] = self.net().ends(killer.queue_pair.connection);
+            let why = self.hopeless(*killer);
+            let silent = silent.contains(&from).then_some(Hopeless::NoHint(from));
+            Some((killer.at, why.or(silent)?))
+        });
+        Some(match hopeless {
+            Some((at, why)) => Rescue::None { at, why },
+            None => Rescue::NotEnough { at, hints, failure },
         })
+    }
+
+    /// The lost writes whose queue pairs died when the job failed.
+    fn killers(&self, lost: &[Lost]) -> Vec<Lost> {
+        let end = self.failure().map(|failure| failure.at);
+        let dead = |write: &&Lost| {
+            self.net().events().iter().any(|event| {
+                let NetEventKind::RetryExceeded { queue_pair, .. } = event.kind else {
+                    return false;
+                };
+                Some(event.at) == end && queue_pair == write.queue_pair
+            })
+        };
+        lost.iter().filter(dead).copied().collect()
     }
 
     /// The first writes that still waited on their queue pairs when the job failed.
@@ -136,57 +157,53 @@ impl Job {
         hints
     }
 
-    /// Why no hint right before a lost post changes it: a write would have been posted on the same rail at the same
+    /// Why no hint right before a lost post changes it: the write would have been posted on the same rail at the same
     /// instant.
-    fn hopeless(&self, lost: Lost) -> Option<(SimTime, Hopeless)> {
+    fn hopeless(&self, lost: Lost) -> Option<Hopeless> {
         let Lost {
-            queue_pair,
-            rail,
-            at,
+            queue_pair, rail, ..
         } = lost;
         if queue_pair.side == Side::Receive {
-            return Some((at, Hopeless::ClearToSend(rail)));
+            return Some(Hopeless::ClearToSend(rail));
         }
         let path = self.net().path(queue_pair.connection, Side::Send);
         if let ShareSource::Cached(_) = path.share() {
-            return Some((at, Hopeless::Fixed(rail)));
+            return Some(Hopeless::Fixed(rail));
         }
         let split = path.split(all_to(other(rail)), self.traffic.size);
         let rest = split.mask().has(rail).then(|| split.on(rail));
-        rest.map(|rest| (at, Hopeless::Rest(rail, rest)))
+        rest.map(|rest| Hopeless::Rest(rail, rest))
     }
 
-    /// The job played again with hints right before `at`, up to the present instant.
-    ///
-    /// # Errors
-    ///
-    /// The host whose agent cannot write its hint.
-    fn with_hints(&self, at: SimTime, hints: &[(Edge, Rail)]) -> Result<Self, HostId> {
-        let before = at.before().filter(|before| *before >= self.start);
-        let Some(before) = before else {
-            // The connections are made at the instant of the post.
-            return Err(hints[0].0.from);
-        };
+    /// The job played again with hints right before `at`, up to the present instant; and the hosts whose agents could not
+    /// write theirs.
+    fn with_hints(&self, at: SimTime, hints: &[(Edge, Rail)]) -> (Self, Vec<HostId>) {
         let edges: Vec<Edge> = self.edges().map(|(edge, ..)| edge).collect();
         let mut job = Self::start((*self.began).clone(), &edges, self.traffic.clone());
-        let (early, late): (Vec<_>, Vec<_>) =
-            self.inputs.iter().partition(|(now, _)| *now <= before);
+        let mut silent = Vec::new();
+        let before = at.before().filter(|before| *before >= self.start);
+        let (early, late): (Vec<_>, Vec<_>) = self
+            .inputs
+            .iter()
+            .partition(|(now, _)| Some(*now) <= before);
         for (_, input) in early {
             job.take(*input);
         }
-        job.advance(before);
+        if let Some(before) = before {
+            job.advance(before);
+        }
         for (edge, rail) in hints {
             let share = all_to(*rail);
             let hint = AgentAction::Hint { to: edge.to, share };
-            if !job.agent(edge.from, hint) {
-                return Err(edge.from);
+            if before.is_none() || !job.agent(edge.from, hint) {
+                silent.push(edge.from);
             }
         }
         for (_, input) in late {
             job.take(*input);
         }
         job.advance(self.net().now());
-        Ok(job)
+        (job, silent)
     }
 
     fn take(&mut self, input: Input) {

@@ -244,6 +244,34 @@ fn a_hint_that_is_taken_back_saves_only_for_a_while() {
     assert_eq!(failure.at, SimTime::from_ns(lost_ns + 8 * TRY_NS));
 }
 
+/// vm1 dies of what it sends by SOUT; vm3's clear-to-send waits on SUP at that moment, and its rail is back in time. A hint
+/// for vm1 saves the job, although none would help vm3.
+#[test]
+fn a_write_that_waits_and_is_acknowledged_later_is_no_reason() {
+    let edges = [(1, 2), (3, 4)].map(|(from, to)| Edge {
+        from: vm(from),
+        to: vm(to),
+    });
+    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let mut job = Job::start(net, &edges, Traffic::steady());
+    assert!(hint(&mut job, SupBandwidth::NONE));
+    for (at_ms, host, rail, state) in [
+        (CUT_MS, 1, Rail::Sout, RailState::Down),
+        (40_030, 3, Rail::Sup, RailState::Down),
+        (50_030, 3, Rail::Sup, RailState::Up),
+    ] {
+        job.notify(RailChange {
+            at: SimTime::from_ms(at_ms),
+            host: vm(host),
+            rail,
+            state,
+        });
+    }
+    job.advance(SimTime::from_secs(120));
+    assert_eq!(job.outcome(), WorkloadOutcome::Failed);
+    assert_eq!(job.rescue(), Some(all_to_sup(SimTime::from_ms(LOST_MS))));
+}
+
 /// What was lost in an earlier outage and acknowledged after it killed nothing.
 #[test]
 fn only_what_still_waits_has_to_be_saved() {
