@@ -53,3 +53,66 @@ fn the_json_of_a_timeline_has_its_lines() {
         assert!(text.contains(&format!("s {line}\n")), "{line}: {text}");
     }
 }
+
+/// Whether an interface can have been passed over for this reason, beside the chosen one, by the values at the choice. Of
+/// fatal interfaces the first is taken.
+fn fits(why: &str, passed: &Value, chosen: &Value) -> bool {
+    let number = |of: &Value, key: &str| of[key].as_i64().expect("a number");
+    let less_is_worse = |key| number(passed, key).cmp(&number(chosen, key));
+    let more_is_worse = |key| number(chosen, key).cmp(&number(passed, key));
+    let order = [
+        ("passed over, lower health", less_is_worse("health")),
+        ("passed over, priority", more_is_worse("priority")),
+        ("passed over, fewer credits", less_is_worse("credits")),
+        (
+            "passed over, selected more often",
+            more_is_worse("selected"),
+        ),
+    ];
+    let first = order.into_iter().find(|(_, compared)| compared.is_ne());
+    match why {
+        "passed over, later in the configuration" => first.is_none() || passed["down"] == true,
+        "passed over, its fatal flag is set" => passed["down"] == true,
+        "passed over, the source is given"
+        | "passed over, the source is given and the destination on its net"
+        | "passed over, the message goes to a fixed NID"
+        | "passed over, the peer keeps seeing one NI"
+        | "passed over, another net was chosen"
+        | "passed over, an earlier try used it" => true,
+        _ => first.is_some_and(|(reason, compared)| reason == why && compared.is_lt()),
+    }
+}
+
+/// Every reason over the shipped scenarios: the first comparison that an interface loses by the values beside it, or one
+/// for which it was not compared.
+#[test]
+fn every_reason_over_the_suite_fits_the_values_at_the_choice() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/scenarios/lnet");
+    let mut reasons = 0;
+    for file in std::fs::read_dir(folder).expect("the suite has scenarios of LNet") {
+        let file = file.expect("an entry").file_name();
+        let name = file.to_str().and_then(|file| file.strip_suffix(".yaml"));
+        let name = format!("lnet/{}", name.expect("a scenario"));
+        let page = json_of(&["lnet", "show", &name, "--trace"]);
+        for trace in page["traces"].as_array().expect("traces") {
+            let entries = trace["entries"].as_array().expect("entries");
+            let choices = entries.iter().map(|entry| &entry["choice"]);
+            for choice in choices.filter(|choice| choice["by"].is_string()) {
+                for side in ["sources", "destinations"] {
+                    let all = choice[side].as_array().expect("interfaces");
+                    let Some(chosen) = all.iter().find(|one| one["passed_over"].is_null()) else {
+                        assert!(all.is_empty(), "{name}: {choice:#}");
+                        continue;
+                    };
+                    for one in all {
+                        if let Some(why) = one["passed_over"].as_str() {
+                            reasons += 1;
+                            assert!(fits(why, one, chosen), "{name}: {why} in {choice:#}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(reasons > 1_000, "{reasons}");
+}
