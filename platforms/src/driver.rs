@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::provenance::Entry;
 use crate::schema::{each_of, some_of};
 use crate::source::{Mistake, Source};
-use crate::{LinkLayer, PhysState, PortState, yaml};
+use crate::{LinkLayer, PhysState, PortFiles, PortState, yaml};
 
 /// A kernel driver as seen in sysfs and the kernel log.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -94,9 +94,6 @@ pub struct Driver {
     #[serde(skip)]
     pub(crate) source: Arc<Source>,
 }
-
-/// The files of a port's own folders, by folder and name.
-pub type PortFiles = BTreeMap<String, BTreeMap<String, String>>;
 
 const fn yes() -> bool {
     true

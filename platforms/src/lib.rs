@@ -48,15 +48,15 @@ pub use bridges::{Bridge, BridgePort};
 pub use catalogue::{NVIDIA_NETWORKING, Platforms};
 pub use check::{Problem, platform_name};
 pub use driver::{
-    CounterFile, Driver, Duration, Keeps, LinkCondition, LinkEvent, LinkReasons, LinkView,
-    PortFiles, Restart, Traffic,
+    CounterFile, Driver, Duration, Keeps, LinkCondition, LinkEvent, LinkReasons, LinkView, Restart,
+    Traffic,
 };
 pub use gid::{Gid, GidKind};
 pub use identifiers::{DeviceIdentifiers, GpuIdentifiers, Guid, HardwareAddress, Identifiers};
 pub use ids::{Ids, boot_id};
 pub use machine::{
     CharDevice, Clock, CounterValue, Counters, Function, Gpu, Machine, MetadataFile, NetDev, Port,
-    Rdma, Route, Routes, Shared,
+    PortFiles, Rdma, Route, Routes, Shared,
 };
 pub use metadata::{Metadata, MetadataGpu};
 pub use name::{

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use simfs::Errno;
 
 use crate::{
-    Bridge, Card, DeviceName, Gid, LinkLayer, Metadata, NodeName, PciAddress, PhysState, PortFiles,
+    Bridge, Card, DeviceName, Gid, LinkLayer, Metadata, NodeName, PciAddress, PhysState,
     PortNumber, PortState, Rate, TopoLevel,
 };
 
@@ -343,6 +343,9 @@ impl Port {
         self.state == PortState::ACTIVE && self.phys_state == PhysState::LINK_UP
     }
 }
+
+/// The files of a port's own folders, by folder and name.
+pub type PortFiles = BTreeMap<String, BTreeMap<String, String>>;
 
 /// The values of a folder's counters, by file name.
 pub type Counters = Shared<BTreeMap<Arc<str>, CounterValue>>;
