@@ -30,8 +30,12 @@ pub enum Cause {
     End(Side, LinkDownReason),
     /// Both ends, each for its reason; the node's own end first.
     Both(LinkDownReason, LinkDownReason),
+    /// One end, for this reason, and the other shows a reason of its own for staying down.
+    EndBesideHeld(Side, LinkDownReason, OfflineDisabledReason),
     /// One end recorded no reason for going down, and shows this one for staying down.
     Held(Side, OfflineDisabledReason),
+    /// Both ends show a reason for staying down, and none for going down; the node's own end first.
+    BothHeld(OfflineDisabledReason, OfflineDisabledReason),
     /// One end cannot be queried, or remembers nothing, and its neighbour heard no reason: it lost
     /// power, was reset, or crashed; or it is a driver that tells no reason.
     Silent(Side),
@@ -53,17 +57,25 @@ impl Cause {
             let recorded = Some(pair(side).local).filter(|own| own.is_some() && !unknown(side));
             recorded.or(Some(sent).filter(|sent| sent.is_some()))
         };
+        let held = |side: Side| {
+            let offline = ends[side.index()].map(|end| end.offline);
+            offline.filter(|offline| offline.holds())
+        };
+        let by = |side: Side, reason| match held(side.other()) {
+            Some(offline) => Self::EndBesideHeld(side, reason, offline),
+            None => Self::End(side, reason),
+        };
         match Side::BOTH.map(own) {
             [Some(here), Some(there)] => return Self::Both(here, there),
-            [Some(here), None] => return Self::End(Side::Here, here),
-            [None, Some(there)] => return Self::End(Side::There, there),
+            [Some(here), None] => return by(Side::Here, here),
+            [None, Some(there)] => return by(Side::There, there),
             [None, None] => {}
         }
-        for side in Side::BOTH {
-            let offline = ends[side.index()].map_or(OfflineDisabledReason::NONE, |end| end.offline);
-            if offline.holds() {
-                return Self::Held(side, offline);
-            }
+        match Side::BOTH.map(held) {
+            [Some(here), Some(there)] => return Self::BothHeld(here, there),
+            [Some(here), None] => return Self::Held(Side::Here, here),
+            [None, Some(there)] => return Self::Held(Side::There, there),
+            [None, None] => {}
         }
         match Side::BOTH.map(unknown) {
             [true, true] => Self::Cable,
@@ -94,7 +106,7 @@ impl Cause {
 
 impl fmt::Display for CauseText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use Cause::{Both, Cable, End, Held, Silent, Unrecorded};
+        use Cause::{Both, BothHeld, Cable, End, EndBesideHeld, Held, Silent, Unrecorded};
         let end = |side: Side| match (side, self.partner) {
             (Side::Here, _) => "the host's port",
             (Side::There, PartnerKind::Switch) => "the switch port",
@@ -106,7 +118,18 @@ impl fmt::Display for CauseText {
                 let (own, other) = (end(Side::Here), end(Side::There));
                 write!(f, "both ends took it down: {own} {here}, {other} {there}")
             }
+            EndBesideHeld(side, reason, offline) => {
+                let (by, beside) = (end(*side), end(side.other()));
+                write!(
+                    f,
+                    "{by} took it down: {reason}, and {beside} stays down: {offline}"
+                )
+            }
             Held(side, offline) => write!(f, "{} stays down: {offline}", end(*side)),
+            BothHeld(here, there) => {
+                let (own, other) = (end(Side::Here), end(Side::There));
+                write!(f, "both ends stay down: {own} {here}, {other} {there}")
+            }
             Silent(side) => {
                 let all = match (side, self.partner) {
                     (Side::Here, _) => "the host",
@@ -175,7 +198,11 @@ mod tests {
         let swapped = match expected {
             Cause::End(side, reason) => Cause::End(side.other(), reason),
             Cause::Both(here, there) => Cause::Both(there, here),
+            Cause::EndBesideHeld(side, reason, offline) => {
+                Cause::EndBesideHeld(side.other(), reason, offline)
+            }
             Cause::Held(side, offline) => Cause::Held(side.other(), offline),
+            Cause::BothHeld(here, there) => Cause::BothHeld(there, here),
             Cause::Silent(side) => Cause::Silent(side.other()),
             same @ (Cause::Cable | Cause::Unrecorded) => same,
         };
@@ -220,6 +247,20 @@ mod tests {
         check(Some((0, 0, 13)), Some((36, 0, 0)), held(13));
         check(Some((36, 0, 2)), Some((36, 0, 0)), held(2));
         check(Some((0, 0, 8)), Some((0, 0, 0)), held(8));
+    }
+
+    #[test]
+    fn two_ends_that_both_stay_down_are_both_named() {
+        let held = |code| OfflineDisabledReason::by_code(code).expect("defined");
+        let both = Cause::BothHeld(held(2), held(13));
+        check(Some((36, 0, 2)), Some((36, 0, 13)), both);
+        let mgmt = LinkDownReason::by_code(60).expect("defined");
+        let beside = Cause::EndBesideHeld(Side::There, mgmt, held(13));
+        check(Some((0, 60, 13)), Some((60, 0, 0)), beside);
+        let told = |cause: Cause| cause.told(PartnerKind::Switch).to_string();
+        assert!(told(both).starts_with("both ends stay down: the host's port "));
+        assert!(told(both).contains(", the switch port "));
+        assert!(told(beside).contains(", and the host's port stays down: "));
     }
 
     #[test]

@@ -89,6 +89,15 @@ pub enum PortAction {
         /// The reason.
         reason: LinkDownReason,
     },
+    /// A manager sets reasons of an end to 0 in a Set(PortInfo) that asks for nothing else; each is cleared alone.
+    ClearReasons {
+        /// The end.
+        side: Side,
+        /// Whether its LinkDownReason is cleared.
+        local: bool,
+        /// Whether its NeighborLinkDownReason is cleared.
+        neighbour: bool,
+    },
     /// An end detects an error in what it receives (reasons 1 to 32); the link bounces if the end's
     /// PortErrorAction includes the error.
     PacketError {
@@ -253,6 +262,11 @@ impl Fabric {
             PortAction::BothTakeDown { here, there } => self.both_take_down(slot, [*here, *there]),
             PortAction::Hear { side, message } => self.hear(slot, *side, *message),
             PortAction::Release { side, reason } => self.release(slot, *side, *reason),
+            PortAction::ClearReasons {
+                side,
+                local,
+                neighbour,
+            } => self.clear_reasons(slot, *side, *local, *neighbour),
             PortAction::PacketError { side, reason } => self.packet_error(slot, *side, *reason),
             PortAction::ErrorRegisters { info } => self.error_registers(slot, *info),
             PortAction::FirmwareReport { report } => self.firmware_reports(slot, *report),

@@ -245,7 +245,7 @@ impl Fabric {
         let ends = link.ends.as_ref().filter(|_| link.stage.is_up());
         if ends.is_some_and(|ends| ends.of(side).action.bounces(reason)) {
             if side == Side::Here {
-                self.log(slot, state_line::BOUNCE);
+                self.log(slot, state_line::bounce(reason));
             }
             self.take_down(slot, side, reason, true)?;
         }

@@ -81,6 +81,24 @@ impl Fabric {
         Ok(reply)
     }
 
+    /// Sets reasons of an end to 0, as a request that asks for nothing else.
+    pub(crate) fn clear_reasons(
+        &mut self,
+        slot: &SlotRef,
+        side: Side,
+        local: bool,
+        neighbour: bool,
+    ) -> Result<(), ActionError> {
+        self.find_link(slot)?;
+        if self.end(slot, side).is_none_or(|end| end.record.is_none()) {
+            return Err(ActionError::NoAnswer(slot.clone()));
+        }
+        if let Some(ends) = &mut self.link(slot).ends {
+            ends.of_mut(side).record.clear(local, neighbour);
+        }
+        Ok(())
+    }
+
     /// Applies a requested logical state: only `Armed`, and only from `Init`. A port becomes active
     /// only beside an armed neighbour, and the link's stage is that of both ends.
     fn walk_up(&mut self, slot: &SlotRef, side: Side, asked: Option<Logical>) {

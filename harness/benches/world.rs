@@ -1,7 +1,7 @@
 //! A world of many nodes under load: 10 simulated minutes with a monitor on each node in the memory
 //! arm, storage traffic, collective jobs, a switch that reboots and a cable that flaps.
 //!
-//! `cargo bench -p harness --bench world` plays 8, 64 and 512 nodes, each in a process of its own so
+//! `cargo bench -p harness --bench world` plays 8, 64, 512 and 1,024 nodes, each in a process of its own so
 //! that its memory can be measured, and prints the costs and their growth.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
@@ -31,10 +31,10 @@ fn main() {
         Some(nodes) => println!("{}", play(nodes)),
         None => {
             println!(
-                "| nodes | switches | polls | events | RPCs | collective messages | wall s | peak MiB |"
+                "| nodes | switches | polls | events | RPCs | collective messages | wall s | CPU s | peak MiB |"
             );
-            println!("|---:|---:|---:|---:|---:|---:|---:|---:|");
-            let rows = [8, 64, 512].map(row);
+            println!("|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+            let rows = [8, 64, 512, 1024].map(row);
             for pair in rows.windows(2) {
                 let [(fewer, less), (more, most)] = [pair[0], pair[1]];
                 println!(
@@ -107,7 +107,7 @@ fn play(nodes: usize) -> String {
         of_kind.map(|(_, stats)| stats.done).sum()
     };
     let (rpcs, messages) = (done("storage"), done("job"));
-    let peak_kb = peak_kb();
+    let (peak_kb, cpu_s) = (peak_kb(), cpu_s());
     if nodes == RANKS {
         // A second play must be equal in every byte.
         let again = play_in_memory(&story, &reference, None, &mut Trees::default());
@@ -115,7 +115,7 @@ fn play(nodes: usize) -> String {
         assert!(played.truth == again.truth);
     }
     format!(
-        "| {nodes} | {switches} | {polls} | {events} | {rpcs} | {messages} | {:.1} | {:.1} | {peak_kb}",
+        "| {nodes} | {switches} | {polls} | {events} | {rpcs} | {messages} | {:.1} | {cpu_s:.1} | {:.1} | {peak_kb}",
         wall.as_secs_f64(),
         f64::from(u32::try_from(peak_kb).expect("it fits")) / 1024.0
     )
@@ -131,8 +131,19 @@ fn peak_kb() -> u64 {
         .expect("a number of kB")
 }
 
+/// The CPU time of this process, in seconds: user and system, in ticks of 10 ms (`proc_pid_stat(5)`, `sysconf(3)`).
+fn cpu_s() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").expect("a process has its times");
+    let (_, after_name) = stat.rsplit_once(") ").expect("a name in parentheses");
+    let times = after_name.split(' ').skip(11).take(2);
+    let ticks: u32 = times
+        .map(|ticks| ticks.parse::<u32>().expect("ticks"))
+        .sum();
+    f64::from(ticks) / 100.0
+}
+
 fn name(node: usize) -> String {
-    format!("node-{node:03}")
+    format!("node-{node:04}")
 }
 
 /// This many nodes in pods, a storage server for each 64, a switch for each NIC of a pod.

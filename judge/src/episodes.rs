@@ -448,6 +448,7 @@ fn of_port_action(action: &PortAction) -> Option<Kind> {
         PortAction::CharDevice { there: false, .. } => Named::CharDevice,
         PortAction::Mend
         | PortAction::Release { .. }
+        | PortAction::ClearReasons { .. }
         | PortAction::Hear { .. }
         | PortAction::ErrorRegisters { .. }
         | PortAction::Overheat

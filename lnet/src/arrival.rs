@@ -212,11 +212,12 @@ impl Node {
             return true;
         };
         let direct = *origin == leg.by || self.nets.contains_key(origin.net());
-        let gateway = self.peer(&leg.by);
         direct
             || self.routes.iter().any(|route| {
-                let through = self.peer(&route.spec.gateway);
-                route.spec.net == *origin.net() && through.is_some() && through == gateway
+                let gateway = &route.spec.gateway;
+                route.spec.net == *origin.net()
+                    && self.peer(gateway).is_some()
+                    && self.is_same_peer(gateway, &leg.by)
             })
     }
 }

@@ -1,6 +1,9 @@
 //! A selection of a path for the trace: each interface, and why it was passed over.
 //!
-//! Taken after `select` has chosen, and before it counts its choice.
+//! The reasons are stated by the steps of `select` themselves ([`Reasons`]); nothing is compared afterwards. The values
+//! beside them are taken before the choice is counted.
+
+use std::collections::BTreeMap;
 
 use super::{
     message::{Leg, Message},
@@ -8,13 +11,100 @@ use super::{
     node::Node,
     peer::PeerNi,
     route::Route,
-    select::{NoPath, is_free},
-    trace::{Candidate, Choice, Criterion, PassedOver, Rank, loses},
+    select::NoPath,
+    trace::{Candidate, Choice, PassedOver},
 };
+
+/// What the steps of a selection state: for interfaces and routes by their places, or for all that a step does not
+/// look at. A later step replaces what an earlier one stated. Nothing is kept if no trace is recorded.
+#[derive(Debug)]
+pub(crate) struct Reasons {
+    wanted: bool,
+    routes: BTreeMap<usize, PassedOver>,
+    best_route: Option<usize>,
+    own: Side,
+    peers: Side,
+}
+
+/// The own interfaces, or the peer's.
+#[derive(Debug)]
+struct Side {
+    others: PassedOver,
+    compared: BTreeMap<usize, PassedOver>,
+}
+
+impl Side {
+    const UNSEEN: Self = Self {
+        others: PassedOver::NoPath,
+        compared: BTreeMap::new(),
+    };
+
+    fn why(&self, at: usize) -> PassedOver {
+        self.compared.get(&at).copied().unwrap_or(self.others)
+    }
+}
+
+impl Reasons {
+    pub(crate) fn new(wanted: bool) -> Self {
+        Self {
+            wanted,
+            routes: BTreeMap::new(),
+            best_route: None,
+            own: Side::UNSEEN,
+            peers: Side::UNSEEN,
+        }
+    }
+
+    /// Whether they are kept.
+    pub(crate) fn are_wanted(&self) -> bool {
+        self.wanted
+    }
+
+    /// Why the route at `at` is not taken.
+    pub(crate) fn route(&mut self, at: usize, why: PassedOver) {
+        if self.wanted {
+            self.routes.insert(at, why);
+        }
+    }
+
+    /// The route at `at` is taken.
+    pub(crate) fn best_route(&mut self, at: usize) {
+        self.best_route = Some(at);
+    }
+
+    /// Why an own interface is not taken that no later step looks at.
+    pub(crate) fn no_own_ni_is_compared(&mut self, why: PassedOver) {
+        self.own.others = why;
+    }
+
+    /// Why an interface of the next hop is not taken that no later step looks at.
+    pub(crate) fn no_peer_ni_is_compared(&mut self, why: PassedOver) {
+        self.peers.others = why;
+    }
+
+    /// Why the own interface at `at` is not taken.
+    pub(crate) fn own_ni(&mut self, at: usize, why: PassedOver) {
+        if self.wanted {
+            self.own.compared.insert(at, why);
+        }
+    }
+
+    /// Why the next hop's interface at `at` is not taken.
+    pub(crate) fn peer_ni(&mut self, at: usize, why: PassedOver) {
+        if self.wanted {
+            self.peers.compared.insert(at, why);
+        }
+    }
+}
 
 impl Node {
     /// The choice for a message, with the present values of all interfaces.
-    pub(crate) fn choice(&self, message: &Message, chosen: Result<&Leg, &NoPath>) -> Choice {
+    pub(crate) fn choice(
+        &self,
+        message: &Message,
+        chosen: Result<&Leg, &NoPath>,
+        reasons: &Reasons,
+    ) -> Choice {
         let leg = chosen.ok();
         Choice {
             message: message.id,
@@ -29,42 +119,26 @@ impl Node {
                 Ok(leg) => Ok((leg.by.clone(), leg.to.clone())),
                 Err(no_path) => Err(no_path.status()),
             },
-            gateways: self.gateway_candidates(message, leg),
-            local: self.local_candidates(message, leg),
-            remote: leg.map_or_else(Vec::new, |leg| self.remote_candidates(message, leg)),
+            gateways: self.gateway_candidates(leg, reasons),
+            local: self.local_candidates(leg, reasons),
+            remote: leg.map_or_else(Vec::new, |leg| self.remote_candidates(leg, reasons)),
         }
     }
 
-    /// The gateways of all routes to the destination's net, unless the message stays on a net of this node.
-    fn gateway_candidates(&self, message: &Message, leg: Option<&Leg>) -> Vec<Candidate> {
-        let far = message.destination.net();
-        let direct = match leg {
-            // A message of the node to itself goes to no peer.
-            Some(leg) => self.peer(&leg.to) == self.peer(&message.destination),
-            None => self.nets.contains_key(far),
-        };
-        if direct {
-            return Vec::new();
-        }
-        let source = message.source_given.as_ref();
-        let best = leg.and_then(|_| self.best_route(source, far));
+    /// The gateways of all routes that were looked at.
+    fn gateway_candidates(&self, leg: Option<&Leg>, reasons: &Reasons) -> Vec<Candidate> {
         let candidate = |(at, route): (usize, &Route)| {
-            let ni = self.peer_ni(&route.spec.gateway)?;
-            let up = self.is_route_up(route);
-            let passed_over = match best {
-                _ if !up => Some(PassedOver::RouteDown),
-                _ if !self.is_route_near(route, source) => Some(PassedOver::NotNear),
-                None => Some(PassedOver::NoPath),
-                Some(best) if at == best => None,
-                Some(best) => {
-                    let (own, best) = (self.route_rank(at), self.route_rank(best));
-                    Some(loses(Criterion::OF_ROUTES, &own, &best))
-                }
+            let passed_over = match reasons.routes.get(&at) {
+                Some(why) => Some(*why),
+                None if reasons.best_route != Some(at) => return None,
+                None if leg.is_none() => Some(PassedOver::NoPath),
+                None => None,
             };
+            let ni = self.peer_ni(&route.spec.gateway)?;
             Some(Candidate {
                 nid: ni.nid.clone(),
                 health: ni.health,
-                down: !up,
+                down: !self.is_route_up(route),
                 credits: ni.tx_credits,
                 priority: route.spec.priority,
                 sequence: ni.sequence,
@@ -72,34 +146,13 @@ impl Node {
             })
         };
         let routes = self.routes.iter().enumerate();
-        let there = routes.filter(|(_, route)| route.spec.net == *far);
-        there.filter_map(candidate).collect()
+        routes.filter_map(candidate).collect()
     }
 
-    fn local_candidates(&self, message: &Message, leg: Option<&Leg>) -> Vec<Candidate> {
-        let best = leg.and_then(|leg| self.nis.iter().position(|ni| *ni.nid() == leg.by));
-        let passed_over = |at: usize| {
-            let Some((best, leg)) = best.zip(leg) else {
-                return Some(PassedOver::NoPath);
-            };
-            let ni = &self.nis[at];
-            if at == best {
-                None
-            } else if message.source_given.is_some() {
-                Some(PassedOver::SourceGiven)
-            } else if ni.nid().net() != leg.by.net() {
-                Some(PassedOver::OtherNet)
-            } else if leg.kept {
-                Some(PassedOver::OneSource)
-            } else if ni.fatal && self.nis[best].fatal {
-                // If all are fatal the first of the configuration is used.
-                Some(PassedOver::Loses(Criterion::Order))
-            } else if ni.fatal {
-                Some(PassedOver::Fatal)
-            } else {
-                let ranks = (self.local_rank(at), self.local_rank(best));
-                Some(self.compared(message.used.contains(ni.nid()), &ranks))
-            }
+    fn local_candidates(&self, leg: Option<&Leg>, reasons: &Reasons) -> Vec<Candidate> {
+        let passed_over = |at: usize, ni: &LocalNi| match leg {
+            None => Some(PassedOver::NoPath),
+            Some(leg) => (leg.by != *ni.nid()).then(|| reasons.own.why(at)),
         };
         let candidate = |(at, ni): (usize, &LocalNi)| Candidate {
             nid: ni.nid().clone(),
@@ -108,32 +161,14 @@ impl Node {
             credits: ni.tx_credits,
             priority: ni.spec.priority,
             sequence: ni.sequence,
-            passed_over: passed_over(at),
+            passed_over: passed_over(at, ni),
         };
         self.nis.iter().enumerate().map(candidate).collect()
     }
 
-    fn remote_candidates(&self, message: &Message, leg: &Leg) -> Vec<Candidate> {
+    fn remote_candidates(&self, leg: &Leg, reasons: &Reasons) -> Vec<Candidate> {
         let Some(peer) = self.peer(&leg.to).filter(|_| !leg.own) else {
             return Vec::new();
-        };
-        let free = is_free(message) && peer.multi_rail;
-        let best = peer.nis.iter().position(|ni| ni.nid == leg.to);
-        let passed_over = |at: usize| {
-            let (ni, best) = (&peer.nis[at], best?);
-            if at == best {
-                None
-            } else if !free {
-                Some(PassedOver::Fixed)
-            } else if ni.nid.net() != leg.by.net() {
-                Some(PassedOver::OtherNet)
-            } else {
-                let ranks = (
-                    self.peer_rank(ni, at),
-                    self.peer_rank(&peer.nis[best], best),
-                );
-                Some(self.compared(message.used.contains(&ni.nid), &ranks))
-            }
         };
         let candidate = |(at, ni): (usize, &PeerNi)| Candidate {
             nid: ni.nid.clone(),
@@ -142,17 +177,8 @@ impl Node {
             credits: ni.tx_credits,
             priority: ni.priority,
             sequence: ni.sequence,
-            passed_over: passed_over(at),
+            passed_over: (ni.nid != leg.to).then(|| reasons.peers.why(at)),
         };
         peer.nis.iter().enumerate().map(candidate).collect()
-    }
-
-    /// Why the first of two interfaces is not the second, which was chosen.
-    fn compared(&self, used: bool, (own, best): &(Rank, Rank)) -> PassedOver {
-        if used && self.behaviour().resend_avoids_used {
-            PassedOver::Used
-        } else {
-            loses(Criterion::OF_INTERFACES, own, best)
-        }
     }
 }

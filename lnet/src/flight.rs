@@ -55,13 +55,18 @@ impl Lnet {
             Err(no_path) => return self.conclude(message, no_path.status(), Ending::Failure),
         };
         if message.deadline.is_none() {
-            message.deadline = Some(now + node.params.message_timeout(leg.by.net().lnd()));
+            let deadline = now + node.params.message_timeout(leg.by.net().lnd());
+            message.deadline = Some(deadline);
+            self.log.note(&message.holder, || Traced::Deadline {
+                message: message.id,
+                at: deadline,
+            });
         }
         if !message.forwarded {
             message.origin = Some(leg.by.clone());
         }
         // The header names the selected interface if it belongs to the destination.
-        if node.peer(&leg.to) == node.peer(&message.destination) {
+        if node.is_same_peer(&leg.to, &message.destination) {
             message.destination = leg.to.clone();
         }
         // A router checks that the next hop is alive before it forwards anything.
@@ -110,13 +115,22 @@ impl Lnet {
             attempt: message.tries,
         };
         self.log.say(&message.holder, sent);
-        message.used.push(leg.by.clone());
-        message.used.push(leg.to.clone());
+        for nid in [&leg.by, &leg.to] {
+            if !message.used.contains(nid) {
+                message.used.push(nid.clone());
+            }
+        }
         message.leg = Some(leg);
-        let id = message.id;
+        let (id, attempt) = (message.id, message.tries);
+        message.trouble = None;
         let (after, by, event) = match prospect {
-            Prospect::Lands(after) => (after, EndsBy::Arrival, Event::Land(id)),
-            Prospect::Fails(status, after, by) => (after, by, Event::Fail(id, status)),
+            Prospect::Lands(after) => (after, EndsBy::Arrival, Event::Land(id, attempt)),
+            Prospect::Fails(status, after, by) => {
+                if let EndsBy::Driver(trouble) = by {
+                    message.trouble = Some(trouble);
+                }
+                (after, by, Event::Fail(id, attempt, status, message.trouble))
+            }
         };
         self.foresee(&message.holder, id, by, now + after);
         self.flying.insert(id, message);
@@ -184,7 +198,7 @@ impl Lnet {
                         node.params.attempt_timeout(messages)
                     }
                 };
-                let status = trouble.status(leg.by.net().lnd());
+                let status = node.status_of(trouble, leg.by.net().lnd());
                 Prospect::Fails(status, after, EndsBy::Driver(trouble))
             }
             (None, Wire::Delays(more)) => Prospect::Lands(self.timing.latency + more),
@@ -194,8 +208,9 @@ impl Lnet {
 
     /// The message reaches the end of the wire. If a port went dark meanwhile, the completion fails
     /// once the retries have run out.
-    pub(crate) fn land(&mut self, id: MessageId) {
-        let Some(message) = self.flying.get(&id) else {
+    pub(crate) fn land(&mut self, id: MessageId, attempt: u32) {
+        let flying = self.flying.get_mut(&id);
+        let Some(message) = flying.filter(|message| message.tries == attempt) else {
             return;
         };
         let Some(leg) = message.leg.clone() else {
@@ -211,15 +226,16 @@ impl Lnet {
             None
         };
         if let Some(trouble) = trouble {
-            let status = trouble.status(leg.by.net().lnd());
             let after = match trouble.noticed() {
                 Noticed::AtOnce => SimTime::ZERO,
                 Noticed::AfterRetries | Noticed::AfterLndTimeout => self.timing.rc_retry,
             };
             let at = self.log.now + after;
+            message.trouble = Some(trouble);
             let holder = message.holder.clone();
+            let status = self.nodes[&holder].status_of(trouble, leg.by.net().lnd());
             self.foresee(&holder, id, EndsBy::Driver(trouble), at);
-            return self.plan(at, Event::Fail(id, status));
+            return self.plan(at, Event::Fail(id, attempt, status, Some(trouble)));
         }
         let copy = message.clone();
         self.complete(id, MsgStatus::Ok);
@@ -259,6 +275,42 @@ impl Lnet {
             if let Some(message) = self.decommit(id, false) {
                 self.conclude(message, MsgStatus::NetworkTimeout, Ending::Deadline);
             }
+        }
+    }
+
+    /// An attempt has failed. If its driver closes the connection for it, all other messages of the node on that
+    /// connection are dropped with it ("LNet Health HLD, LNet Resend Handling").
+    pub(crate) fn fail(
+        &mut self,
+        id: MessageId,
+        attempt: u32,
+        status: MsgStatus,
+        trouble: Option<Trouble>,
+    ) {
+        let flying = self.flying.get(&id);
+        let Some(message) = flying.filter(|message| message.tries == attempt) else {
+            return;
+        };
+        let holder = message.holder.clone();
+        let closed = trouble.filter(|trouble| trouble.closes_connection());
+        let mut dropped: Vec<(MessageId, MsgStatus)> = Vec::new();
+        if let Some((trouble, leg)) = closed.zip(message.leg.as_ref()) {
+            let lnd = leg.by.net().lnd();
+            let others = self.flying.values().filter(|other| {
+                other.id != id && other.holder == holder && other.leg.as_ref() == Some(leg)
+            });
+            dropped.extend(others.filter_map(|other| {
+                let status = trouble.status_of_dropped(other.trouble, lnd)?;
+                Some((other.id, status))
+            }));
+        }
+        self.complete(id, status);
+        let now = self.log.now;
+        for (other, status) in dropped {
+            if let Some(trouble) = closed {
+                self.foresee(&holder, other, EndsBy::Closed(trouble), now);
+            }
+            self.complete(other, status);
         }
     }
 
@@ -315,6 +367,9 @@ impl Lnet {
                 ending,
             },
         );
+        if ending == Ending::Deadline && node.behaviour().failed_ping_blames_pinged {
+            node.blame_pinged(&message.purpose, &mut self.log);
+        }
         if message.forwarded {
             return;
         }

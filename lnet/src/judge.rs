@@ -6,14 +6,15 @@
 
 use super::{
     health::Health,
-    message::Message,
+    message::{Message, Purpose},
     ni::whole_secs,
-    nid::Nid,
+    nid::{Lnd, Nid},
     node::Node,
     params::Param,
     status::{MsgStatus, Resend},
     trace::{NoResend, Traced},
-    workload_event::{Cause, Ending, Log, Side, What},
+    wire::Trouble,
+    workload_event::{Cause, Ending, Errand, Log, Side, What},
 };
 
 /// The consequence of an attempt's end.
@@ -75,11 +76,13 @@ impl Node {
         );
 
         let cause = Cause::Status(message.id, status);
+        let by_ping = behaviour.failed_ping_blames_pinged && message.is_recovery();
+        let own_ping = by_ping && message.errand() == Errand::RecoverLocal;
         if status.blames_local() {
             if let Some(ni) = self.ni_mut(&leg.by) {
                 ni.stats.count_failure(status);
             }
-            if behaviour.single_rail_blamed || !one_ni {
+            if (behaviour.single_rail_blamed || !one_ni) && !own_ping {
                 self.blame_local(&leg.by, cause, log);
             }
         }
@@ -88,9 +91,12 @@ impl Node {
                 ni.stats.count_failure(status);
                 ni.alive = false;
             }
-            if !(gates && peer_has_one) || peer_routes || self.routing {
+            if (!(gates && peer_has_one) || peer_routes || self.routing) && !by_ping {
                 self.blame_peer(&leg.to, cause, log);
             }
+        }
+        if by_ping {
+            self.blame_pinged(&message.purpose, log);
         }
         match refused {
             None => Verdict::Resend,
@@ -98,6 +104,31 @@ impl Node {
                 self.refuse(message, why, log);
                 Verdict::End(Ending::Failure)
             }
+        }
+    }
+
+    /// A recovery ping failed: blames the interface that it was to recover.
+    pub(crate) fn blame_pinged(&mut self, purpose: &Purpose, log: &mut Log) {
+        match purpose {
+            Purpose::RecoverLocal(nid) => self.blame_local(nid, Cause::PingFailed, log),
+            Purpose::RecoverPeer(nid) => self.blame_peer(nid, Cause::PingFailed, log),
+            Purpose::Ulp | Purpose::RouterPing(_) | Purpose::Push(_) | Purpose::Answer(_) => {}
+        }
+    }
+
+    /// The status of an attempt that its driver failed.
+    pub(crate) fn status_of(&self, trouble: Trouble, lnd: Lnd) -> MsgStatus {
+        let connecting = matches!(
+            trouble,
+            Trouble::ConnectTimedOut
+                | Trouble::ConnectUnreachable
+                | Trouble::ConnectRefused
+                | Trouble::ConnectFailed
+        );
+        if connecting && self.behaviour().connecting_fails_remotely {
+            MsgStatus::RemoteDropped
+        } else {
+            trouble.status(lnd)
         }
     }
 
@@ -148,6 +179,7 @@ impl Node {
             return;
         }
         if let Some(ni) = self.ni(nid) {
+            self.note_zero(nid, ni.health, cause, log);
             self.set_local(nid, ni.health.lowered(step), cause, log);
             self.queue_local(nid, whole_secs(log.now));
         }
@@ -160,8 +192,16 @@ impl Node {
             return;
         }
         if let Some(ni) = self.peer_ni(nid) {
+            self.note_zero(nid, ni.health, cause, log);
             self.set_peer(nid, ni.health.lowered(step), cause, log);
             self.queue_peer(nid, whole_secs(log.now));
+        }
+    }
+
+    fn note_zero(&self, nid: &Nid, health: Health, cause: Cause, log: &mut Log) {
+        if health == Health::ZERO {
+            let ni = nid.clone();
+            log.note(&self.name, || Traced::AtZero { ni, cause });
         }
     }
 

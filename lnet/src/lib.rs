@@ -34,6 +34,7 @@ mod storage;
 mod text;
 mod trace;
 mod trace_text;
+mod trace_timer;
 mod view;
 mod wire;
 mod workload;

@@ -8,6 +8,7 @@ use simfs::SimTime;
 use super::{
     nid::{Lnd, Nid},
     stats::MessageKind,
+    wire::Trouble,
     workload_event::Errand,
 };
 
@@ -17,6 +18,14 @@ const IMMEDIATE_BYTES: u64 = 4096;
 /// A message on one hop. A request has the id of its first message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId(pub(crate) u64);
+
+impl MessageId {
+    /// The number, from 1.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
 
 impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,19 +87,12 @@ pub(crate) struct Leg {
     pub(crate) to: Nid,
     /// Whether the next hop is this node.
     pub(crate) own: bool,
-    /// Whether the local interface is the one that the peer has seen since an earlier message.
-    pub(crate) kept: bool,
 }
 
 impl Leg {
-    /// To a peer, by an interface that is chosen for this message.
+    /// To a peer, by these interfaces.
     pub(crate) fn chosen(by: Nid, to: Nid) -> Self {
-        Self {
-            by,
-            to,
-            own: false,
-            kept: false,
-        }
+        Self { by, to, own: false }
     }
 }
 
@@ -128,8 +130,11 @@ pub(crate) struct Message {
     pub(crate) deadline: Option<SimTime>,
     /// How often it was given to a driver.
     pub(crate) tries: u32,
+    /// The interfaces of both ends that it has used, each once.
     pub(crate) used: Vec<Nid>,
     pub(crate) leg: Option<Leg>,
+    /// How its driver will fail the present attempt, if it will.
+    pub(crate) trouble: Option<Trouble>,
     pub(crate) heard: Option<Heard>,
 }
 

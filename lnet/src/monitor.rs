@@ -86,6 +86,9 @@ impl Lnet {
             if let (true, Some(hop)) = (node.behaviour().timeout_blames_next_hop, &open.next_hop) {
                 node.blame_peer(hop, Cause::ResponseTimeout, &mut self.log);
             }
+            if node.behaviour().failed_ping_blames_pinged {
+                node.blame_pinged(&open.purpose, &mut self.log);
+            }
             match open.purpose {
                 Purpose::Ulp => {
                     let (event, result) = (UlpEvent::Unlink, UlpResult::TimedOut);

@@ -13,12 +13,12 @@ use super::{
     message::{Message, MessageId, PING_PORTAL, Purpose, Request, Verb},
     ni::whole_secs,
     nid::{Lnd, Nid},
-    node::{Node, NodeSpec},
+    node::{Known, Node, NodeSpec, Places},
     peer::Peer,
     stats::MessageKind,
     status::MsgStatus,
     trace::TraceEntry,
-    wire::{Notice, PortEvent, Timing, Wire},
+    wire::{Notice, PortEvent, Timing, Trouble, Wire},
     workload_event::{Log, UlpEvent, UlpResult, What, WorkloadEvent},
 };
 
@@ -27,10 +27,10 @@ use super::{
 pub(crate) enum Event {
     /// Every node's monitor thread runs.
     Wake,
-    /// A message reaches the other end of its wire, if that still carries.
-    Land(MessageId),
-    /// An attempt has failed.
-    Fail(MessageId, MsgStatus),
+    /// The attempt of a message with this number reaches the other end of its wire, if that still carries.
+    Land(MessageId, u32),
+    /// That attempt has failed, in this way of its driver unless a rule says so.
+    Fail(MessageId, u32, MsgStatus, Option<Trouble>),
     /// A message delayed by a rule arrives, at an interface of this name.
     Admit(Box<Message>),
 }
@@ -44,6 +44,8 @@ pub struct Lnet {
     pub(crate) nodes: BTreeMap<NodeName, Node>,
     /// The node and port of each interface.
     pub(crate) owners: BTreeMap<Nid, (NodeName, PortRef)>,
+    /// The place of its node among `specs`.
+    places: Places,
     /// Ports that carry nothing.
     pub(crate) dark: BTreeSet<PortRef>,
     /// Wires that do not simply carry.
@@ -56,7 +58,7 @@ pub struct Lnet {
 }
 
 /// Peers with all their interfaces, by node: at first all nodes that know a peer know the same.
-type Known = BTreeMap<NodeName, Shared<Peer>>;
+type Whole = BTreeMap<NodeName, Shared<Peer>>;
 
 impl Lnet {
     /// A network whose nodes know each other, as if discovered just before the start. `seed` seeds
@@ -97,9 +99,14 @@ impl Lnet {
                 }
             }
         }
+        let of_node = |(at, spec): (usize, &NodeSpec)| {
+            let nids = spec.nis.iter().map(move |ni| (ni.nid.clone(), at));
+            nids.collect::<Vec<_>>()
+        };
         let mut lnet = Self {
             nodes: BTreeMap::new(),
             owners,
+            places: specs.iter().enumerate().flat_map(of_node).collect(),
             dark: BTreeSet::new(),
             wires: BTreeMap::new(),
             flying: BTreeMap::new(),
@@ -111,9 +118,9 @@ impl Lnet {
             timing,
             seed,
         };
-        let mut known = Known::new();
+        let mut whole = Whole::new();
         for at in 0..lnet.specs.len() {
-            lnet.load(at, &mut known);
+            lnet.load(at, &mut whole);
         }
         lnet.plan(SimTime::from_secs(1), Event::Wake);
         Ok(lnet)
@@ -190,7 +197,7 @@ impl Lnet {
                 if was && !loaded {
                     self.unload(&node);
                 } else if !was && loaded {
-                    self.load(at, &mut Known::new());
+                    self.load(at, &mut Whole::new());
                 }
             }
         }
@@ -252,6 +259,7 @@ impl Lnet {
             tries: 0,
             used: Vec::new(),
             leg: None,
+            trouble: None,
             heard: None,
         }
     }
@@ -270,8 +278,8 @@ impl Lnet {
                 self.wake();
                 self.plan(self.log.now + SimTime::from_secs(1), Event::Wake);
             }
-            Event::Land(id) => self.land(id),
-            Event::Fail(id, status) => self.complete(id, status),
+            Event::Land(id, attempt) => self.land(id, attempt),
+            Event::Fail(id, attempt, status, trouble) => self.fail(id, attempt, status, trouble),
             Event::Admit(message) => self.admit(*message),
         }
     }
@@ -305,10 +313,10 @@ impl Lnet {
 
     /// A node starts without any state; a port that carries nothing sets the fatal flag from the
     /// start.
-    fn load(&mut self, at: usize, known: &mut Known) {
+    fn load(&mut self, at: usize, whole: &mut Whole) {
         let spec = &self.specs[at];
-        let peers = self.discovered(spec, known);
-        let mut node = Node::new(spec, peers, whole_secs(self.log.now));
+        let known = self.discovered(spec, whole);
+        let mut node = Node::new(spec, known, self.places.clone(), whole_secs(self.log.now));
         for ni in &mut node.nis {
             ni.fatal = self.dark.contains(&ni.spec.port);
         }
@@ -317,29 +325,34 @@ impl Lnet {
 
     /// The peers that a node knows: each other node it can reach, with all interfaces if both
     /// discover, otherwise one peer per NID.
-    fn discovered(&self, spec: &NodeSpec, known: &mut Known) -> Vec<Shared<Peer>> {
+    fn discovered(&self, spec: &NodeSpec, whole: &mut Whole) -> Known {
         let reaches = |nid: &Nid| {
             spec.nis.iter().any(|ni| ni.nid.net() == nid.net())
                 || spec.routes.iter().any(|route| route.net == *nid.net())
         };
-        let mut peers = Vec::new();
-        for other in self.specs.iter().filter(|other| other.name != spec.name) {
+        let mut known = Known::default();
+        for other in &self.specs {
+            known.starts.push(known.peers.len());
             let nids: Vec<Nid> = other.nis.iter().map(|ni| ni.nid.clone()).collect();
-            if !nids.iter().any(reaches) {
+            if other.name == spec.name || !nids.iter().any(reaches) {
                 continue;
             }
             if spec.discovery && other.discovery {
                 let peer = || Peer::new(nids, true, other.routing, self.log.now);
-                let whole = known.entry(other.name.clone());
-                peers.push(whole.or_insert_with(|| peer().into()).clone());
+                let peer = whole
+                    .entry(other.name.clone())
+                    .or_insert_with(|| peer().into());
+                known.peers.push(peer.clone());
             } else {
                 let each = nids.into_iter().filter(|nid| reaches(nid));
                 let now = self.log.now;
-                peers
+                known
+                    .peers
                     .extend(each.map(|nid| Peer::new(vec![nid], false, other.routing, now).into()));
             }
         }
-        peers
+        known.starts.push(known.peers.len());
+        known
     }
 
     /// How often the layer above of a node was told this event with this result.

@@ -1,10 +1,11 @@
 //! Names in an LNet: nets, network identifiers, and patterns over them.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
-/// A net, such as `o2ib` or `tcp1`: the driver's name and a number, which is omitted if 0.
+/// A net, such as `o2ib` or `tcp1`: the driver's name and a number, which is omitted if 0. Copies share their text, because
+/// each message has some.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NetName(String);
+pub struct NetName(Arc<str>);
 
 /// The driver of a net, which determines the statuses of failures and the timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +59,7 @@ impl FromStr for NetName {
             let bare = text
                 .strip_suffix('0')
                 .filter(|bare| bare.ends_with(|c: char| c.is_ascii_lowercase()));
-            Ok(Self(bare.unwrap_or(text).to_owned()))
+            Ok(Self(bare.unwrap_or(text).into()))
         } else {
             Err(NidError::Net(text.to_owned()))
         }
@@ -69,7 +70,7 @@ impl FromStr for NetName {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nid {
     net: NetName,
-    address: String,
+    address: Arc<str>,
 }
 
 impl Nid {
@@ -94,7 +95,7 @@ impl FromStr for Nid {
             Some((address, net)) if !address.is_empty() && !address.contains(['*', ' ']) => {
                 Ok(Self {
                     net: net.parse()?,
-                    address: address.to_owned(),
+                    address: address.into(),
                 })
             }
             _ => Err(NidError::Nid(text.to_owned())),

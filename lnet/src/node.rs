@@ -36,6 +36,17 @@ pub struct NodeSpec {
     pub routes: Vec<RouteSpec>,
 }
 
+/// The nodes of a network by the NIDs of their interfaces: places in its configuration. All nodes share it.
+pub(crate) type Places = Shared<BTreeMap<Nid, usize>>;
+
+/// The peers that a node knows, those of each node of the network together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) peers: Vec<Shared<Peer>>,
+    /// The place of the first peer of each node, in the order of the configuration, and the number of peers.
+    pub(crate) starts: Vec<usize>,
+}
+
 /// A request without an answer yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Open {
@@ -63,6 +74,9 @@ pub struct Node {
     pub(crate) nis: Vec<LocalNi>,
     pub(crate) nets: BTreeMap<NetName, NetState>,
     pub(crate) peers: Vec<Shared<Peer>>,
+    /// As [`Known::starts`].
+    starts: Vec<usize>,
+    places: Places,
     pub(crate) routes: Vec<Route>,
     pub(crate) local_queue: Vec<Nid>,
     pub(crate) peer_queue: Vec<Nid>,
@@ -82,7 +96,7 @@ pub struct Node {
 pub(crate) const ROUTER_CHECK_INTERVAL_S: u64 = 60;
 
 impl Node {
-    pub(crate) fn new(spec: &NodeSpec, peers: Vec<Shared<Peer>>, now_s: u64) -> Self {
+    pub(crate) fn new(spec: &NodeSpec, known: Known, places: Places, now_s: u64) -> Self {
         let mut params = spec.profile.defaults();
         if !spec.discovery {
             params
@@ -103,7 +117,9 @@ impl Node {
             loaded: true,
             nets: nets.collect(),
             nis,
-            peers,
+            peers: known.peers,
+            starts: known.starts,
+            places,
             routes: spec.routes.iter().cloned().map(Route::new).collect(),
             local_queue: Vec::new(),
             peer_queue: Vec::new(),
@@ -155,16 +171,27 @@ impl Node {
     /// The peer that has an interface with this NID.
     #[must_use]
     pub fn peer(&self, nid: &Nid) -> Option<&Peer> {
-        self.peers()
-            .find(|peer| peer.nis.iter().any(|ni| ni.nid == *nid))
+        self.peer_at(nid).map(|at| &*self.peers[at])
+    }
+
+    /// The place of the peer that has an interface with this NID. It does not search all peers, of which there can be
+    /// as many as nodes.
+    fn peer_at(&self, nid: &Nid) -> Option<usize> {
+        let node = *self.places.get(nid)?;
+        let mut of_node = self.starts[node]..self.starts[node + 1];
+        of_node.find(|&at| self.peers[at].nis.iter().any(|ni| ni.nid == *nid))
+    }
+
+    /// Whether both are interfaces of one peer, or neither is of any.
+    pub(crate) fn is_same_peer(&self, one: &Nid, other: &Nid) -> bool {
+        self.peer_at(one) == self.peer_at(other)
     }
 
     /// One interface of a peer.
     #[must_use]
     pub fn peer_ni(&self, nid: &Nid) -> Option<&PeerNi> {
-        self.peers()
-            .flat_map(|peer| &peer.nis)
-            .find(|ni| ni.nid == *nid)
+        let peer = self.peer(nid)?;
+        peer.nis.iter().find(|ni| ni.nid == *nid)
     }
 
     /// Its routes.
@@ -222,9 +249,8 @@ impl Node {
     }
 
     pub(crate) fn peer_mut(&mut self, nid: &Nid) -> Option<&mut Peer> {
-        let mut peers = self.peers.iter_mut();
-        let found = peers.find(|peer| peer.nis.iter().any(|ni| ni.nid == *nid));
-        found.map(|peer| &mut **peer)
+        let at = self.peer_at(nid)?;
+        Some(&mut *self.peers[at])
     }
 
     pub(crate) fn peer_ni_mut(&mut self, nid: &Nid) -> Option<&mut PeerNi> {

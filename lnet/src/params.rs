@@ -6,6 +6,10 @@ use simfs::SimTime;
 
 use super::{nid::Lnd, profile::Profile};
 
+/// The largest `retry_count`. Lustre takes as many as the transaction timeout has seconds; this bound is chosen, because a
+/// try can fail in no time, and whoever asks for 2 billion of them waits for 2 billion.
+const RETRIES_MAX: i64 = 1000;
+
 /// A parameter of `lnetctl set` or a module option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Param {
@@ -18,7 +22,7 @@ pub enum Param {
     /// `drop_asym_route`: 0 or 1; whether messages from a router that is not on a route back are
     /// dropped.
     DropAsymRoute,
-    /// `retry_count`: the number of resends of a message.
+    /// `retry_count`: the number of resends of a message; at most 1000 here.
     RetryCount,
     /// `transaction_timeout`: the time limit of a response, in seconds.
     TransactionTimeout,
@@ -82,7 +86,8 @@ impl Param {
     pub fn range(self) -> (i64, i64) {
         let most = i64::from(i32::MAX);
         match self {
-            Self::NumaRange | Self::RetryCount | Self::RecoveryLimit => (0, most),
+            Self::NumaRange | Self::RecoveryLimit => (0, most),
+            Self::RetryCount => (0, RETRIES_MAX),
             Self::MaxInterfaces
             | Self::TransactionTimeout
             | Self::RecoveryInterval

@@ -62,6 +62,13 @@ pub struct Behaviour {
     /// Whether the removal of a device sets the fatal flag ("LNet Health HLD, Hard Failures").
     /// Otherwise there is a line on the console.
     pub removal_is_fatal: bool,
+    /// Whether a connection that cannot be made blames the interface of the peer and is followed by a resend, however it
+    /// failed ("LNet Health HLD, Asynchronous Send Failures", 2, and "Handling Errors on Sends", which calls address,
+    /// route, unreachable, connect and reject errors those of the remote interface). Otherwise the driver decides.
+    pub connecting_fails_remotely: bool,
+    /// Whether a recovery ping that fails blames the interface that is being recovered ("LNet Health HLD, Health Value
+    /// Updates", 2 f). Otherwise it blames as any message does.
+    pub failed_ping_blames_pinged: bool,
     /// The largest allowed number of retries; if `None`, the number of seconds of the transaction
     /// timeout.
     pub retry_count_max: Option<u32>,
@@ -111,6 +118,8 @@ impl Profile {
             retries_need_health: built,
             monitor_finalises: !built,
             removal_is_fatal: !built,
+            connecting_fails_remotely: !built,
+            failed_ping_blames_pinged: !built,
             retry_count_max: if built { None } else { Some(5) },
         }
     }

@@ -3,11 +3,12 @@
 //! There are eight cases: source given or any (A, B), destination on a local net or behind a router
 //! (1, 2), peer multi-rail or not (C, D); see "LNet Health HLD, Selection Algorithm with Health",
 //! with the comparison orders of "lnet/lnet/lib-move.c". Every comparison is lexicographic and ends
-//! with the order of the configuration.
+//! with the order of the configuration. Each step also states why it passes others over ([`Reasons`]).
 
 use std::cmp::Reverse;
 
 use super::{
+    choice::Reasons,
     health::Health,
     message::{Leg, Message},
     nid::{NetName, Nid},
@@ -16,7 +17,7 @@ use super::{
     peer::PeerNi,
     route::Route,
     status::MsgStatus,
-    trace::{Rank, Traced},
+    trace::{Criterion, PassedOver, Rank, Traced, loses},
     workload_event::{Errand, Log},
 };
 
@@ -42,9 +43,10 @@ impl NoPath {
 impl Node {
     /// Selects a path, and counts the selection.
     pub(crate) fn select(&mut self, message: &Message, log: &mut Log) -> Result<Leg, NoPath> {
-        let chosen = self.choose(message);
+        let mut reasons = Reasons::new(log.trace.is_some());
+        let chosen = self.choose(message, &mut reasons);
         log.note(&self.name, || {
-            Traced::Choice(self.choice(message, chosen.as_ref()))
+            Traced::Choice(self.choice(message, chosen.as_ref(), &reasons))
         });
         let leg = chosen?;
         if let Some(ni) = self.ni_mut(&leg.by) {
@@ -62,12 +64,12 @@ impl Node {
         Ok(leg)
     }
 
-    fn choose(&mut self, message: &Message) -> Result<Leg, NoPath> {
+    fn choose(&mut self, message: &Message, why: &mut Reasons) -> Result<Leg, NoPath> {
         let destination = &message.destination;
         if self.is_own(destination) {
             let by = match &message.source_given {
-                Some(source) => self.given(source)?,
-                None => self.best_ni(destination.net(), message)?,
+                Some(source) => self.given(source, why)?,
+                None => self.best_ni(destination.net(), message, why)?,
             };
             let to = destination.clone();
             return Ok(Leg {
@@ -79,21 +81,27 @@ impl Node {
         let free = is_free(message);
         let any_rail = peer.multi_rail && free;
         match message.source_given.clone() {
-            Some(source) => self.choose_from(&source, any_rail, message),
-            None if any_rail => self.choose_any_rail(message),
+            Some(source) => self.choose_from(&source, any_rail, message, why),
+            None if any_rail => self.choose_any_rail(message, why),
             None if self.nets.contains_key(destination.net()) => {
                 // Only a message of the layer above sets the interface that the peer sees from now
                 // on.
                 let keep = free && message.errand() == Errand::Ulp;
-                self.choose_one_rail(keep, message)
+                self.choose_one_rail(keep, message, why)
             }
-            None => self.choose_router(None, message),
+            None => self.choose_router(None, message, why),
         }
     }
 
     /// Cases A1 and A2: the source is given.
-    fn choose_from(&self, source: &Nid, any_rail: bool, message: &Message) -> Result<Leg, NoPath> {
-        let by = self.given(source)?;
+    fn choose_from(
+        &self,
+        source: &Nid,
+        any_rail: bool,
+        message: &Message,
+        why: &mut Reasons,
+    ) -> Result<Leg, NoPath> {
+        let by = self.given(source, why)?;
         let destination = &message.destination;
         let yields = self.behaviour().given_must_be_healthy && any_rail;
         let on_net = self
@@ -101,29 +109,39 @@ impl Node {
             .and_then(|peer| peer.net_health(by.net()))
             .is_some();
         if destination.net() == by.net() && !yields {
+            why.no_peer_ni_is_compared(if any_rail {
+                PassedOver::BothGiven
+            } else {
+                PassedOver::Fixed
+            });
             Ok(Leg::chosen(by, destination.clone()))
         } else if on_net && any_rail {
-            let to = self.best_peer_ni(destination, &by, message)?;
+            let to = self.best_peer_ni(destination, &by, message, why)?;
             Ok(Leg::chosen(by, to))
         } else {
-            self.choose_router(Some(&by), message)
+            self.choose_router(Some(&by), message, why)
         }
     }
 
     /// Case B1C, and B2C if no net of the peer is local.
-    fn choose_any_rail(&self, message: &Message) -> Result<Leg, NoPath> {
+    fn choose_any_rail(&self, message: &Message, why: &mut Reasons) -> Result<Leg, NoPath> {
         match self.best_net(&message.destination) {
             Some(net) => {
-                let by = self.best_ni(&net, message)?;
-                let to = self.best_peer_ni(&message.destination, &by, message)?;
+                let by = self.best_ni(&net, message, why)?;
+                let to = self.best_peer_ni(&message.destination, &by, message, why)?;
                 Ok(Leg::chosen(by, to))
             }
-            None => self.choose_router(None, message),
+            None => self.choose_router(None, message, why),
         }
     }
 
     /// Case B1D: the peer has this one interface, and always sees the same local interface.
-    fn choose_one_rail(&mut self, keep: bool, message: &Message) -> Result<Leg, NoPath> {
+    fn choose_one_rail(
+        &mut self,
+        keep: bool,
+        message: &Message,
+        why: &mut Reasons,
+    ) -> Result<Leg, NoPath> {
         let to = message.destination.clone();
         let strict = self.behaviour().given_must_be_healthy;
         let peer_ni = self.peer_ni(&to).ok_or(NoPath::HostUnreachable)?;
@@ -136,12 +154,12 @@ impl Node {
                 return Err(NoPath::Unusable);
             }
             let by = ni.nid().clone();
-            return Ok(Leg {
-                kept: true,
-                ..Leg::chosen(by, to)
-            });
+            why.no_own_ni_is_compared(PassedOver::OneSource);
+            why.no_peer_ni_is_compared(PassedOver::Fixed);
+            return Ok(Leg::chosen(by, to));
         }
-        let by = self.best_ni(to.net(), message)?;
+        let by = self.best_ni(to.net(), message, why)?;
+        why.no_peer_ni_is_compared(PassedOver::Fixed);
         if keep && let Some(peer_ni) = self.peer_ni_mut(&to) {
             peer_ni.preferred = Some(by.clone());
         }
@@ -149,8 +167,13 @@ impl Node {
     }
 
     /// Cases A2 and B2: the next hop is a router, on the best route that is up.
-    fn choose_router(&self, source: Option<&Nid>, message: &Message) -> Result<Leg, NoPath> {
-        let best = self.best_route(source, message.destination.net());
+    fn choose_router(
+        &self,
+        source: Option<&Nid>,
+        message: &Message,
+        why: &mut Reasons,
+    ) -> Result<Leg, NoPath> {
+        let best = self.best_route(source, message.destination.net(), why);
         let gateway = &self.routes[best.ok_or(NoPath::HostUnreachable)?]
             .spec
             .gateway;
@@ -159,28 +182,48 @@ impl Node {
             Some(source) => source.clone(),
             None => {
                 let net = self.best_net(gateway).filter(|_| many);
-                self.best_ni(&net.unwrap_or_else(|| gateway.net().clone()), message)?
+                let net = net.unwrap_or_else(|| gateway.net().clone());
+                self.best_ni(&net, message, why)?
             }
         };
         let to = if many {
-            self.best_peer_ni(gateway, &by, message)?
+            self.best_peer_ni(gateway, &by, message, why)?
         } else {
+            why.no_peer_ni_is_compared(PassedOver::Fixed);
             gateway.clone()
         };
         Ok(Leg::chosen(by, to))
     }
 
     /// The place of the best route to a net that is up, and starts on the net of a given source.
-    pub(crate) fn best_route(&self, source: Option<&Nid>, far: &NetName) -> Option<usize> {
-        let usable = (0..self.routes.len()).filter(|&at| {
-            let route = &self.routes[at];
-            route.spec.net == *far && self.is_route_near(route, source) && self.is_route_up(route)
-        });
-        usable.max_by_key(|&at| self.route_rank(at))
+    fn best_route(&self, source: Option<&Nid>, far: &NetName, why: &mut Reasons) -> Option<usize> {
+        let mut usable = Vec::new();
+        for (at, route) in self.routes.iter().enumerate() {
+            if route.spec.net != *far {
+                continue;
+            }
+            if !self.is_route_up(route) {
+                why.route(at, PassedOver::RouteDown);
+            } else if !self.is_route_near(route, source) {
+                why.route(at, PassedOver::NotNear);
+            } else {
+                usable.push(at);
+            }
+        }
+        let best = usable.iter().copied().max_by_key(|&at| self.route_rank(at));
+        if let Some(best) = best.filter(|_| why.are_wanted()) {
+            why.best_route(best);
+            let chosen = self.route_rank(best);
+            for at in usable.into_iter().filter(|at| *at != best) {
+                let lost = loses(Criterion::OF_ROUTES, &self.route_rank(at), &chosen);
+                why.route(at, lost);
+            }
+        }
+        best
     }
 
     /// Whether a route's gateway is on the net of the given source; always if none is given.
-    pub(crate) fn is_route_near(&self, route: &Route, source: Option<&Nid>) -> bool {
+    fn is_route_near(&self, route: &Route, source: Option<&Nid>) -> bool {
         source.is_none_or(|source| {
             let gateway = self.peer(&route.spec.gateway);
             gateway.is_some_and(|gateway| gateway.net_health(source.net()).is_some())
@@ -195,11 +238,12 @@ impl Node {
     }
 
     /// A given source is used regardless of its health; in the HLD profile it fails if it is down.
-    fn given(&self, source: &Nid) -> Result<Nid, NoPath> {
+    fn given(&self, source: &Nid, why: &mut Reasons) -> Result<Nid, NoPath> {
         let ni = self.ni(source).ok_or(NoPath::Unusable)?;
         if self.behaviour().given_must_be_healthy && ni.fatal {
             return Err(NoPath::Unusable);
         }
+        why.no_own_ni_is_compared(PassedOver::SourceGiven);
         Ok(source.clone())
     }
 
@@ -230,7 +274,7 @@ impl Node {
     }
 
     /// The best local interface on a net; if all are fatal and may be used, the first.
-    fn best_ni(&self, net: &NetName, message: &Message) -> Result<Nid, NoPath> {
+    fn best_ni(&self, net: &NetName, message: &Message, why: &mut Reasons) -> Result<Nid, NoPath> {
         let behaviour = self.behaviour();
         let all: Vec<usize> = self.nis_on(net).collect();
         let sound: Vec<usize> = all
@@ -240,33 +284,73 @@ impl Node {
             .collect();
         if sound.is_empty() {
             let first = all.first().filter(|_| behaviour.fatal_is_last_resort);
-            return first
-                .map(|&at| self.nis[at].nid().clone())
-                .ok_or(NoPath::Unusable);
+            let first = *first.ok_or(NoPath::Unusable)?;
+            why.no_own_ni_is_compared(PassedOver::OtherNet);
+            for at in all.into_iter().filter(|at| *at != first) {
+                why.own_ni(at, PassedOver::Loses(Criterion::Order));
+            }
+            return Ok(self.nis[first].nid().clone());
         }
         let fresh = |at: &usize| !message.used.contains(self.nis[*at].nid());
         let avoid = behaviour.resend_avoids_used && sound.iter().any(fresh);
-        let candidates = sound.into_iter().filter(|at| !avoid || fresh(at));
+        let candidates = sound.iter().copied().filter(|at| !avoid || fresh(at));
         let best = candidates.max_by_key(|&at| self.local_rank(at));
-        let at = best.ok_or(NoPath::Unusable)?;
-        Ok(self.nis[at].nid().clone())
+        let best = best.ok_or(NoPath::Unusable)?;
+        if why.are_wanted() {
+            why.no_own_ni_is_compared(PassedOver::OtherNet);
+            let chosen = self.local_rank(best);
+            for at in all.into_iter().filter(|at| *at != best) {
+                why.own_ni(
+                    at,
+                    if self.nis[at].fatal {
+                        PassedOver::Fatal
+                    } else if avoid && !fresh(&at) {
+                        PassedOver::Used
+                    } else {
+                        loses(Criterion::OF_INTERFACES, &self.local_rank(at), &chosen)
+                    },
+                );
+            }
+        }
+        Ok(self.nis[best].nid().clone())
     }
 
     /// The best interface of a peer on the selected local net.
-    fn best_peer_ni(&self, peer: &Nid, by: &Nid, message: &Message) -> Result<Nid, NoPath> {
+    fn best_peer_ni(
+        &self,
+        peer: &Nid,
+        by: &Nid,
+        message: &Message,
+        why: &mut Reasons,
+    ) -> Result<Nid, NoPath> {
         let peer = self.peer(peer).ok_or(NoPath::HostUnreachable)?;
         let on_net = |at: &usize| peer.nis[*at].nid.net() == by.net();
         let fresh = |at: &usize| !message.used.contains(&peer.nis[*at].nid);
         let all: Vec<usize> = (0..peer.nis.len()).filter(on_net).collect();
         let avoid = self.behaviour().resend_avoids_used && all.iter().any(fresh);
-        let candidates = all.into_iter().filter(|at| !avoid || fresh(at));
-        let best = candidates.max_by_key(|&at| self.peer_rank(&peer.nis[at], at));
-        let at = best.ok_or(NoPath::HostUnreachable)?;
-        Ok(peer.nis[at].nid.clone())
+        let candidates = all.iter().copied().filter(|at| !avoid || fresh(at));
+        let rank = |at: usize| self.peer_rank(&peer.nis[at], at);
+        let best = candidates.max_by_key(|&at| rank(at));
+        let best = best.ok_or(NoPath::HostUnreachable)?;
+        if why.are_wanted() {
+            why.no_peer_ni_is_compared(PassedOver::OtherNet);
+            let chosen = rank(best);
+            for at in all.into_iter().filter(|at| *at != best) {
+                why.peer_ni(
+                    at,
+                    if avoid && !fresh(&at) {
+                        PassedOver::Used
+                    } else {
+                        loses(Criterion::OF_INTERFACES, &rank(at), &chosen)
+                    },
+                );
+            }
+        }
+        Ok(peer.nis[best].nid.clone())
     }
 
     /// The values by which selection compares the local interface at `at`.
-    pub(crate) fn local_rank(&self, at: usize) -> Rank {
+    fn local_rank(&self, at: usize) -> Rank {
         let ni = &self.nis[at];
         let range = self.params.get(Param::NumaRange);
         [
@@ -281,7 +365,7 @@ impl Node {
     }
 
     /// The values by which selection compares the route at `at`, with the interface of its gateway.
-    pub(crate) fn route_rank(&self, at: usize) -> Rank {
+    fn route_rank(&self, at: usize) -> Rank {
         let spec = &self.routes[at].spec;
         let Some(gateway) = self.peer_ni(&spec.gateway) else {
             return [i64::MIN; 7];
@@ -298,7 +382,7 @@ impl Node {
     }
 
     /// The values by which selection compares a peer's interface, its `at`th.
-    pub(crate) fn peer_rank(&self, ni: &PeerNi, at: usize) -> Rank {
+    fn peer_rank(&self, ni: &PeerNi, at: usize) -> Rank {
         [
             i64::from(self.counted(ni.health).value()),
             -i64::from(ni.priority),
@@ -317,7 +401,7 @@ fn whole(count: u64) -> i64 {
 
 /// Whether it may go to any interface of a multi-rail peer: answers, forwarded messages and recovery
 /// pings go to a fixed NID.
-pub(crate) fn is_free(message: &Message) -> bool {
+fn is_free(message: &Message) -> bool {
     message.heard.is_none()
         && !message.forwarded
         && !message.is_recovery()

@@ -152,6 +152,8 @@ pub struct Storage {
     next_number: u64,
     writes: BTreeMap<u64, Write>,
     parts: BTreeMap<MessageId, Part>,
+    /// The requests of `parts` that were sent since somebody asked.
+    sent: Vec<MessageId>,
     /// When the server last received something from the client, and when the client last sent.
     heard: SimTime,
     spoke: SimTime,
@@ -185,6 +187,7 @@ impl Storage {
             next_number: 0,
             writes: BTreeMap::new(),
             parts: BTreeMap::new(),
+            sent: Vec::new(),
             heard: lnet.now(),
             spoke: lnet.now(),
             report: StorageReport::default(),
@@ -204,10 +207,17 @@ impl Storage {
 
     /// Advances several clients and servers on one network.
     pub fn advance_all(all: &mut [Self], lnet: &mut Lnet, to: SimTime) {
+        // Whose request an event is about: with many clients not each is asked.
+        let mut whose: BTreeMap<MessageId, usize> = BTreeMap::new();
+        for (at, storage) in all.iter_mut().enumerate() {
+            storage.sent.clear();
+            whose.extend(storage.parts.keys().map(|request| (*request, at)));
+        }
         loop {
             let now = lnet.now();
-            for storage in all.iter_mut() {
+            for (at, storage) in all.iter_mut().enumerate() {
                 storage.act(lnet);
+                whose.extend(storage.sent.drain(..).map(|request| (request, at)));
             }
             // Events due now come first; they may cause further actions at this time.
             let mut happened = lnet.advance(now);
@@ -220,8 +230,17 @@ impl Storage {
                 happened = lnet.advance(next);
             }
             for entry in &happened {
-                for storage in all.iter_mut() {
+                let (What::Arrived { request, .. } | What::Told { request, .. }) = &entry.what
+                else {
+                    continue;
+                };
+                if let Some(&at) = whose.get(request) {
+                    let storage = &mut all[at];
                     storage.hear(lnet, entry);
+                    if !storage.parts.contains_key(request) {
+                        whose.remove(request);
+                    }
+                    whose.extend(storage.sent.drain(..).map(|request| (request, at)));
                 }
             }
         }
@@ -327,6 +346,7 @@ impl Storage {
         match lnet.send(request) {
             Ok(id) => {
                 self.parts.insert(id, part);
+                self.sent.push(id);
             }
             Err(_) => self.fail(lnet.now(), part),
         }

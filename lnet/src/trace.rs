@@ -13,7 +13,7 @@ use super::{
     stats::MessageKind,
     status::MsgStatus,
     wire::Trouble,
-    workload_event::{Errand, What},
+    workload_event::{Cause, Errand, What},
 };
 
 /// An entry of the trace.
@@ -42,6 +42,20 @@ pub enum Traced {
         by: EndsBy,
         /// When.
         at: SimTime,
+    },
+    /// A message got its deadline, at its first attempt.
+    Deadline {
+        /// The message.
+        message: MessageId,
+        /// When its time is over. A driver that holds it then finds that at the end of the attempt.
+        at: SimTime,
+    },
+    /// A failure would have lowered the health of an interface that has none left.
+    AtZero {
+        /// The interface.
+        ni: Nid,
+        /// The failure.
+        cause: Cause,
     },
     /// A request's response is waited for.
     Tracked {
@@ -93,6 +107,8 @@ pub enum EndsBy {
     Rule,
     /// The driver fails.
     Driver(Trouble),
+    /// The driver closes the connection, because another message on it failed in this way.
+    Closed(Trouble),
 }
 
 /// Why a failed message is not sent again ("lnet/lnet/lib-msg.c", `lnet_health_check`).
@@ -187,6 +203,8 @@ pub enum PassedOver {
     SourceGiven,
     /// A peer that is not multi-rail keeps seeing one local interface.
     OneSource,
+    /// The source is given, and the destination is on its net: it goes there.
+    BothGiven,
     /// Answers, forwarded messages, recovery pings, and messages to a peer that is not multi-rail go
     /// to a fixed NID.
     Fixed,

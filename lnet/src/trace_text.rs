@@ -3,19 +3,18 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
+    fmt::{self, Write as _},
 };
 
-use platforms::NodeName;
 use simfs::SimTime;
 
 use super::{
-    health::Health,
     message::MessageId,
     nid::{NetName, Nid},
     status::MsgStatus,
     trace::{Candidate, Choice, Criterion, EndsBy, Loss, NoResend, PassedOver, TraceEntry, Traced},
-    wire::{Noticed, Trouble},
+    trace_timer::{timer_of, timers},
+    wire::Trouble,
     workload_event::{Cause, Ending, Errand, Side, UlpResult, What},
 };
 
@@ -52,29 +51,51 @@ impl Traces<'_> {
     /// # Errors
     /// [`UnknownMessage`].
     pub fn why(&self, message: u64) -> Result<String, UnknownMessage> {
-        let choices = || self.0.iter().filter_map(choice_of);
-        let request = choices()
-            .find(|choice| choice.message.0 == message)
-            .map(|choice| choice.request)
-            .ok_or_else(|| UnknownMessage {
-                asked: message,
-                last: choices().map(|choice| choice.message.0).max().unwrap_or(0),
-            })?;
-        let of_it: Vec<MessageId> = choices()
-            .filter(|choice| choice.request == request)
-            .map(|choice| choice.message)
-            .collect();
-        let entries = self.about(|about| match about {
-            About::Message(id) => of_it.contains(&id),
-            About::Request(id) => id == request,
-            About::Route => false,
-        });
+        let request = self.request_of(message)?;
+        let entries = self.of_request(request);
         let mut page = format!("request {request}\n");
-        page += &answer(&entries, self.1, &failed_at_zero(self.0, &of_it));
+        page += &answer(&entries, self.1);
         for entry in entries {
             page += &lines(entry);
         }
         Ok(page)
+    }
+
+    /// The request that a message is or answers.
+    ///
+    /// # Errors
+    /// [`UnknownMessage`].
+    pub fn request_of(&self, message: u64) -> Result<MessageId, UnknownMessage> {
+        let choices = || self.0.iter().filter_map(choice_of);
+        let found = choices().find(|choice| choice.message.0 == message);
+        found
+            .map(|choice| choice.request)
+            .ok_or_else(|| UnknownMessage {
+                asked: message,
+                last: choices().map(|choice| choice.message.0).max().unwrap_or(0),
+            })
+    }
+
+    /// The entries about a request and its answers, in order.
+    #[must_use]
+    pub fn of_request(&self, request: MessageId) -> Vec<&TraceEntry> {
+        let choices = self.0.iter().filter_map(choice_of);
+        let of_it: BTreeSet<MessageId> = choices
+            .filter(|choice| choice.request == request)
+            .map(|choice| choice.message)
+            .collect();
+        self.about(|about| match about {
+            About::Message(id) => of_it.contains(&id),
+            About::Request(id) => id == request,
+            About::NoMessage => false,
+        })
+    }
+
+    /// The first timer of a request and its answers that ran out: when it did, and in words.
+    #[must_use]
+    pub fn first_timer(&self, request: MessageId) -> Option<(SimTime, String)> {
+        let timers = timers(&self.of_request(request), self.1);
+        timers.into_iter().min_by_key(|(at, _)| *at)
     }
 
     /// The requests of the layer above that met trouble, in order: one of their tries, or of their answers', had no path or
@@ -94,7 +115,7 @@ impl Traces<'_> {
                 troubled.extend(match subject(&entry.what) {
                     Some(About::Request(request)) => Some(request),
                     Some(About::Message(message)) => request_of.get(&message).copied(),
-                    Some(About::Route) | None => None,
+                    Some(About::NoMessage) | None => None,
                 });
             }
         }
@@ -127,7 +148,11 @@ impl Traces<'_> {
                 Traced::Event(What::Health {
                     cause: Cause::ResponseTimeout,
                     ..
-                }) => overdue.map(About::Request),
+                })
+                | Traced::AtZero {
+                    cause: Cause::ResponseTimeout,
+                    ..
+                } => overdue.map(About::Request),
                 what => subject(what),
             };
             if about.is_some_and(&wanted) {
@@ -141,7 +166,8 @@ impl Traces<'_> {
 /// What an entry is about.
 #[derive(Clone, Copy)]
 enum About {
-    Route,
+    /// A route, or health that changes for another reason than a message of this node.
+    NoMessage,
     Message(MessageId),
     Request(MessageId),
 }
@@ -150,6 +176,11 @@ fn subject(what: &Traced) -> Option<About> {
     Some(match what {
         Traced::Choice(Choice { message, .. })
         | Traced::Prospect { message, .. }
+        | Traced::Deadline { message, .. }
+        | Traced::AtZero {
+            cause: Cause::Status(message, _),
+            ..
+        }
         | Traced::NoResend { message, .. }
         | Traced::Loss { message, .. }
         | Traced::Event(
@@ -166,8 +197,8 @@ fn subject(what: &Traced) -> Option<About> {
         | Traced::Event(What::Told { request, .. } | What::Arrived { request, .. }) => {
             About::Request(*request)
         }
-        Traced::Route { .. } => About::Route,
-        Traced::Event(What::Health { .. } | What::Dropped { .. } | What::Console(_)) => {
+        Traced::Route { .. } | Traced::Event(What::Health { .. }) => About::NoMessage,
+        Traced::AtZero { .. } | Traced::Event(What::Dropped { .. } | What::Console(_)) => {
             return None;
         }
     })
@@ -192,51 +223,11 @@ fn choice_of(entry: &TraceEntry) -> Option<&Choice> {
 }
 
 /// The first timer that ran out until `now`, the interfaces that lost health, and what forbade another path.
-/// `at_zero` are the interfaces that had no health to lose.
-fn answer(entries: &[&TraceEntry], now: SimTime, at_zero: &BTreeSet<&Nid>) -> String {
+fn answer(entries: &[&TraceEntry], now: SimTime) -> String {
     let mut page = String::new();
-    let mut timer = waited_for(entries, now).map_or_else(
-        || "none".to_owned(),
-        |since| {
-            format!(
-                "transaction_timeout of the response, at {since}; the monitor thread has not found it yet"
-            )
-        },
-    );
-    let mut prospects: Vec<(MessageId, Trouble)> = Vec::new();
-    for entry in entries {
-        match &entry.what {
-            Traced::Prospect { message, by, .. } => {
-                prospects.retain(|(id, _)| id != message);
-                if let EndsBy::Driver(trouble) = by {
-                    prospects.push((*message, *trouble));
-                }
-            }
-            Traced::Event(What::Judged { message, .. }) => {
-                let ended = prospects.iter().find(|(id, _)| id == message);
-                let Some((_, trouble)) = ended else { continue };
-                if let Some(name) = timer_of(*trouble) {
-                    timer = format!("{name}, at {}", entry.at);
-                    break;
-                }
-            }
-            Traced::Event(What::Ended {
-                ending: Ending::Deadline,
-                ..
-            }) => {
-                timer = format!("the message's deadline, at {}", entry.at);
-                break;
-            }
-            Traced::Overdue { since, .. } => {
-                timer = format!(
-                    "transaction_timeout of the response, at {since}; found by the monitor thread at {}",
-                    entry.at
-                );
-                break;
-            }
-            _ => {}
-        }
-    }
+    let timers = timers(entries, now);
+    let first = timers.into_iter().min_by_key(|(at, _)| *at);
+    let timer = first.map_or_else(|| "none".to_owned(), |(_, timer)| timer);
     let _ = writeln!(page, "  first timer to run out: {timer}");
     let mut blamed = false;
     for entry in entries {
@@ -250,8 +241,12 @@ fn answer(entries: &[&TraceEntry], now: SimTime, at_zero: &BTreeSet<&Nid>) -> St
     }
     if !blamed {
         page += "  blamed: no interface";
-        for nid in at_zero {
-            let _ = write!(page, ", {nid} has no health to lose");
+        let at_zero = entries.iter().filter_map(|entry| match &entry.what {
+            Traced::AtZero { ni, .. } => Some(ni),
+            _ => None,
+        });
+        for ni in at_zero.collect::<BTreeSet<_>>() {
+            let _ = write!(page, ", {ni} has no health to lose");
         }
         page.push('\n');
     }
@@ -288,61 +283,56 @@ fn answer(entries: &[&TraceEntry], now: SimTime, at_zero: &BTreeSet<&Nid>) -> St
     page
 }
 
-/// Since when a response is overdue that still nobody has missed.
-fn waited_for(entries: &[&TraceEntry], now: SimTime) -> Option<SimTime> {
-    let mut open = None;
-    for entry in entries {
-        match &entry.what {
-            Traced::Tracked { until, .. } => open = Some(*until),
-            Traced::Overdue { .. } | Traced::Event(What::Told { last: true, .. }) => open = None,
-            _ => {}
+impl TraceEntry {
+    /// The message that it is about, if it is about one.
+    #[must_use]
+    pub fn message(&self) -> Option<MessageId> {
+        match subject(&self.what)? {
+            About::Message(message) => Some(message),
+            About::Request(_) | About::NoMessage => None,
         }
     }
-    open.filter(|until| *until <= now)
+
+    /// The request that it is about, as far as the entry tells.
+    #[must_use]
+    pub fn request(&self) -> Option<MessageId> {
+        match (&self.what, subject(&self.what)?) {
+            (Traced::Choice(choice), _) => Some(choice.request),
+            (_, About::Request(request)) => Some(request),
+            (_, About::Message(_) | About::NoMessage) => None,
+        }
+    }
+
+    /// It in words, without time and node; `None` for what other entries tell.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        match &self.what {
+            Traced::Choice(choice) => Some(head(choice)),
+            _ => words(self),
+        }
+    }
 }
 
-/// The interfaces of tries of these messages that failed, their own and the peer's, whose health was 0 by then.
-fn failed_at_zero<'t>(trace: &'t [TraceEntry], of_it: &[MessageId]) -> BTreeSet<&'t Nid> {
-    let mut healths: BTreeMap<(&NodeName, &Nid, Side), Health> = BTreeMap::new();
-    let mut tried: BTreeMap<MessageId, &Choice> = BTreeMap::new();
-    let mut found = BTreeSet::new();
-    for TraceEntry { node, what, .. } in trace {
-        match what {
-            Traced::Event(What::Health {
-                ni, side, after, ..
-            }) => {
-                healths.insert((node, ni, *side), *after);
-            }
-            Traced::Choice(choice) if of_it.contains(&choice.message) => {
-                tried.insert(choice.message, choice);
-            }
-            Traced::Event(What::Judged {
-                message, status, ..
-            }) if *status != MsgStatus::Ok => {
-                let Some(choice) = tried.get(message) else {
-                    continue;
-                };
-                let sides = [(Side::Local, &choice.local), (Side::Peer, &choice.remote)];
-                for (side, all) in sides {
-                    let chosen = all.iter().filter(|one| one.passed_over.is_none());
-                    let at_zero = chosen.filter(|one| {
-                        let known = healths.get(&(node, &one.nid, side));
-                        known.unwrap_or(&one.health).value() == 0
-                    });
-                    found.extend(at_zero.map(|one| &one.nid));
-                }
-            }
-            _ => {}
-        }
+impl fmt::Display for PassedOver {
+    /// As in the trace, `passed over, lower health`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(passed_over(*self))
     }
-    found
 }
 
 /// The lines of an entry, for one request.
 fn lines(entry: &TraceEntry) -> String {
     let TraceEntry { at, node, what } = entry;
-    let text = match what {
-        Traced::Choice(choice) => return chosen(entry, choice),
+    match what {
+        Traced::Choice(choice) => chosen(entry, choice),
+        _ => words(entry).map_or_else(String::new, |text| format!("{at} {node}: {text}\n")),
+    }
+}
+
+/// An entry in words, other than a choice.
+fn words(entry: &TraceEntry) -> Option<String> {
+    Some(match &entry.what {
+        Traced::Choice(_) | Traced::Deadline { .. } | Traced::AtZero { .. } => return None,
         Traced::Prospect { by, at: due, .. } => format!("{}, due at {due}", ends_by(*by)),
         Traced::Tracked { until, .. } => {
             format!("waits for the response until {until} (transaction_timeout)")
@@ -359,12 +349,8 @@ fn lines(entry: &TraceEntry) -> String {
         }
         Traced::Loss { message, why } => format!("message {message} is lost: {}", loss(*why)),
         Traced::Route { net, gateway, up } => route_line(net, gateway, *up),
-        Traced::Event(_) => match event(entry) {
-            Some(text) => text,
-            None => return String::new(),
-        },
-    };
-    format!("{at} {node}: {text}\n")
+        Traced::Event(_) => event(entry)?,
+    })
 }
 
 /// The line of an entry in a list of all messages; `None` if it has none.
@@ -478,14 +464,22 @@ fn event(entry: &TraceEntry) -> Option<String> {
             side,
             before,
             after,
-            ..
+            cause,
         } => {
             let side = match side {
                 Side::Local => "its own NI",
                 Side::Peer => "the peer NI",
             };
+            let cause = match cause {
+                Cause::Status(..) | Cause::ResponseTimeout => "",
+                Cause::Arrival => ", by a message that arrived",
+                Cause::Recovery => ", by a recovery ping",
+                Cause::PingFailed => ", by a recovery ping that failed",
+                Cause::ReportedDown => ", reported down",
+                Cause::Set => ", set",
+            };
             format!(
-                "{side} {ni} on {}: health {before} to {after}",
+                "{side} {ni} on {}: health {before} to {after}{cause}",
                 entry.node.as_str()
             )
         }
@@ -535,18 +529,14 @@ fn errand(errand: Errand) -> &'static str {
     }
 }
 
-fn timer_of(trouble: Trouble) -> Option<&'static str> {
-    match trouble.noticed() {
-        Noticed::AtOnce => None,
-        Noticed::AfterRetries => Some("the retries of the reliable connection"),
-        Noticed::AfterLndTimeout => Some("lnd_timeout"),
-    }
-}
-
 fn ends_by(by: EndsBy) -> String {
     match by {
         EndsBy::Arrival => "on the wire, arrival".to_owned(),
         EndsBy::Rule => "a fault rule of this node ends the try".to_owned(),
+        EndsBy::Closed(_) => {
+            "another message on its connection failed: the driver closes it and drops all on it"
+                .to_owned()
+        }
         EndsBy::Driver(trouble) => {
             let timer = timer_of(trouble).unwrap_or("no timer, the driver knows at once");
             let what = match trouble {
@@ -593,6 +583,7 @@ fn passed_over(why: PassedOver) -> &'static str {
         PassedOver::NoPath => "there is no path",
         PassedOver::SourceGiven => "passed over, the source is given",
         PassedOver::OneSource => "passed over, the peer keeps seeing one NI",
+        PassedOver::BothGiven => "passed over, the source is given and the destination on its net",
         PassedOver::Fixed => "passed over, the message goes to a fixed NID",
         PassedOver::OtherNet => "passed over, another net was chosen",
         PassedOver::Fatal => "passed over, its fatal flag is set",

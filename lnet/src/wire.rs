@@ -132,6 +132,35 @@ impl Trouble {
         }
     }
 
+    /// Whether the driver closes the connection that the message was on ("LNet Health HLD, Reasons for timeout"). What
+    /// was not connected yet has none, and an answer or a lack of descriptors leaves it as it is.
+    pub(crate) fn closes_connection(self) -> bool {
+        matches!(
+            self,
+            Self::CompletionFailed
+                | Self::AwaitingResponse
+                | Self::StillSending
+                | Self::StillQueued
+        )
+    }
+
+    /// The status of another message between the same two interfaces once this closes their connection: `state` is how
+    /// that message would have failed, if it would ("lnet/klnds/o2iblnd/o2iblnd_cb.c", `kiblnd_tx_complete` and
+    /// `kiblnd_abort_txs`). `None` if it is not on the connection: it still connects, or waits for a credit behind what
+    /// was posted.
+    pub(crate) fn status_of_dropped(self, state: Option<Self>, lnd: Lnd) -> Option<MsgStatus> {
+        let timed_out = self.noticed() == Noticed::AfterLndTimeout;
+        match state {
+            Some(state) if !state.closes_connection() => None,
+            Some(Self::StillQueued) if !timed_out => None,
+            _ if lnd == Lnd::Sock => Some(self.status(lnd)),
+            _ if !timed_out => Some(MsgStatus::RemoteDropped),
+            Some(Self::StillQueued) => Some(MsgStatus::LocalTimeout),
+            Some(Self::AwaitingResponse) => Some(MsgStatus::RemoteTimeout),
+            _ => Some(MsgStatus::NetworkTimeout),
+        }
+    }
+
     pub(crate) fn noticed(self) -> Noticed {
         match self {
             Self::CompletionFailed => Noticed::AfterRetries,

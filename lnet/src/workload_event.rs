@@ -158,6 +158,8 @@ pub enum Cause {
     Arrival,
     /// A recovery ping was sent or answered.
     Recovery,
+    /// A recovery ping failed (HLD).
+    PingFailed,
     /// A response did not come in time.
     ResponseTimeout,
     /// The peer reported that the interface is down.

@@ -10,6 +10,8 @@
 
 use std::collections::BTreeMap;
 
+use platforms::NodeName;
+
 use super::hints::{HINT_SLOTS, HintMemory, HintSlot, HintWriter};
 use super::{BadHints, SupBandwidth};
 
@@ -91,6 +93,25 @@ impl Unregistered {
             Self::Invalid => Some(2),
         }
     }
+}
+
+/// An action of an agent, or on it; `H` names hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentAction<H = NodeName> {
+    /// It writes a hint for a pair.
+    Hint {
+        /// The other host of the pair.
+        to: H,
+        /// The share.
+        share: SupBandwidth,
+    },
+    /// It dies.
+    Dies,
+    /// It dies while it writes a hint for a pair.
+    DiesWhileWriting {
+        /// The other host of the pair.
+        to: H,
+    },
 }
 
 /// The content of a host's `/tmp/mpib`: an agent, or the memory that one left.

@@ -1,15 +1,17 @@
 //! A job: ranks that send to each other over a net until the first of them fails.
 //!
 //! Every edge has one connection, and sends one message per period: the receiver offers a buffer, and
-//! its clear-to-send lets the sender post. Edges do not wait for each other, so that the effects on
-//! each edge can be observed separately.
+//! its clear-to-send lets the sender post. So many messages can be in flight on an edge as its traffic says; what waits
+//! behind another on a queue pair is flushed with it. Edges do not wait for each other, so that the effects on
+//! each edge can be observed separately: the steps of an allreduce, each of which needs the one before, are not modelled.
 //!
 //! If any rank's plugin is refused, the whole job runs on NCCL's own transport: one rail, SOUT, the
 //! same outage rule, no classification (NCCL's behaviour if only some ranks are refused is not known).
 //!
-//! Changes of ports are inputs of [`Job::notify`]; [`Job::advance`] advances time.
+//! Changes of ports are inputs of [`Job::notify`], what agents do of [`Job::agent`]; [`Job::advance`] advances time.
+//! A job remembers its inputs, so that it can be played again with a hint more (`rescue`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use simfs::SimTime;
 
@@ -17,11 +19,12 @@ use super::failure::{Failure, FailureCause, Stall};
 use super::message::{Receive, RequestId, Tag};
 use super::traffic::{Edge, Traffic};
 use super::{
-    ConnectionId, HostId, Isend, NcclResult, Net, Progress, RailChange, Refusal, Transport,
+    AgentAction, ConnectionId, HostId, Isend, NcclResult, Net, Progress, RailChange, Refusal,
+    Transport,
 };
 use workloads::WorkloadOutcome;
 
-/// The tag of every message of a job; an edge has at most one message in flight.
+/// The tag of every message of a job; those of an edge go into the buffers in their order.
 const TAG: Tag = Tag(1);
 
 #[derive(Clone, Copy, Debug)]
@@ -36,32 +39,58 @@ enum Sending {
     Spins,
 }
 
+/// A message in flight.
 #[derive(Clone, Copy, Debug)]
-enum State {
-    Idle {
-        beat: SimTime,
-    },
-    Busy {
-        from: SimTime,
-        sending: Sending,
-        received: Option<RequestId>,
-    },
+struct Flying {
+    from: SimTime,
+    sending: Sending,
+    received: Option<RequestId>,
+}
+
+impl Flying {
+    fn is_done(&self) -> bool {
+        matches!((self.sending, self.received), (Sending::Done, None))
+    }
 }
 
 #[derive(Clone, Debug)]
 struct Lane {
     edge: Edge,
     connection: ConnectionId,
-    state: State,
+    /// When the next message begins; the largest time while as many are in flight as may be.
+    beat: SimTime,
+    /// The messages in flight, the oldest first.
+    flying: VecDeque<Flying>,
     messages: u64,
+}
+
+/// What reached a job from outside.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Input {
+    /// A port changed.
+    Port(RailChange),
+    /// An agent acted; everything up to `after` had happened by then, or nothing yet.
+    Agent {
+        after: Option<SimTime>,
+        host: HostId,
+        action: AgentAction<HostId>,
+    },
+    /// A rank's process ended.
+    Loss { host: HostId, at: SimTime },
 }
 
 /// A collective job with its net.
 #[derive(Clone, Debug)]
 pub struct Job {
+    /// The net before the start.
+    pub(super) began: Box<Net>,
+    /// Inputs with the net's time after each, in order.
+    pub(super) inputs: Vec<(SimTime, Input)>,
+    /// Everything up to here has happened; `None` before the first message.
+    advanced: Option<SimTime>,
     net: Net,
-    traffic: Traffic,
-    start: SimTime,
+    pub(super) traffic: Traffic,
+    pub(super) start: SimTime,
     ranks: BTreeSet<HostId>,
     lanes: Vec<Lane>,
     refusals: Vec<(HostId, Refusal)>,
@@ -74,6 +103,7 @@ impl Job {
     /// messages at the net's present time.
     #[must_use]
     pub fn start(mut net: Net, edges: &[Edge], traffic: Traffic) -> Self {
+        let began = Box::new(net.clone());
         let ranks: BTreeSet<HostId> = edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
         let mut refusals = Vec::new();
         for host in &ranks {
@@ -86,6 +116,9 @@ impl Job {
         }
         let start = net.now();
         let mut job = Self {
+            began,
+            inputs: Vec::new(),
+            advanced: None,
             net,
             start,
             ranks,
@@ -102,7 +135,8 @@ impl Job {
                     job.lanes.push(Lane {
                         edge: *edge,
                         connection,
-                        state: State::Idle { beat },
+                        beat,
+                        flying: VecDeque::new(),
                         messages: 0,
                     });
                 }
@@ -122,6 +156,7 @@ impl Job {
             self.look();
         }
         self.net.advance(to);
+        self.advanced = self.advanced.max(Some(to));
     }
 
     /// Applies a change of a port. What is due before it happens first; what is due at the same
@@ -130,6 +165,40 @@ impl Job {
         self.advance_before(change.at);
         self.net.notify(change);
         self.look_for_deaths();
+        self.remember(Input::Port(change));
+    }
+
+    /// An action of the agent of `host`, or on it, at the net's present time. Returns `false` if it is impossible:
+    /// the agent is dead, or has no slot for the pair.
+    ///
+    /// # Panics
+    ///
+    /// If the net has no such host.
+    pub fn agent(&mut self, host: HostId, action: AgentAction<HostId>) -> bool {
+        let after = self.advanced;
+        self.remember(Input::Agent {
+            after,
+            host,
+            action,
+        });
+        let address = |host| self.net.host(host).nics.sout.gid.ipv4_bits();
+        let source = address(host);
+        match action {
+            AgentAction::Hint { to, share } => {
+                let destination = address(to);
+                let agent = self.net.agent_mut(host);
+                agent.write(source, destination, share)
+            }
+            AgentAction::DiesWhileWriting { to } => {
+                let destination = address(to);
+                let agent = self.net.agent_mut(host);
+                agent.kill_while_writing(source, destination)
+            }
+            AgentAction::Dies => {
+                self.net.agent_mut(host).kill();
+                true
+            }
+        }
     }
 
     /// Ends a rank's process, and with it the job.
@@ -137,6 +206,7 @@ impl Job {
         self.advance_before(at);
         self.net.advance(at);
         self.fail(None, FailureCause::RankLost(host));
+        self.remember(Input::Loss { host, at });
     }
 
     /// The time of the next event; `None` once the job has failed.
@@ -145,9 +215,11 @@ impl Job {
         if self.failure.is_some() {
             return None;
         }
-        let lanes = self.lanes.iter().filter_map(|lane| match lane.state {
-            State::Idle { beat } => (beat < SimTime::MAX).then_some(beat),
-            State::Busy { from, .. } => Some(from + self.traffic.time_limit),
+        let lanes = self.lanes.iter().flat_map(|lane| {
+            let oldest = lane.flying.front();
+            let hangs = oldest.map(|oldest| oldest.from + self.traffic.time_limit);
+            let begins = (lane.beat < SimTime::MAX).then_some(lane.beat);
+            hangs.into_iter().chain(begins)
         });
         lanes.chain(self.net.next_at()).min()
     }
@@ -197,13 +269,13 @@ impl Job {
     /// The messages that had to wait, including those still waiting.
     pub fn stalls(&self) -> impl Iterator<Item = Stall> + '_ {
         let now = self.net.now();
-        let waiting = self.lanes.iter().filter_map(move |lane| match lane.state {
-            State::Busy { from, .. } if from < now => Some(Stall {
+        let waiting = self.lanes.iter().flat_map(move |lane| {
+            let waits = lane.flying.iter().filter(move |flying| flying.from < now);
+            waits.map(|flying| Stall {
                 edge: lane.edge,
-                from,
+                from: flying.from,
                 to: None,
-            }),
-            _ => None,
+            })
         });
         self.stalls.iter().copied().chain(waiting)
     }
@@ -233,10 +305,8 @@ impl Job {
         &self.net
     }
 
-    /// The net of the job, for changes of its agents. Time and ports change by the job's own methods
-    /// only.
-    pub const fn net_mut(&mut self) -> &mut Net {
-        &mut self.net
+    fn remember(&mut self, input: Input) {
+        self.inputs.push((self.net.now(), input));
     }
 
     fn advance_before(&mut self, at: SimTime) {
@@ -252,7 +322,8 @@ impl Job {
         // A message that waits now will wait forever.
         self.stalls = self.stalls().collect();
         for lane in &mut self.lanes {
-            lane.state = State::Idle { beat: SimTime::MAX };
+            lane.beat = SimTime::MAX;
+            lane.flying.clear();
         }
         let at = self.net.now();
         self.failure = Some(Failure { at, edge, cause });
@@ -265,19 +336,24 @@ impl Job {
             if self.failure.is_some() {
                 return;
             }
-            let Lane { edge, state, .. } = self.lanes[index];
             let now = self.net.now();
-            let looked = match state {
-                State::Idle { beat } if beat <= now => self.begin(index),
-                State::Idle { .. } => continue,
-                State::Busy { .. } => self.drive(index),
-            };
+            let Lane {
+                edge, beat, flying, ..
+            } = &self.lanes[index];
+            let (edge, is_due) = (*edge, *beat <= now);
+            if flying.is_empty() && !is_due {
+                continue;
+            }
+            let mut looked = self.drive(index);
+            if looked.is_ok() && is_due {
+                looked = self.begin(index);
+            }
             // A job's calls fail on dead connections only, and one may have died of this call.
             if looked.is_err() {
                 self.look_for_deaths();
             }
-            if let State::Busy { from, .. } = self.lanes[index].state
-                && from + self.traffic.time_limit <= now
+            if let Some(oldest) = self.lanes[index].flying.front()
+                && oldest.from + self.traffic.time_limit <= now
             {
                 self.fail(Some(edge), FailureCause::Hung);
             }
@@ -300,64 +376,84 @@ impl Job {
             size_max: self.traffic.size,
         };
         let received = self.net.irecv(self.lanes[index].connection, &[receive])?;
-        self.lanes[index].state = State::Busy {
-            from: self.net.now(),
+        let from = self.net.now();
+        let lane = &mut self.lanes[index];
+        lane.flying.push_back(Flying {
+            from,
             sending: Sending::Waits,
             received: Some(received),
+        });
+        let is_full = lane.flying.len() >= usize::from(self.traffic.in_flight);
+        lane.beat = if is_full {
+            SimTime::MAX
+        } else {
+            self.traffic.beat(self.start, from + SimTime::from_ns(1))
         };
         self.drive(index)
     }
 
     fn drive(&mut self, index: usize) -> Result<(), NcclResult> {
-        let Lane {
-            connection,
-            edge,
-            state,
-            ..
-        } = self.lanes[index];
-        let State::Busy {
-            from,
-            mut sending,
-            mut received,
-        } = state
-        else {
-            return Ok(());
-        };
-        if let Sending::Waits = sending {
-            sending = match self.net.isend(connection, TAG, self.traffic.size)? {
-                Isend::Request(request, _) => Sending::Posted(request),
-                Isend::CallAgain => Sending::Waits,
-                Isend::Spins => Sending::Spins,
-            };
-        }
-        if let Sending::Posted(request) = sending
-            && let Progress::Done(_) = self.net.test(request)?
-        {
-            sending = Sending::Done;
-        }
-        if let Some(request) = received
-            && let Progress::Done(_) = self.net.test(request)?
-        {
-            received = None;
-        }
-        let now = self.net.now();
-        let lane = &mut self.lanes[index];
-        if let (Sending::Done, None) = (sending, received) {
-            lane.messages += 1;
-            let after = now + SimTime::from_ns(1);
-            let beat = self.traffic.beat(self.start, after);
-            lane.state = State::Idle { beat };
-            if from < now {
-                let to = Some(now);
-                self.stalls.push(Stall { edge, from, to });
+        let called = self.call(index);
+        self.land(index);
+        called
+    }
+
+    /// Makes the calls that are due on an edge.
+    fn call(&mut self, index: usize) -> Result<(), NcclResult> {
+        let connection = self.lanes[index].connection;
+        // The calls are made in order: a message that cannot be sent yet holds up those behind it.
+        let mut is_held_up = false;
+        for place in 0..self.lanes[index].flying.len() {
+            let Flying {
+                from,
+                mut sending,
+                mut received,
+            } = self.lanes[index].flying[place];
+            if let Sending::Waits = sending
+                && !is_held_up
+            {
+                sending = match self.net.isend(connection, TAG, self.traffic.size)? {
+                    Isend::Request(request, _) => Sending::Posted(request),
+                    Isend::CallAgain => Sending::Waits,
+                    Isend::Spins => Sending::Spins,
+                };
             }
-        } else {
-            lane.state = State::Busy {
+            is_held_up |= matches!(sending, Sending::Waits | Sending::Spins);
+            if let Sending::Posted(request) = sending
+                && let Progress::Done(_) = self.net.test(request)?
+            {
+                sending = Sending::Done;
+            }
+            if let Some(request) = received
+                && let Progress::Done(_) = self.net.test(request)?
+            {
+                received = None;
+            }
+            self.lanes[index].flying[place] = Flying {
                 from,
                 sending,
                 received,
             };
         }
         Ok(())
+    }
+
+    /// Takes what is delivered off its edge.
+    fn land(&mut self, index: usize) {
+        let now = self.net.now();
+        let lane = &mut self.lanes[index];
+        let (edge, before) = (lane.edge, lane.flying.len());
+        for flying in lane.flying.iter().filter(|flying| flying.is_done()) {
+            lane.messages += 1;
+            if flying.from < now {
+                let (from, to) = (flying.from, Some(now));
+                self.stalls.push(Stall { edge, from, to });
+            }
+        }
+        lane.flying.retain(|flying| !flying.is_done());
+        if lane.flying.len() < before && lane.beat == SimTime::MAX {
+            let after = now + SimTime::from_ns(1);
+            lane.beat = self.traffic.beat(self.start, after);
+        }
     }
 }

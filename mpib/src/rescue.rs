@@ -1,55 +1,125 @@
-//! Whether another mask would have saved a job that died of an outage, and until when.
+//! Whether hints would have saved a job that died of an outage, which, and until when.
 //!
-//! A message's mask is decided when it is posted. A write that is lost stays on its queue pair, so a
-//! hint helps only if it is there before that post; and it moves data only, because the rail of
-//! clear-to-send follows from the class of the path.
+//! A message's mask is decided when it is posted. A write that is lost stays on its queue pair, so a hint helps only if
+//! it is there before that post. Whether it then helps is not concluded but played: the job is started anew with the same
+//! inputs and the hints, up to the same instant.
 
 use simfs::SimTime;
 
 use super::event::{NetEventKind, QueuePairId};
-use super::{Death, FailureCause, Job, Rail, ShareSource, Side};
+use super::job::Input;
+use super::traffic::Edge;
+use super::{
+    AgentAction, Bytes, Death, Failure, FailureCause, HostId, Job, Rail, ShareSource, Side,
+    SupBandwidth,
+};
 
 /// The chance that a job had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rescue {
-    /// A hint that gives all to the other rail, written before this instant, would have kept the data off it.
-    Before(SimTime),
-    /// None: clear-to-send uses the rail, whatever the mask.
+    /// With these hints, all written right before `at`, it was alive at the same instant, and no message waited.
+    Hints {
+        /// The first post that was lost.
+        at: SimTime,
+        /// The pairs, and the rail that each hint gives everything to.
+        hints: Vec<(Edge, Rail)>,
+    },
+    /// With these hints, all written right before `at`, it still failed, or a message waited.
+    NotEnough {
+        /// The first post that was lost.
+        at: SimTime,
+        /// The pairs, and the rail that each hint gives everything to.
+        hints: Vec<(Edge, Rail)>,
+        /// How it failed; `None` if a message waited.
+        failure: Option<Failure>,
+    },
+    /// No hint right before `at` would have saved it.
+    None {
+        /// The post of a write that ended it.
+        at: SimTime,
+        /// Why not.
+        why: Hopeless,
+    },
+}
+
+/// Why no hint right before a lost post saves a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hopeless {
+    /// Clear-to-send was lost on this rail, which it uses whatever the mask.
     ClearToSend(Rail),
-    /// None: the mask was fixed when the connection was made, and no hint is read.
+    /// The mask was fixed when the connection was made, and no hint is read.
     Fixed(Rail),
+    /// The host's agent writes no hint: it is dead, or the pair has no slot yet.
+    NoHint(HostId),
+    /// However much a hint gives to the other rail, this much of each message is posted on the rail; an empty message
+    /// is posted on SOUT.
+    Rest(Rail, Bytes),
+}
+
+/// A write that still waited when the job failed, the first of its queue pair.
+#[derive(Clone, Copy)]
+struct Lost {
+    queue_pair: QueuePairId,
+    rail: Rail,
+    at: SimTime,
 }
 
 impl Job {
     /// The chance that the job had; `None` unless it died of a write that was never acknowledged.
     ///
-    /// All connections with a lost write count, because any of them ends the job.
+    /// All pairs that had lost data get a hint, because any of them might have ended the job next. That no hint would have
+    /// saved it is said of a write that ended it.
     #[must_use]
     pub fn rescue(&self) -> Option<Rescue> {
         let cause = self.failure()?.cause;
         let FailureCause::Network(Death::RetryExceeded { .. }) = cause else {
             return None;
         };
-        let mut before = SimTime::MAX;
-        let mut fixed = None;
-        for (queue_pair, rail, at) in self.lost() {
-            let net = self.net();
-            let [sender, receiver] =
-                [Side::Send, Side::Receive].map(|side| net.path(queue_pair.connection, side));
-            if receiver.cts_rail() == rail {
-                return Some(Rescue::ClearToSend(rail));
-            }
-            if let ShareSource::Cached(_) = sender.share() {
-                fixed = Some(Rescue::Fixed(rail));
-            }
-            before = before.min(at);
+        let lost = self.lost();
+        let killers = self.killers(&lost);
+        let mut hints = self.other_rails(&lost);
+        let first = lost.iter().map(|lost| lost.at).min()?;
+        // Before the connections were made there is no hint.
+        let at = if first > self.start {
+            first
+        } else {
+            killers.iter().map(|killer| killer.at).min()?
+        };
+        let (played, silent) = self.with_hints(at, &hints);
+        hints.retain(|(edge, _)| !silent.contains(&edge.from));
+        let failure = played.failure().copied();
+        if failure.is_none() && played.stalls().all(|stall| stall.to.is_some()) {
+            return Some(Rescue::Hints { at, hints });
         }
-        fixed.or(Some(Rescue::Before(before)))
+        let hopeless = killers.iter().find_map(|killer| {
+            let [from, _] = self.net().ends(killer.queue_pair.connection);
+            let why = self.hopeless(*killer);
+            let silent = silent.contains(&from).then_some(Hopeless::NoHint(from));
+            Some((killer.at, why.or(silent)?))
+        });
+        Some(match hopeless {
+            Some((at, why)) => Rescue::None { at, why },
+            None => Rescue::NotEnough { at, hints, failure },
+        })
+    }
+
+    /// The lost writes whose queue pairs died when the job failed.
+    fn killers(&self, lost: &[Lost]) -> Vec<Lost> {
+        let end = self.failure().map(|failure| failure.at);
+        let dead = |write: &&Lost| {
+            self.net().events().iter().any(|event| {
+                let NetEventKind::RetryExceeded { queue_pair, .. } = event.kind else {
+                    return false;
+                };
+                Some(event.at) == end && queue_pair == write.queue_pair
+            })
+        };
+        lost.iter().filter(dead).copied().collect()
     }
 
     /// The first writes that still waited on their queue pairs when the job failed.
-    fn lost(&self) -> Vec<(QueuePairId, Rail, SimTime)> {
-        let mut lost: Vec<(QueuePairId, Rail, SimTime)> = Vec::new();
+    fn lost(&self) -> Vec<Lost> {
+        let mut lost: Vec<Lost> = Vec::new();
         let end = self.failure().map_or(SimTime::MAX, |failure| failure.at);
         for event in self.net().events().iter().filter(|event| event.at <= end) {
             match event.kind {
@@ -57,13 +127,114 @@ impl Job {
                     queue_pair,
                     behind: 0,
                     ..
-                } => lost.push((queue_pair, event.rail, event.at)),
+                } => lost.push(Lost {
+                    queue_pair,
+                    rail: event.rail,
+                    at: event.at,
+                }),
                 NetEventKind::Acknowledged { queue_pair, .. } => {
-                    lost.retain(|(waiting, ..)| *waiting != queue_pair);
+                    lost.retain(|waiting| waiting.queue_pair != queue_pair);
                 }
                 _ => {}
             }
         }
         lost
+    }
+
+    /// The other rail for the messages of each pair that lost data.
+    fn other_rails(&self, lost: &[Lost]) -> Vec<(Edge, Rail)> {
+        let mut hints: Vec<(Edge, Rail)> = Vec::new();
+        for Lost {
+            queue_pair, rail, ..
+        } in lost
+        {
+            let [from, to] = self.net().ends(queue_pair.connection);
+            let edge = Edge { from, to };
+            if queue_pair.side == Side::Send && hints.iter().all(|(known, _)| *known != edge) {
+                hints.push((edge, other(*rail)));
+            }
+        }
+        hints
+    }
+
+    /// Why no hint right before a lost post changes it: the write would have been posted on the same rail at the same
+    /// instant.
+    fn hopeless(&self, lost: Lost) -> Option<Hopeless> {
+        let Lost {
+            queue_pair, rail, ..
+        } = lost;
+        if queue_pair.side == Side::Receive {
+            return Some(Hopeless::ClearToSend(rail));
+        }
+        let path = self.net().path(queue_pair.connection, Side::Send);
+        if let ShareSource::Cached(_) = path.share() {
+            return Some(Hopeless::Fixed(rail));
+        }
+        let split = path.split(all_to(other(rail)), self.traffic.size);
+        let rest = split.mask().has(rail).then(|| split.on(rail));
+        rest.map(|rest| Hopeless::Rest(rail, rest))
+    }
+
+    /// The job played again with hints right before `at`, up to the present instant; and the hosts whose agents could not
+    /// write theirs.
+    fn with_hints(&self, at: SimTime, hints: &[(Edge, Rail)]) -> (Self, Vec<HostId>) {
+        let edges: Vec<Edge> = self.edges().map(|(edge, ..)| edge).collect();
+        let mut job = Self::start((*self.began).clone(), &edges, self.traffic.clone());
+        let mut silent = Vec::new();
+        let before = at.before().filter(|before| *before >= self.start);
+        let (early, late): (Vec<_>, Vec<_>) = self
+            .inputs
+            .iter()
+            .partition(|(now, _)| Some(*now) <= before);
+        for (_, input) in early {
+            job.take(*input);
+        }
+        if let Some(before) = before {
+            job.advance(before);
+        }
+        for (edge, rail) in hints {
+            let share = all_to(*rail);
+            let hint = AgentAction::Hint { to: edge.to, share };
+            if before.is_none() || !job.agent(edge.from, hint) {
+                silent.push(edge.from);
+            }
+        }
+        for (_, input) in late {
+            job.take(*input);
+        }
+        job.advance(self.net().now());
+        (job, silent)
+    }
+
+    fn take(&mut self, input: Input) {
+        match input {
+            Input::Port(change) => self.notify(change),
+            Input::Agent {
+                after,
+                host,
+                action,
+            } => {
+                if let Some(after) = after {
+                    self.advance(after);
+                }
+                self.agent(host, action);
+            }
+            Input::Loss { host, at } => self.lose_rank(host, at),
+        }
+    }
+}
+
+fn other(rail: Rail) -> Rail {
+    match rail {
+        Rail::Sout => Rail::Sup,
+        Rail::Sup => Rail::Sout,
+    }
+}
+
+/// The share that gives the most to a rail.
+fn all_to(rail: Rail) -> SupBandwidth {
+    match rail {
+        Rail::Sout => SupBandwidth::NONE,
+        Rail::Sup => SupBandwidth::MAX,
     }
 }

@@ -48,8 +48,12 @@ pub struct Pause {
     pub to: SimTime,
 }
 
-/// The messages on each edge of a job. Each edge has its own periodic times and at most one message
-/// in flight; times during a message are skipped.
+/// The largest number of messages in flight on an edge: NCCL's own number of requests of a communicator
+/// (`NCCL_NET_MAX_REQUESTS`).
+pub const IN_FLIGHT_MAX: u8 = 32;
+
+/// The messages on each edge of a job. Each edge has its own periodic times; those at which as many messages are in flight
+/// as may be are skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// The size of each message.
@@ -58,19 +62,22 @@ pub struct Traffic {
     pub period: SimTime,
     /// Intervals without messages.
     pub pauses: Vec<Pause>,
+    /// How many messages may be in flight on an edge: 1 to [`IN_FLIGHT_MAX`].
+    pub in_flight: u8,
     /// How long a message may be in flight before the job counts as hung. This is a watchdog's limit:
     /// the network reports an error long before.
     pub time_limit: SimTime,
 }
 
 impl Traffic {
-    /// 1 MiB per edge every 100 ms without a pause, hung after 600 s.
+    /// 1 MiB per edge every 100 ms without a pause, one in flight, hung after 600 s.
     #[must_use]
     pub const fn steady() -> Self {
         Self {
             size: Bytes::from_mib(1),
             period: SimTime::from_ms(100),
             pauses: Vec::new(),
+            in_flight: 1,
             time_limit: SimTime::from_secs(600),
         }
     }

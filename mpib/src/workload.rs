@@ -9,28 +9,9 @@ use simfs::SimTime;
 use workloads::{Cause, Workload, WorkloadStats};
 
 use super::{
-    Agent, Death, Edge, FailureCause, Gid, Host, HostId, HostPlan, Job, JobPlan, Net, NicBytes,
-    PerRail, Rail, RailChange, RailState, Settings, SupBandwidth, ack_timeout,
+    Agent, AgentAction, Death, Edge, FailureCause, Gid, Host, HostId, HostPlan, Job, JobPlan, Net,
+    NicBytes, PerRail, Rail, RailChange, RailState, Settings, ack_timeout,
 };
-
-/// An action of an agent, or on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AgentAction {
-    /// It writes a hint for a pair.
-    Hint {
-        /// The other host of the pair.
-        to: NodeName,
-        /// The share.
-        share: SupBandwidth,
-    },
-    /// It dies.
-    Dies,
-    /// It dies while it writes a hint for a pair.
-    DiesWhileWriting {
-        /// The other host of the pair.
-        to: NodeName,
-    },
-}
 
 /// Why an agent's action is impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -118,21 +99,15 @@ impl JobWorkload {
             host.ok_or_else(|| AgentError::NoSuchHost(node.clone()))
         };
         let from = host(node)?;
-        let to = match action {
-            AgentAction::Hint { to, .. } | AgentAction::DiesWhileWriting { to } => host(to)?,
-            AgentAction::Dies => from,
+        let action = match action {
+            AgentAction::Hint { to, share } => AgentAction::Hint {
+                to: host(to)?,
+                share: *share,
+            },
+            AgentAction::DiesWhileWriting { to } => AgentAction::DiesWhileWriting { to: host(to)? },
+            AgentAction::Dies => AgentAction::Dies,
         };
-        let address = |host| self.job.net().host(host).nics.sout.gid.ipv4_bits();
-        let (source, destination) = (address(from), address(to));
-        let agent = self.job.net_mut().agent_mut(from);
-        let done = match action {
-            AgentAction::Hint { share, .. } => agent.write(source, destination, *share),
-            AgentAction::DiesWhileWriting { .. } => agent.kill_while_writing(source, destination),
-            AgentAction::Dies => {
-                agent.kill();
-                true
-            }
-        };
+        let done = self.job.agent(from, action);
         if done {
             Ok(())
         } else {

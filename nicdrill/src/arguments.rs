@@ -398,6 +398,9 @@ pub(crate) struct LinkArguments {
     /// Instead: the kernel log, of PORT's node or of every node
     #[arg(long, group = "link_view")]
     pub(crate) dmesg: bool,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
     /// The time, such as `10s` [default: the story's end]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
@@ -434,6 +437,9 @@ pub(crate) struct MpibArguments {
     /// A job over MPIB [default: every one]
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
     /// The time, such as `10s` [default: the story's end]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,

@@ -7,6 +7,7 @@ mod document;
 mod drill;
 mod explain;
 pub(crate) mod help_pages;
+mod json;
 mod link;
 mod lnet;
 mod mpib;

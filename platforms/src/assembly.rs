@@ -442,6 +442,7 @@ impl<'a> Making<'a> {
                 .then(|| self.machine.free_umad() + u32::from(port.0) - 1),
             counters: counters.counters.clone(),
             hw_counters: counters.hw_counters.clone(),
+            files: driver.port_files.clone().into(),
             query_error: None,
         }
     }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::provenance::Entry;
 use crate::schema::{each_of, some_of};
 use crate::source::{Mistake, Source};
-use crate::{LinkLayer, PhysState, PortState, yaml};
+use crate::{LinkLayer, PhysState, PortFiles, PortState, yaml};
 
 /// A kernel driver as seen in sysfs and the kernel log.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -38,6 +38,9 @@ pub struct Driver {
     /// Files of its devices that no other driver has, with their content.
     #[serde(default)]
     pub device_files: BTreeMap<String, String>,
+    /// Folders of its ports that no other driver has: the content of each file.
+    #[serde(default)]
+    pub port_files: PortFiles,
     /// Whether its devices have network interfaces beside the RDMA device; `true` by default.
     #[serde(default = "yes")]
     pub has_interfaces: bool,

@@ -56,7 +56,7 @@ pub use identifiers::{DeviceIdentifiers, GpuIdentifiers, Guid, HardwareAddress, 
 pub use ids::{Ids, boot_id};
 pub use machine::{
     CharDevice, Clock, CounterValue, Counters, Function, Gpu, Machine, MetadataFile, NetDev, Port,
-    Rdma, Route, Routes, Shared,
+    PortFiles, Rdma, Route, Routes, Shared,
 };
 pub use metadata::{Metadata, MetadataGpu};
 pub use name::{

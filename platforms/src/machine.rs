@@ -329,6 +329,8 @@ pub struct Port {
     pub counters: Counters,
     /// Files in `hw_counters/`.
     pub hw_counters: Counters,
+    /// Its driver's own folders.
+    pub files: Shared<PortFiles>,
     /// The error of querying the port (`ib_query_port`), if that fails: reads of state, rate, lids
     /// and capability mask then return it.
     pub query_error: Option<Errno>,
@@ -341,6 +343,9 @@ impl Port {
         self.state == PortState::ACTIVE && self.phys_state == PhysState::LINK_UP
     }
 }
+
+/// The files of a port's own folders, by folder and name.
+pub type PortFiles = BTreeMap<String, BTreeMap<String, String>>;
 
 /// The values of a folder's counters, by file name.
 pub type Counters = Shared<BTreeMap<Arc<str>, CounterValue>>;

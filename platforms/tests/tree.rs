@@ -565,3 +565,35 @@ fn processors_are_those_that_the_profile_states_for_each_node() {
     assert_eq!(tree.text("sys/devices/system/node/online"), "0\n");
     assert_eq!(tree.text("sys/devices/system/cpu/online"), "0-191\n");
 }
+
+/// The folders of `drivers/infiniband/hw/hfi1/sysfs.c`, and no other driver's.
+#[test]
+fn a_port_of_an_hfi1_has_the_folders_of_its_driver() {
+    let machine_of = |platform: &str| Model::of(&machine(platform));
+    let omni_path = machine_of("opa-cn5000");
+    let files = |model: &Model, folder: &str| {
+        let paths = model.0.keys();
+        let within = paths.filter(|path| path.contains(&format!("/ports/1/{folder}/")));
+        within
+            .filter(|path| path.contains("/infiniband/hfi1_0/"))
+            .count()
+    };
+    for (folder, count) in [("CCMgtA", 1), ("sc2vl", 32), ("sl2sc", 32), ("vl2mtu", 16)] {
+        assert_eq!(files(&omni_path, folder), count, "{folder}");
+        let others = machine_of("dgx-a100");
+        assert!(
+            !others
+                .0
+                .keys()
+                .any(|path| path.ends_with(&format!("/{folder}")))
+        );
+    }
+    let text = |name: &str| {
+        let path = omni_path.0.keys().find(|path| path.ends_with(name));
+        omni_path.text(path.expect(name))
+    };
+    assert_eq!(text("hfi1_0/ports/1/sc2vl/15"), "15\n");
+    assert_eq!(text("hfi1_0/ports/1/sc2vl/8"), "0\n");
+    assert_eq!(text("hfi1_0/ports/1/vl2mtu/0"), "10240\n");
+    assert_eq!(text("hfi1_0/ports/1/CCMgtA/cc_prescan"), "off\n");
+}

@@ -10,7 +10,7 @@ mod workload_resolver;
 
 use std::ops::RangeInclusive;
 
-use mpib::{ACK_TIMEOUT_EXPONENT, Bytes, Gid, Retries};
+use mpib::{ACK_TIMEOUT_EXPONENT, Bytes, Gid, IN_FLIGHT_MAX, Retries};
 use platforms::yaml::{Key, Node, Place, Value};
 use serde_json::json;
 use simfs::SimTime;
@@ -52,6 +52,7 @@ pub(crate) struct MpibSpec {
     edges: EdgesSpec,
     message: Bytes,
     every: SimTime,
+    in_flight: u8,
     pause: Option<(SimTime, SimTime)>,
     profile: mpib::Profile,
     retries: Retries,
@@ -111,11 +112,19 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                 SIZE,
                 "The size of each message, such as `4096` or `1MiB`.",
             ),
-            or(
-                "every",
-                Literal::Text("100ms"),
-                INTERVAL,
-                "The interval between messages of an edge; at least a millisecond.",
+            (
+                or(
+                    "every",
+                    Literal::Text("100ms"),
+                    INTERVAL,
+                    "The interval between messages of an edge; at least a millisecond.",
+                ),
+                or(
+                    "in_flight",
+                    Literal::Whole(1),
+                    number(1, IN_FLIGHT_MAX as u64),
+                    "How many messages of an edge may be in flight; what waits behind a lost write is flushed with it.",
+                ),
             ),
             maybe(
                 "pause",
@@ -180,7 +189,7 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
          (
             edges,
             message,
-            every,
+            (every, in_flight),
             pause,
             profile,
             retries,
@@ -195,6 +204,7 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                 edges,
                 message,
                 every,
+                in_flight,
                 pause,
                 profile,
                 retries,
@@ -382,11 +392,21 @@ const PAIRS: Plain<Vec<(Name, Name)>> = plain(
     || json!({ "type": "array", "items": NAMES.schema() }),
     |context, node| {
         let source = &context.source;
-        let pair = |node: &Node| match &NAMES.parse(context, node)?[..] {
-            [from, to] => Ok((from.clone(), to.clone())),
-            _ => Err(source
-                .wrong(node.place, "a pair is two nodes")
-                .hint("write `pairs: [ [ vm1, vm2 ] ]`: the first sends to the second")),
+        let pair = |node: &Node| {
+            if let Value::List(ends) = &node.value
+                && let [one, other] = &ends[..]
+                && one.value == other.value
+            {
+                return Err(source
+                    .wrong(node.place, format!("a pair of `{one}` with itself"))
+                    .hint("what a rank sends to itself passes no port, so no fault reaches it; the plugin would take the pair for one island"));
+            }
+            match &NAMES.parse(context, node)?[..] {
+                [from, to] => Ok((from.clone(), to.clone())),
+                _ => Err(source
+                    .wrong(node.place, "a pair is two nodes")
+                    .hint("write `pairs: [ [ vm1, vm2 ] ]`: the first sends to the second")),
+            }
         };
         let nodes = source.one_or_more(node, "pairs of nodes")?;
         nodes.iter().map(pair).collect()

@@ -251,16 +251,24 @@ pub(crate) fn node_keys() -> impl Keys<Value = NodeSpec> {
             maybe("rails", RAILS, "The two rails of an MPIB host."),
         ),
         |context, _, ((name, name_place), platform, monitored, rails)| {
+            let source = &context.source;
+            let names = named(source, range(source, &name, name_place)?, name_place)?;
+            let rails: Vec<RailSpec> = rails.unwrap_or_default();
+            let mut addresses = rails.iter().map(|rail| rail.of.address);
+            let after_first = u32::try_from(names.len().saturating_sub(1)).unwrap_or(u32::MAX);
+            let ends = |address: Ipv4Addr| address.to_bits().checked_add(after_first).is_none();
+            if let Some(address) = addresses.find(|address| ends(*address)) {
+                let what = format!("no {} addresses from `{address}` on", names.len());
+                return Err(source
+                    .wrong(name_place, what)
+                    .hint("the last address is 255.255.255.255"));
+            }
             Ok(NodeSpec {
-                names: named(
-                    &context.source,
-                    range(&context.source, &name, name_place)?,
-                    name_place,
-                )?,
+                names,
                 name_place,
                 platform,
                 monitored,
-                rails: rails.unwrap_or_default(),
+                rails,
             })
         },
     )

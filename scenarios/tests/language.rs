@@ -281,6 +281,7 @@ fn every_misspelt_key_of_a_world_is_refused_with_the_right_one() {
 #[case::two_switches_of_one_name("nodes: [ { name: a, platform: dgx-a100 } ]\nswitches: [ s, §s ]", &["two switches are called `s`"])]
 #[case::a_range_backwards("nodes: [ { name: §vm8..vm1, platform: dgx-a100 } ]", &["invalid range of names `vm8..vm1`", "`vm1..vm8`"])]
 #[case::no_such_rail("nodes: [ { name: a, platform: two-rail-vm, rails: { §out: { device: mlx5_0, address: 10.0.1.1 } } } ]", &["unknown rail `out`", "`sout`"])]
+#[case::addresses_run_out("nodes: [ { name: §a1..a4, platform: two-rail-vm, rails: { sout: { device: mlx5_0, address: 255.255.255.253 } } } ]", &["no 4 addresses from `255.255.255.253` on", "the last address is 255.255.255.255"])]
 #[case::no_address("nodes: [ { name: a, platform: two-rail-vm, rails: { sout: { device: mlx5_0, address: §10.0.1 } } } ]", &["invalid IPv4 address `10.0.1`"])]
 fn a_wrong_world_is_refused_at_its_place(#[case] marked: &str, #[case] says: &[&str]) {
     let marked = format!("world: w\nwhy: y\n{marked}\n");
@@ -506,6 +507,7 @@ fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&st
 #[case::net_as_interface("{ lnet_fault: storage, node: client, drop: true, ni: §\"*@o2ib\" }", &["invalid NID `*@o2ib`"])]
 #[case::kind_of_message("{ lnet_fault: storage, node: client, drop: true, message: §put }", &["unknown kind of message `put`", "`PUT`"])]
 #[case::unknown_parameter("{ lnet_set: storage, node: client, param: §retries, to: 1 }", &["unknown parameter of LNet `retries`", "`retry_count`"])]
+#[case::endless_retries("{ lnet_set: storage, node: client, param: retry_count, to: §2147483646 }", &["`retry_count` cannot be 2147483646", "0 to 1000"])]
 #[case::parameter_too_large("{ lnet_set: storage, node: client, param: health_sensitivity, to: §1001 }", &["`health_sensitivity` cannot be 1001", "0 to 1000"])]
 #[case::interface_unchanged("§{ lnet_ni: storage, node: client, ni: victim }", &["`lnet_ni` changes nothing", "`health: 500`"])]
 #[case::interface_changed_twice("{ lnet_ni: storage, node: client, ni: victim, health: 5, §priority: 1 }", &["`health` and `priority` together"])]

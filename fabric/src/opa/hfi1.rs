@@ -61,8 +61,16 @@ pub(crate) mod state_line {
     pub(crate) const LINK_DOWN: &str = "8051: Link down";
     /// The firmware reports that a lane died.
     pub(crate) const DOWNGRADE: &str = "8051: Link width downgrade";
-    /// An error included in PortErrorAction takes the link down.
-    pub(crate) const BOUNCE: &str = "PortErrorAction bounce";
+    /// An error included in PortErrorAction takes the link down, as the function that found it says: overruns are counted
+    /// by a timer, other errors come by an interrupt.
+    pub(crate) fn bounce(reason: LinkDownReason) -> &'static str {
+        if reason == LinkDownReason::EXCESSIVE_BUFFER_OVERRUN {
+            "update_rcverr_timer: PortErrorAction bounce"
+        } else {
+            "handle_dcc_err: PortErrorAction bounce"
+        }
+    }
+
     /// The device is too hot: its driver freezes it (`handle_temp_err`), and does not thaw it again
     /// (`start_freeze_handling`).
     pub(crate) const TOO_HOT: [&str; 2] = [
@@ -72,8 +80,40 @@ pub(crate) mod state_line {
     /// The module would draw too much power.
     pub(crate) const POWER: &str = "Port disabled due to system power restrictions";
 
-    /// The word for error number 8 in the register of flit errors (docs/decisions.md, Links).
-    const BAD_HEAD_DIST: &str = "BadHeadDist";
+    /// The words for the numbers in the register of flit errors (`fm_config_txt`).
+    const FLIT_ERRORS: [(u8, &str); 8] = [
+        (0, "BadHeadDist: Distance violation between two head flits"),
+        (1, "BadTailDist: Distance violation between two tail flits"),
+        (
+            2,
+            "BadCtrlDist: Distance violation between two credit control flits",
+        ),
+        (3, "BadCrdAck: Credits return for unsupported VL"),
+        (4, "UnsupportedVLMarker: Received VL Marker"),
+        (5, "BadPreempt: Exceeded the preemption nesting level"),
+        (6, "BadControlFlit: Received unsupported control flit"),
+        (
+            8,
+            "UnsupportedVLMarker: Received VL Marker for unconfigured or disabled VL",
+        ),
+    ];
+
+    /// The words for the numbers in the register of packet errors (`port_rcv_txt`).
+    const PACKET_ERRORS: [(u8, &str); 10] = [
+        (1, "BadPktLen: Illegal PktLen"),
+        (2, "PktLenTooLong: Packet longer than PktLen"),
+        (3, "PktLenTooShort: Packet shorter than PktLen"),
+        (
+            4,
+            "BadSLID: Illegal SLID (0, using multicast as SLID, does not include security validation of SLID)",
+        ),
+        (5, "BadDLID: Illegal DLID (0, doesn't match HFI)"),
+        (6, "BadL2: Illegal L2 opcode"),
+        (7, "BadSC: Unsupported SC"),
+        (9, "BadRC: Illegal RC"),
+        (11, "PreemptError: Preempting with same VL"),
+        (12, "PreemptVL15: Preempting a VL15 packet"),
+    ];
 
     /// The lines for a link in this state that went down: by the port itself (`None`), or as its
     /// firmware reports.
@@ -99,22 +139,20 @@ pub(crate) mod state_line {
 
     /// The lines for the errors in both registers, flit errors first.
     pub(crate) fn errors(info: ErrorInfo) -> impl Iterator<Item = String> {
-        let flit = info.fm_config.map(|number| match number {
-            8 => format!("DCC Error: fmconfig error: {BAD_HEAD_DIST}"),
-            _ => error("fmconfig", number, 17),
-        });
-        let packet = info.receive.map(|number| error("PortRcv", number, 1));
+        let flit = info
+            .fm_config
+            .map(|number| error("fmconfig", number, &FLIT_ERRORS));
+        let packet = info
+            .receive
+            .map(|number| error("PortRcv", number, &PACKET_ERRORS));
         flit.into_iter().chain(packet)
     }
 
-    /// The line for an error in a register. The driver's own descriptions are not kept here; it uses
-    /// the reason's text, or the number of an error without a reason.
-    fn error(register: &str, info: u8, first: u8) -> String {
-        let reason = info.checked_add(first).and_then(LinkDownReason::by_code);
-        let text = reason.map_or_else(
-            || format!("reserved{info}"),
-            |reason| LinkDownReason::kernel_text(reason.code()).to_owned(),
-        );
+    /// The line for an error in a register. That of a packet error goes on with the packet's headers, which nobody states
+    /// here.
+    fn error(register: &str, info: u8, words: &[(u8, &str)]) -> String {
+        let known = words.iter().find(|(number, _)| *number == info);
+        let text = known.map_or_else(|| format!("reserved{info}"), |(_, text)| (*text).to_owned());
         format!("DCC Error: {register} error: {text}")
     }
 

@@ -16,7 +16,7 @@ use scenarios::{AtRest, Clauses, Scenario, ScenarioError, World};
 
 use super::{
     error::ReadError,
-    texts::{Met, text_of, yaml_files},
+    texts::{Met, files_below, text_of, yaml_files},
 };
 
 /// A scenario with the text that it was read from.
@@ -286,13 +286,21 @@ pub(crate) struct SuiteText {
     pub(crate) golden: Option<PathBuf>,
 }
 
-/// The texts of the scenarios and worlds in these files and folders.
+/// The texts of the scenarios and worlds in these files and folders. A scenario that is given as a file has the worlds of
+/// the folder `worlds` beside it, as it has them if its folder is given.
 pub(crate) fn scenario_texts(paths: &[PathBuf]) -> Result<Vec<SuiteText>, ReadError> {
     let mut texts = Vec::new();
     let mut met = Met::default();
     for path in paths {
-        let files = yaml_files(path, "scenario")?.into_iter();
-        for file in files.filter(|file| met.add(file)) {
+        let mut files = yaml_files(path, "scenario")?;
+        let worlds = path.parent().map(|folder| folder.join("worlds"));
+        if let Some(worlds) = worlds.filter(|worlds| worlds.is_dir())
+            && path.is_file()
+            && !is_world(path)
+        {
+            files.extend(files_below(&worlds, &["yaml", "yml"])?);
+        }
+        for file in files.into_iter().filter(|file| met.add(file)) {
             texts.push(SuiteText {
                 text: text_of(&file)?,
                 is_world: is_world(&file),
@@ -375,6 +383,33 @@ fn golden_beside(suite: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scenario_given_as_a_file_has_the_worlds_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            path
+        };
+        write(
+            "worlds/pair.yaml",
+            "world: pair\nwhy: y\nnodes: [ { name: vm1..vm2, platform: two-rail-vm } ]\n",
+        );
+        let scenario = write(
+            "own/story.yaml",
+            "scenario: s\nwhy: y\nworld: pair\ntimeline: [ { at: 0s, expect: [ { this_poll: baseline } ] } ]\nuntil: 5s\n",
+        );
+        let beside = folder.path().join("story.yaml");
+        fs::rename(scenario, &beside).unwrap();
+        for given in [beside, folder.path().to_owned()] {
+            let library = Library::read(std::slice::from_ref(&given), &[]);
+            let library = library.unwrap_or_else(|error| panic!("{}: {error}", given.display()));
+            assert_eq!(library.scenarios.len(), 1);
+            assert!(library.worlds.iter().any(|world| world.name() == "pair"));
+        }
+    }
 
     #[test]
     fn a_folder_without_scenarios_says_so() {

@@ -69,6 +69,36 @@ fn as_many_retries_are_taken_as_there_are_seconds(
     assert_eq!(set.is_ok(), taken, "{set:?}");
 }
 
+/// Each try fails in no time, so all of them are made at one instant; the message ends then, and no later one adds to it.
+#[test]
+fn a_message_that_fails_at_once_ends_after_the_most_retries() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let a = stage::name("A");
+    lnet.set(&a, Param::TransactionTimeout, i64::from(i32::MAX))
+        .unwrap();
+    lnet.set(&a, Param::RetryCount, 1000).unwrap();
+    let all = stage::simulate(Pace::Every, "local_timeout");
+    lnet.add_rule(&a, all).unwrap();
+    let request = Request {
+        node: a,
+        verb: Verb::Put,
+        source: None,
+        destination: stage::nid("b1", "o2ib"),
+        length: 4096,
+        portal: 8,
+    };
+    lnet.send(request).unwrap();
+    let events = lnet.advance(SimTime::ZERO);
+    let sent = events
+        .iter()
+        .filter(|event| matches!(event.what, What::Sent { .. }));
+    assert_eq!(sent.count(), 1001);
+    let ended = events
+        .iter()
+        .filter(|event| matches!(event.what, What::Ended { .. }));
+    assert_eq!(ended.count(), 1);
+}
+
 #[test]
 fn a_healthy_interface_is_not_queued() {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));

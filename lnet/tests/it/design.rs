@@ -210,3 +210,69 @@ fn a_removed_device_is_a_hard_failure() {
     port(&mut lnet, "a1", PortEvent::Active);
     assert!(!fatal(&lnet));
 }
+
+/// The wire of A's first interface to both of B's fails so, and nothing else does.
+fn first_fails(lnet: &mut Lnet, trouble: Trouble) {
+    for to in ["b1", "b2"] {
+        fails(lnet, "a1", to, trouble);
+    }
+}
+
+/// "Asynchronous Send Failures", 2: LNet should resend on a connection failure, whatever kind it is. The releases follow
+/// their driver, which has only some of them sent again.
+#[rstest]
+#[case::timed_out(Trouble::ConnectTimedOut, 1)]
+#[case::unreachable(Trouble::ConnectUnreachable, 1)]
+#[case::refused(Trouble::ConnectRefused, 2)]
+#[case::otherwise(Trouble::ConnectFailed, 2)]
+fn a_connection_failure_is_followed_by_a_resend(#[case] trouble: Trouble, #[case] released: usize) {
+    for (profile, tries) in [(Profile::Hld, 2), (Profile::V2_17, released)] {
+        let mut lnet = stage::lnet(stage::specs("mr", profile));
+        first_fails(&mut lnet, trouble);
+        send(&mut lnet, Verb::Put, 100);
+        let happened = lnet.advance(SimTime::from_secs(100));
+        let (made, told) = (attempts(&happened).len(), told(&happened));
+        if profile == Profile::Hld {
+            assert_eq!(made, tries, "{profile}");
+            assert_eq!(
+                told[0].2,
+                UlpResult::Ok,
+                "{profile}: by the other interface"
+            );
+        } else {
+            assert_eq!(made > 1, tries > 1, "{profile}: {made}");
+        }
+    }
+}
+
+/// "Health Value Updates", 2 f: the ping of a1 leaves by a2, which is the healthier, and is dropped there. It costs a1 in
+/// the document, and a2 in the releases.
+#[rstest]
+#[case(Profile::Hld, [850, 1000])]
+#[case(Profile::V2_17, [950, 900])]
+fn a_failed_ping_costs_who_is_being_recovered(#[case] profile: Profile, #[case] healths: [u16; 2]) {
+    let mut lnet = stage::lnet(stage::specs("mr", profile));
+    let a = stage::name("A");
+    lnet.set_health(&a, Side::Local, &stage::nid("a1", "o2ib"), 950)
+        .unwrap();
+    lnet.add_rule(&a, stage::simulate(Pace::Every, "local_dropped"))
+        .unwrap();
+    lnet.advance(SimTime::from_ms(1500));
+    let nis = lnet.node(&a).unwrap().nis();
+    let found: Vec<u16> = nis.iter().map(|ni| ni.health.value()).collect();
+    assert_eq!(found, healths);
+}
+
+/// A ping of a peer's interface that fails here costs both: the one that carried it, and the one that is being recovered.
+#[test]
+fn a_failed_ping_of_a_peer_costs_the_peer_too() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::Hld));
+    let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
+    lnet.set_health(&a, Side::Peer, &b1, 950).unwrap();
+    lnet.add_rule(&a, stage::simulate(Pace::Every, "local_dropped"))
+        .unwrap();
+    lnet.advance(SimTime::from_ms(1500));
+    let node = lnet.node(&a).unwrap();
+    assert_eq!(node.peer_ni(&b1).unwrap().health.value(), 850);
+    assert_eq!(node.nis()[0].health.value(), 900);
+}

@@ -448,7 +448,9 @@ fn steps_are_single(happened: &[WorkloadEvent], sensitivity: u16, step: u16) -> 
                     // A message through a router sets its health to the maximum at once.
                     Cause::Arrival => prop_assert!(up || *after == Health::MAX),
                     Cause::Recovery => prop_assert!(up),
-                    Cause::ResponseTimeout | Cause::ReportedDown => prop_assert!(down),
+                    Cause::PingFailed | Cause::ResponseTimeout | Cause::ReportedDown => {
+                        prop_assert!(down);
+                    }
                     Cause::Set => {}
                 }
             }

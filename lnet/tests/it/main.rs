@@ -9,6 +9,7 @@ mod manners;
 mod outcomes;
 mod params;
 mod paths;
+mod reasons;
 mod row;
 mod rules;
 mod stage;

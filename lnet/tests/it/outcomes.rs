@@ -322,3 +322,70 @@ fn a_missing_response_is_reported_in_time(#[case] from_ms: u64) {
         900
     );
 }
+
+/// "LNet Resend Handling": the driver closes the connection and drops all messages on it. Three messages are posted one
+/// after the other to a port without light; the retries of the first run out.
+#[test]
+fn messages_on_a_dead_connection_fail_together() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    put(&mut lnet, None, "b1");
+    lnet.advance(SimTime::from_secs(10));
+    port(&mut lnet, "b1", PortEvent::Lost);
+    let mut happened = Vec::new();
+    for at_s in [10, 11, 13] {
+        happened.extend(lnet.advance(SimTime::from_secs(at_s)));
+        put(&mut lnet, None, "b1");
+    }
+    happened.extend(lnet.advance(SimTime::from_secs(40)));
+    let failed = failures(&happened);
+    let together: Vec<_> = failed
+        .iter()
+        .filter(|(at_ms, _)| *at_ms == 14_000)
+        .collect();
+    assert_eq!(
+        together,
+        [&(14_000, MsgStatus::RemoteDropped); 3],
+        "{failed:?}"
+    );
+}
+
+/// A timeout of the driver closes the connection too: what was posted later and would have waited longer ends with it.
+#[rstest]
+#[case(Trouble::AwaitingResponse, MsgStatus::RemoteTimeout)]
+#[case(Trouble::StillSending, MsgStatus::NetworkTimeout)]
+#[case(Trouble::StillQueued, MsgStatus::LocalTimeout)]
+fn a_timeout_drops_all_messages_of_its_connection(
+    #[case] trouble: Trouble,
+    #[case] status: MsgStatus,
+) {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    stage::wire(&mut lnet, "a1", "b1", Wire::Fails(trouble));
+    put(&mut lnet, None, "b1");
+    lnet.advance(SimTime::from_secs(20));
+    put(&mut lnet, None, "b1");
+    let happened = lnet.advance(SimTime::from_ms(49_500));
+    let failed: Vec<_> = failures(&happened)
+        .into_iter()
+        .filter(|(_, its)| *its == status)
+        .collect();
+    assert_eq!(failed, [(49_000, status); 2]);
+}
+
+/// A message that is still connecting is on no connection, and one to another interface on another.
+#[test]
+fn a_closed_connection_drops_nothing_of_another() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    stage::wire(
+        &mut lnet,
+        "a1",
+        "b1",
+        Wire::Fails(Trouble::AwaitingResponse),
+    );
+    let late = Wire::Delays(SimTime::from_secs(60));
+    stage::wire(&mut lnet, "a2", "b2", late);
+    for (from, to) in [("a1", "b1"), ("a2", "b2")] {
+        put(&mut lnet, Some(from), to);
+    }
+    let happened = lnet.advance(SimTime::from_ms(49_500));
+    assert_eq!(failures(&happened), [(49_000, MsgStatus::RemoteTimeout)]);
+}

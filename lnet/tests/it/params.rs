@@ -63,6 +63,11 @@ fn the_lnd_timeout_shares_the_transaction_among_all_tries(
 )]
 #[case(
     Param::RetryCount,
+    1001,
+    "`retry_count` cannot be 1001\nhint: 0 to 1000"
+)]
+#[case(
+    Param::RetryCount,
     151,
     "`retry_count` cannot be 151 with a `transaction_timeout` of 150 s\nhint: a retry needs a second at least"
 )]

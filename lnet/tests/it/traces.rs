@@ -682,6 +682,82 @@ fn a_message_of_a_node_to_itself_has_no_next_hop() {
     tells(&page, &["finds the response overdue since 150s\n"]);
 }
 
+/// A given source sends to the given destination on its net, whatever the health of both; the better siblings were not
+/// compared.
+#[test]
+fn given_ends_are_told_as_given_although_others_are_better() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    lnet.record();
+    let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
+    lnet.set_health(&a, Side::Peer, &b1, 500).unwrap();
+    let given = Request {
+        source: Some(stage::nid("a1", "o2ib")),
+        ..get()
+    };
+    let id = lnet.send(given).unwrap();
+    let page = why(&lnet, id);
+    let told = |nid: &str| {
+        let line = page
+            .lines()
+            .find(|line| line.contains(nid) && line.starts_with("  "));
+        line.unwrap_or_default()
+            .rsplit(": ")
+            .next()
+            .unwrap_or_default()
+    };
+    assert_eq!(told("b1@o2ib "), "chosen", "{page}");
+    assert_eq!(
+        told("b2@o2ib "),
+        "passed over, the source is given and the destination on its net",
+        "{page}"
+    );
+    assert_eq!(
+        told("a2@o2ib "),
+        "passed over, the source is given",
+        "{page}"
+    );
+}
+
+/// The driver holds the message for 199 s, a third of 599; the message has 3 tries of 50 s and a second.
+#[rstest]
+#[case(150, "none")]
+#[case(
+    180,
+    "the message's deadline, at 151s; its driver has not found it yet"
+)]
+#[case(200, "the message's deadline, at 151s; found at 199s")]
+fn a_deadline_runs_out_before_its_driver_looks(#[case] until_s: u64, #[case] timer: &str) {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    lnet.record();
+    let (port, event) = (stage::port("B", "b1"), PortEvent::Error);
+    lnet.notify(Notice::Port { port, event }).unwrap();
+    lnet.set(&stage::name("A"), Param::TransactionTimeout, 600)
+        .unwrap();
+    let id = lnet.send(get()).unwrap();
+    lnet.advance(SimTime::from_secs(until_s));
+    let timer = format!("  first timer to run out: {timer}\n");
+    tells(&why(&lnet, id), &[&timer]);
+}
+
+/// A failed try costs 100; the answer to the next request gives them back.
+#[test]
+fn health_that_rises_is_in_the_list_of_all_messages_with_what_raised_it() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    lnet.record();
+    let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
+    lnet.set_health(&a, Side::Peer, &b1, 900).unwrap();
+    lnet.send(get()).unwrap();
+    lnet.advance(SimTime::from_ms(500));
+    let all = Traces(lnet.trace(), lnet.now()).all();
+    tells(
+        &all,
+        &[
+            "0s A: the peer NI b1@o2ib on A: health 1000 to 900, set\n",
+            "A: the peer NI b1@o2ib on A: health 900 to 1000, by a message that arrived\n",
+        ],
+    );
+}
+
 /// A message on a net of both ends has no gateway.
 #[test]
 fn a_message_that_stays_on_its_net_has_no_gateway() {

@@ -1,6 +1,8 @@
 //! What a job counts, on a host and on an edge.
 
-use mpib::{Counter, Edge, Job, Net, Profile, Rail, RailChange, RailMask, RailState, Settings};
+use mpib::{
+    AgentAction, Counter, Edge, Job, Net, Profile, Rail, RailChange, RailMask, RailState, Settings,
+};
 use mpib::{SupBandwidth, Traffic, eight_vms};
 use rstest::rstest;
 use simfs::SimTime;
@@ -18,10 +20,11 @@ fn job(outage_ms: u64) -> Job {
     });
     let net = Net::new(eight_vms(), Settings::new(Profile::G1));
     let mut job = Job::start(net, &edges, Traffic::steady());
-    let address = |host| job.net().host(vm(host)).nics.sout.gid.ipv4_bits();
-    let (source, destination) = (address(1), address(2));
-    let agent = job.net_mut().agent_mut(vm(1));
-    assert!(agent.write(source, destination, SupBandwidth::NONE));
+    let hint = AgentAction::Hint {
+        to: vm(2),
+        share: SupBandwidth::NONE,
+    };
+    assert!(job.agent(vm(1), hint));
     for (at_ms, state) in [
         (10_030, RailState::Down),
         (10_030 + outage_ms, RailState::Up),

@@ -1,9 +1,9 @@
 //! The effects of outages on a job.
 
 use mpib::{
-    Agent, Death, Edge, FailureCause, Job, NcclResult, Net, PathClass, Pause, Profile, Rail,
-    RailChange, RailState, Refusal, Retries, Settings, Side, Traffic, Transport, eight_vms, mesh,
-    ring,
+    Agent, AgentAction, Death, Edge, FailureCause, Job, NcclResult, Net, PathClass, Pause, Profile,
+    Rail, RailChange, RailState, Refusal, Retries, Settings, Side, Traffic, Transport, eight_vms,
+    mesh, ring,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -197,8 +197,7 @@ fn a_port_that_is_down_at_the_start_fails_the_connection() {
 fn a_hint_left_half_written_hangs_its_edge_until_the_time_limit() {
     let mut job = ring_of_7_3(Settings::new(Profile::G1));
     job.advance(SimTime::from_ms(10_050));
-    let agent = job.net_mut().agent_mut(vm(1));
-    assert!(agent.kill_while_writing(0x0a00_0101, 0x0a00_0102));
+    assert!(job.agent(vm(1), AgentAction::DiesWhileWriting { to: vm(2) }));
     job.advance(SimTime::from_secs(600));
     assert_eq!(job.outcome(), WorkloadOutcome::Degraded, "no error so far");
     let messages: Vec<u64> = job.edges().map(|(_, _, messages)| messages).collect();

@@ -16,5 +16,6 @@ mod job;
 mod laws;
 mod outage;
 mod rescue;
+mod rescue_laws;
 mod split;
 mod story_laws;

@@ -6,8 +6,8 @@
 use std::net::Ipv4Addr;
 
 use mpib::{
-    Agent, Bytes, Edge, Environment, Host, HostId, Job, Mode, Net, Profile, Rail, RailChange,
-    RailState, Retries, Settings, SupBandwidth, Traffic,
+    Agent, AgentAction, Bytes, Edge, Environment, Host, HostId, Job, Mode, Net, Profile, Rail,
+    RailChange, RailState, Retries, Settings, SupBandwidth, Traffic,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -29,6 +29,7 @@ pub(crate) struct World {
     pub(crate) retries: Retries,
     pub(crate) first_share: u32,
     pub(crate) size: u64,
+    pub(crate) in_flight: u8,
     /// The third and the fourth byte of each host's addresses.
     pub(crate) hosts: Vec<(u8, u8)>,
     pub(crate) edges: Vec<Edge>,
@@ -68,6 +69,7 @@ impl World {
         };
         let traffic = Traffic {
             size: Bytes::new(self.size),
+            in_flight: self.in_flight,
             period: SimTime::from_secs(1),
             ..Traffic::steady()
         };
@@ -98,21 +100,16 @@ pub(crate) fn act(job: &mut Job, at: SimTime, fault: Fault) {
         return;
     }
     job.advance(at);
-    let bits = |host| job.net().host(host).nics.sout.gid.ipv4_bits();
-    match fault {
+    let (host, action) = match fault {
         Fault::Port(..) => unreachable!("told above"),
         Fault::Hint(edge, share) => {
-            let (source, destination) = (bits(edge.from), bits(edge.to));
-            let agent = job.net_mut().agent_mut(edge.from);
-            agent.write(source, destination, SupBandwidth::new(share));
+            let share = SupBandwidth::new(share);
+            (edge.from, AgentAction::Hint { to: edge.to, share })
         }
-        Fault::Kill(host) => job.net_mut().agent_mut(host).kill(),
-        Fault::KillWriting(edge) => {
-            let (source, destination) = (bits(edge.from), bits(edge.to));
-            let agent = job.net_mut().agent_mut(edge.from);
-            agent.kill_while_writing(source, destination);
-        }
-    }
+        Fault::Kill(host) => (host, AgentAction::Dies),
+        Fault::KillWriting(edge) => (edge.from, AgentAction::DiesWhileWriting { to: edge.to }),
+    };
+    job.agent(host, action);
 }
 
 pub(crate) fn share() -> impl Strategy<Value = u32> {
@@ -164,6 +161,7 @@ pub(crate) fn world(profiles: &'static [Profile]) -> impl Strategy<Value = World
                 retries,
                 first_share,
                 size,
+                in_flight: 1,
                 edges: edges.collect(),
                 hosts: hosts.into_iter().collect(),
             }

@@ -42,6 +42,9 @@ pub(crate) struct LnetArguments {
     /// A workload on LNet [default: every one]
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
     /// The time, such as `10s` [default: the story's end]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,

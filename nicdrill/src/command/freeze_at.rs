@@ -25,7 +25,8 @@ pub(crate) fn link_show(arguments: &LinkArguments) -> Result<ExitCode, Stop> {
         None if arguments.dmesg => LinkView::Dmesg(port),
         None => LinkView::Ends(port),
     };
-    show(&arguments.which, |story| link_page(story, at, view))
+    let json = arguments.json;
+    show(&arguments.which, |story| link_page(story, at, view, json))
 }
 
 /// Plays a story's world up to an instant and prints its LNet.
@@ -35,6 +36,7 @@ pub(crate) fn lnet_show(arguments: &LnetArguments) -> Result<ExitCode, Stop> {
         workload: arguments.workload.as_deref(),
         node: arguments.node.as_deref(),
         view: arguments.view.as_deref(),
+        json: arguments.json,
     };
     if arguments.why.is_some() || arguments.trace {
         return show(&arguments.which, |story| {
@@ -53,6 +55,7 @@ pub(crate) fn mpib_show(arguments: &MpibArguments) -> Result<ExitCode, Stop> {
         at: arguments.at.as_deref(),
         workload: arguments.workload.as_deref(),
         timeline: arguments.timeline,
+        json: arguments.json,
     };
     show(&arguments.which, |story| mpib_page(story, asked))
 }

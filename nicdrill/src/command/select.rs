@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -11,7 +12,7 @@ use harness::{
     suite::{self, Ask, Covering, Selected, Shard, select},
 };
 use observe::Descriptor;
-use reports::{ArmName, ExitCode, PlannedDrill};
+use reports::{ArmName, DrillName, ExitCode, PlannedDrill};
 use scenarios::Story;
 
 use super::{
@@ -198,8 +199,8 @@ pub(crate) fn choose_one(
     monitor: Option<String>,
     against: Option<Against>,
 ) -> Result<Choice, Stop> {
-    let mut what = which.scenarios.clone();
-    what.push(which.drill.clone());
+    let mut what = vec![which.drill.clone()];
+    what.extend(which.scenarios.iter().cloned());
     let select = SelectArguments {
         what,
         monitor,
@@ -209,7 +210,10 @@ pub(crate) fn choose_one(
         full: true,
         ..SelectArguments::default()
     };
-    let choice = choose(&select, 0)?;
+    let mut choice = choose(&select, 0)?;
+    if is_path(&which.drill) {
+        choice.keep_those_of(Path::new(&which.drill));
+    }
     if choice.selected.drills.is_empty() && choice.selected.not_applicable.is_empty() {
         let (name, _) = which.drill.split_once('@').unwrap_or((&which.drill, ""));
         let of = choice.library.scenarios.iter().find(|of| of.name == name);
@@ -236,6 +240,25 @@ pub(crate) fn story_of_one(which: &OneDrill) -> Result<Option<Story>, Stop> {
 }
 
 impl Choice {
+    /// Leaves out what is not from this file, or from the files below this folder.
+    fn keep_those_of(&mut self, path: &Path) {
+        let Ok(path) = fs::canonicalize(path) else {
+            return;
+        };
+        let library = &self.library;
+        let is_of_it = |drill: &DrillName| {
+            let file = library.scenario(&drill.scenario).map(|of| &of.file);
+            let file = file.and_then(|file| fs::canonicalize(file).ok());
+            file.is_some_and(|file| file.starts_with(&path))
+        };
+        self.selected
+            .drills
+            .retain(|planned| is_of_it(&planned.drill));
+        self.selected
+            .not_applicable
+            .retain(|pair| is_of_it(&pair.drill));
+    }
+
     /// The first selected drill; if there is none, prints why.
     pub(crate) fn first(&self) -> Option<&PlannedDrill> {
         let first = self.selected.drills.first();

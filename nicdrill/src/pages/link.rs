@@ -6,11 +6,15 @@
 
 mod cell_table;
 mod degraded;
+mod link_json;
 mod port_rows;
 mod switch_table;
 mod written_lines;
 
+use link_json::{dmesg_json, fm_log_json, links_at, links_json};
 use port_rows::downgraded_ends;
+
+use super::json;
 
 pub(super) use cell_table::aligned;
 pub(super) use degraded::grown_errors;
@@ -97,7 +101,7 @@ pub(crate) enum LinkView<'a> {
 /// The page, and the lines of the story that were left out.
 ///
 /// `at` is limited to the story's end, which is its default. A port is `mlx5_0` or `mlx5_0/2`, in a world of
-/// several nodes `vm1/mlx5_0`.
+/// several nodes `vm1/mlx5_0`. `as_json` makes it JSON.
 ///
 /// # Errors
 /// [`LinkPageError`], by cause.
@@ -105,25 +109,50 @@ pub(crate) fn link_page(
     story: &Story,
     at: Option<&str>,
     view: LinkView<'_>,
+    as_json: bool,
 ) -> Result<(String, Vec<String>), LinkPageError> {
     let (director, left_out) = freeze_at(story, at)?;
     let fabric = director.fabric();
     let of = |port: Option<&str>| port.map(|asked| named(story, fabric, asked)).transpose();
+    if as_json {
+        let page = match view {
+            LinkView::Ends(port) => {
+                let slots = of(port)?.map_or_else(|| affected(story, fabric), |slot| vec![slot]);
+                links_json(story, fabric, &links_at(story, fabric, &slots))
+            }
+            LinkView::Summary => links_json(story, fabric, &links_of(story, fabric)),
+            LinkView::Switch(asked) => {
+                let links = switch_table::links_to(story, fabric, asked);
+                links_json(
+                    story,
+                    fabric,
+                    &links.map_err(|known| no_switch(story, asked, known))?,
+                )
+            }
+            LinkView::FmLog(port) => fm_log_json(story, fabric, of(port)?.as_ref()),
+            LinkView::Dmesg(port) => dmesg_json(story, fabric, of(port)?.as_ref()),
+        };
+        return Ok((json::page(&page), left_out));
+    }
     let page = match view {
         LinkView::Ends(port) => ends_page(story, fabric, of(port)?),
         LinkView::Summary => degraded::summary(story, fabric),
         LinkView::Switch(asked) => {
             let page = switch_table::switch_page(story, fabric, asked);
-            page.map_err(|known| LinkPageError::NoSuchSwitch {
-                asked: asked.to_owned(),
-                world: story.world.clone(),
-                known,
-            })?
+            page.map_err(|known| no_switch(story, asked, known))?
         }
         LinkView::FmLog(port) => written_lines::fm_log(story, fabric, of(port)?.as_ref()),
         LinkView::Dmesg(port) => written_lines::dmesg(story, fabric, of(port)?.as_ref()),
     };
     Ok((page, left_out))
+}
+
+fn no_switch(story: &Story, asked: &str, known: String) -> LinkPageError {
+    LinkPageError::NoSuchSwitch {
+        asked: asked.to_owned(),
+        world: story.world.clone(),
+        known,
+    }
 }
 
 /// Both ends, as the tools print them.

@@ -4,6 +4,7 @@
 //! the messages, [`over_page`] a span of time; [`imported`] makes a scenario of what `lnetctl export` wrote.
 
 mod import;
+mod lnet_json;
 mod over;
 
 use lnet::{Lnet, Traces, View};
@@ -13,7 +14,10 @@ use std::borrow::Cow;
 
 use director::{Director, FreezeError, freeze_at};
 
+use super::json;
 use crate::arguments::Why;
+
+use lnet_json::trace_json;
 
 pub(crate) use import::imported;
 pub(crate) use over::over_page;
@@ -72,6 +76,8 @@ pub(crate) struct LnetAsked<'a> {
     pub(crate) workload: Option<&'a str>,
     /// A node; all on LNet by default.
     pub(crate) node: Option<&'a str>,
+    /// Whether the page is JSON.
+    pub(crate) json: bool,
     /// A view, such as `net`; `net`, `peer`, `route` where there are routes, and `stats` by default.
     pub(crate) view: Option<&'a str>,
 }
@@ -100,7 +106,7 @@ pub(crate) fn lnet_page(
         let names: Vec<&str> = nodes.iter().map(|node| node.as_str()).collect();
         return Err(unknown("node on LNet", asked, &names));
     }
-    let mut page = String::new();
+    let (mut page, mut shown) = (String::new(), Vec::new());
     for (name, lnet) in nets {
         let nodes = lnet.nodes();
         for held in
@@ -114,12 +120,27 @@ pub(crate) fn lnet_page(
                 let command = view.command();
                 let now = director.fabric().now();
                 page += &format!("---\n# {command} on {node}, workload {name}, at {now}\n");
-                match lnet.show(node, *view) {
+                let text = lnet.show(node, *view);
+                if asked.json {
+                    shown.push(serde_json::json!({
+                        "workload": name,
+                        "node": node.as_str(),
+                        "command": command,
+                        "at_ns": now.as_ns(),
+                        "shows": text.as_deref().ok().map(json::of_yaml),
+                        "error": text.as_ref().err().map(ToString::to_string),
+                    }));
+                }
+                match text {
                     Ok(text) => page += &text,
                     Err(error) => page += &format!("# {error}\n"),
                 }
             }
         }
+    }
+    if asked.json {
+        let shown = serde_json::json!({ "story": story.name, "views": shown });
+        page = json::page(&shown);
     }
     Ok((page, left_out))
 }
@@ -141,6 +162,14 @@ pub(crate) fn trace_page(
         }
     }
     let (director, left_out) = freeze_at(&story, asked.at)?;
+    if asked.json {
+        let nets = nets(&story, &director, asked.workload)?.into_iter();
+        let traces = nets.map(|(name, lnet)| trace_json(name, lnet, why));
+        let traces = traces.collect::<Result<Vec<_>, _>>()?;
+        let at_ns = director.fabric().now().as_ns();
+        let page = serde_json::json!({ "story": story.name, "at_ns": at_ns, "traces": traces });
+        return Ok((json::page(&page), left_out));
+    }
     let mut page = String::new();
     for (name, lnet) in nets(&story, &director, asked.workload)? {
         let now = director.fabric().now();

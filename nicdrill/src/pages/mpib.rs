@@ -3,6 +3,7 @@
 //!
 //! The world is played without a monitor ([`freeze_at`]). Start at [`mpib_page`].
 
+mod job_json;
 pub(super) mod timeline;
 
 use std::borrow::Cow;
@@ -11,6 +12,9 @@ use std::fmt::Write as _;
 use director::{FreezeError, freeze_at};
 use mpib::{ConnectionId, Edge, Hazard, Job, Net, Rail, ShareSource, Side, Transport};
 use scenarios::Story;
+
+use super::json;
+use job_json::job_json;
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +55,8 @@ pub(crate) struct MpibAsked<'a> {
     pub(crate) workload: Option<&'a str>,
     /// Whether to show the course instead of the state.
     pub(crate) timeline: bool,
+    /// Whether the page is JSON.
+    pub(crate) json: bool,
 }
 
 /// The page, and the lines of the story that were left out.
@@ -79,8 +85,16 @@ pub(crate) fn mpib_page(
         });
     }
     let meant = |name: &str| asked.workload.is_none_or(|asked| asked == name);
+    let jobs = jobs.into_iter().filter(|(name, _)| meant(name));
+    if asked.json {
+        let jobs: Vec<_> = jobs
+            .map(|(name, job)| job_json(name, job, asked.timeline))
+            .collect();
+        let page = serde_json::json!({ "story": story.name, "jobs": jobs });
+        return Ok((json::page(&page), left_out));
+    }
     let mut page = String::new();
-    for (name, job) in jobs.into_iter().filter(|(name, _)| meant(name)) {
+    for (name, job) in jobs {
         page += &heading(name, job);
         page += &if asked.timeline {
             timeline::timeline(job)

@@ -24,6 +24,7 @@ mod interrupted;
 mod isolation;
 mod judged;
 mod known;
+mod labs_json;
 mod leftovers;
 mod listed;
 mod lnet_import;

@@ -47,3 +47,44 @@ fn the_step_of_the_page_saves_the_job_until_the_lost_post(#[case] at: &str, #[ca
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.out.contains(fares), "{ran}");
 }
+
+/// A file that is named as the drill is shown, whatever else lies in the folders that are named beside it.
+#[test]
+fn a_file_among_others_is_the_one_that_is_shown() {
+    let scratch = Scratch::new();
+    let story = blocks()[0];
+    for (file, job) in [("a.yaml", "first"), ("b.yaml", "second")] {
+        let story = story.replace("workloads: { job:", &format!("workloads: {{ {job}:"));
+        let story = story.replace("{ hint: job,", &format!("{{ hint: {job},"));
+        let story = story.replace("{ workload: job,", &format!("{{ workload: {job},"));
+        let named = story.replacen("scenario: ", &format!("scenario: {job}, "), 1);
+        scratch.file(file, &named);
+    }
+    for (file, job) in [
+        ("a.yaml", "first"),
+        ("b.yaml", "second"),
+        ("./b.yaml", "second"),
+    ] {
+        let ran = scratch.run(&["mpib", "show", file, "--scenarios", "."]);
+        assert_eq!(ran.code, 0, "{ran}");
+        assert!(
+            ran.out.starts_with(&format!("# job {job} on vm1 vm2")),
+            "{ran}"
+        );
+    }
+}
+
+/// The completions with status 5, of which the page speaks, are shown where several messages are in flight.
+#[test]
+fn flushed_writes_are_shown_with_their_status() {
+    let scratch = Scratch::new();
+    let story = blocks()[0].replace("message: 1MiB,", "message: 1MiB, in_flight: 4,");
+    scratch.file("rail.yaml", &story);
+    let ran = scratch.run(&["mpib", "show", "./rail.yaml", "--timeline"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(
+        ran.out
+            .contains("; WC 5 IBV_WC_WR_FLUSH_ERR for 1 behind it\n"),
+        "{ran}"
+    );
+}

@@ -6,8 +6,8 @@ use simfs::Errno;
 use super::{Nodes, Of, Part, nodes::up_from};
 use crate::identifiers::{Guid, grouped};
 use crate::{
-    CharDevice, CounterValue, Counters, Function, GidKind, LinkLayer, NetDev, Port, PortNumber,
-    Rdma, Shared,
+    CharDevice, CounterValue, Counters, Function, GidKind, LinkLayer, NetDev, Port, PortFiles,
+    PortNumber, Rdma, Shared,
 };
 
 /// A part of an RDMA device.
@@ -26,6 +26,8 @@ enum RdmaOf<'a> {
     Gids(&'a Shared<Port>),
     Counters(&'a Shared<Port>),
     HwCounters(&'a Shared<Port>),
+    /// The folders of its driver alone.
+    OwnFiles(&'a Shared<Port>),
 }
 
 /// Every part of an RDMA device of the function whose folder is `device`.
@@ -51,6 +53,9 @@ pub(super) fn parts<'a>(
             add(format!("{root}/counters"), RdmaOf::Counters(port));
         }
         add(format!("{root}/hw_counters"), RdmaOf::HwCounters(port));
+        if !port.files.is_empty() {
+            add(root.clone(), RdmaOf::OwnFiles(port));
+        }
         // The minors of `issm` devices are 64 higher; only ports with the subnet management
         // interface have one (`rdma_cap_ib_smi`).
         let umad = port.umad.map(|umad| (format!("umad{umad}"), umad));
@@ -84,6 +89,7 @@ impl RdmaPart<'_> {
             RdmaOf::Gids(_) => "gids",
             RdmaOf::Counters(_) => "counters",
             RdmaOf::HwCounters(_) => "hw_counters",
+            RdmaOf::OwnFiles(_) => "own_files",
         }
     }
 
@@ -110,6 +116,7 @@ impl RdmaPart<'_> {
             (RdmaOf::HwCounters(a), RdmaOf::HwCounters(b)) => {
                 a.is_same_copy(b) || a.hw_counters == b.hw_counters
             }
+            (RdmaOf::OwnFiles(a), RdmaOf::OwnFiles(b)) => a.is_same_copy(b) || a.files == b.files,
             _ => false,
         }
     }
@@ -133,6 +140,7 @@ impl RdmaPart<'_> {
             RdmaOf::Gids(port) => gids(function, port, nodes),
             RdmaOf::Counters(port) => counters(&port.counters, nodes),
             RdmaOf::HwCounters(port) => counters(&port.hw_counters, nodes),
+            RdmaOf::OwnFiles(port) => own_files(&port.files, nodes),
         }
     }
 }
@@ -305,6 +313,15 @@ fn gids(function: &Function, port: &Port, nodes: &mut Nodes) {
     }
     for (index, pkey) in port.pkeys.iter().enumerate() {
         nodes.file(format!("pkeys/{index}"), format_args!("{pkey:#06x}"));
+    }
+}
+
+fn own_files(files: &PortFiles, nodes: &mut Nodes) {
+    for (folder, files) in files {
+        nodes.folder(folder.clone());
+        for (name, text) in files {
+            nodes.file(format!("{folder}/{name}"), text);
+        }
     }
 }
 

@@ -198,6 +198,7 @@ fn of_port(action: &PortAction) -> Shows {
         PortAction::Mend
         | PortAction::Hear { .. }
         | PortAction::Release { .. }
+        | PortAction::ClearReasons { .. }
         | PortAction::WidthPolicy { .. }
         | PortAction::ErrorAction { .. }
         | PortAction::Quarantine { reason: None, .. }

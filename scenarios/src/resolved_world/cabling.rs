@@ -43,6 +43,7 @@ impl ResolvedWorld {
                 for rail in &spec.rails {
                     let (device, place) = &rail.device;
                     let port = resolved.port_on(world, name, device, PortNumber(1), *place)?;
+                    // That there are so many addresses is checked where they are read.
                     let address =
                         Ipv4Addr::from_bits(rail.of.address.to_bits().saturating_add(nth));
                     resolved.ports[port].rail = Some((rail.of.rail, address));

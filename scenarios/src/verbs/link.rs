@@ -128,6 +128,31 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
         |(reason, side)| PortAction::Release { side, reason },
     ),
     &port(
+        "clear_reason",
+        "A manager sets a reason of an end to 0 in a Set(PortInfo), and nothing else; the other one stays. Arming clears both.",
+        "{ clear_reason: victim, which: neighbour, end: there }",
+        (
+            need(
+                "which",
+                Words(
+                    "reason of an end",
+                    &[
+                        ("own", [true, false]),
+                        ("neighbour", [false, true]),
+                        ("both", [true, true]),
+                    ],
+                ),
+                "Its LinkDownReason, its NeighborLinkDownReason, or both.",
+            ),
+            END,
+        ),
+        |([local, neighbour], side)| PortAction::ClearReasons {
+            side,
+            local,
+            neighbour,
+        },
+    ),
+    &port(
         "packet_error",
         "An end detects an error in what it receives (reasons 1 to 32). If its `error_action` names the error, it takes the link down. `excessive_buffer_overrun` also counts, if the end is the node's own; an hfi1 finds it in its check every ten seconds.",
         "{ packet_error: victim, why: bad_sc }",

@@ -27,7 +27,8 @@ impl WorkloadResolver<'_> {
         let server = self.node(&spec.server)?;
         if clients.contains(&server) {
             let what = format!("`{server}` cannot be its own client");
-            return Err(self.source.wrong(spec.server.1, what).into());
+            let hint = "what a node sends to itself passes no port, so no fault reaches it; `lnet_get` to one of its own NIDs sends one such message";
+            return Err(self.source.wrong(spec.server.1, what).hint(hint).into());
         }
         let routers = self.routers(spec, &clients, &server)?;
         let (near, far) = sides(spec);
@@ -155,6 +156,16 @@ impl WorkloadResolver<'_> {
             for (name, place) in &line.nodes {
                 let ends = nodes.iter_mut().filter(|node| !node.routing);
                 let Some(end) = ends.into_iter().find(|node| node.name.as_str() == name) else {
+                    if spec
+                        .routing
+                        .routers
+                        .iter()
+                        .any(|(router, _)| router == name)
+                    {
+                        let what = format!("`{name}` is a router and has no route");
+                        let hint = "a router is on both nets, so it needs none, and what two routers would send each other in a circle cannot be stated";
+                        return Err(self.source.wrong(*place, what).hint(hint).into());
+                    }
                     let ends = spec.clients.iter().chain([&spec.server]);
                     let ends = ends.map(|(name, _)| name.as_str());
                     let what = "client or server";

@@ -87,6 +87,7 @@ impl WorkloadResolver<'_> {
                 size: spec.message,
                 period: spec.every,
                 pauses: spec.pause.map(pause).into_iter().collect(),
+                in_flight: spec.in_flight,
                 ..Traffic::steady()
             },
             retries: spec.retries,

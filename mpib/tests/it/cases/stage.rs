@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use mpib::{
-    Agent, Bytes, ConnectError, ConnectionId, Gid, HintMemory, Host, HostId, Isend, IslandPrefix,
-    Job, Net, PathClass, Profile, Rail, RailChange, RailMask, RailState, Receive, Refusal,
-    RequestId, Settings, SupBandwidth, Tag, Traffic, eight_vms, mesh, ring,
+    Agent, AgentAction, Bytes, ConnectError, ConnectionId, Gid, HintMemory, Host, HostId, Isend,
+    IslandPrefix, Job, Net, PathClass, Profile, Rail, RailChange, RailMask, RailState, Receive,
+    Refusal, RequestId, Settings, SupBandwidth, Tag, Traffic, eight_vms, mesh, ring,
 };
 use platforms::LinkLayer;
 use simfs::SimTime;
@@ -66,22 +66,13 @@ impl Stage {
                 }
             }
             Step::Hint { from, to, share } => {
-                let (host, source, destination) = self.flow(from, to);
-                let share = SupBandwidth::new(*share);
-                let agent = self.net_mut().agent_mut(host);
-                assert!(agent.write(source, destination, share), "a live agent");
+                let (to, share) = (self.host(to), SupBandwidth::new(*share));
+                self.agent(from, AgentAction::Hint { to, share });
             }
-            Step::KillAgent(host) => {
-                let host = self.host(host);
-                self.net_mut().agent_mut(host).kill();
-            }
+            Step::KillAgent(host) => self.agent(host, AgentAction::Dies),
             Step::KillAgentWriting { from, to } => {
-                let (host, source, destination) = self.flow(from, to);
-                let agent = self.net_mut().agent_mut(host);
-                assert!(
-                    agent.kill_while_writing(source, destination),
-                    "a live agent"
-                );
+                let to = self.host(to);
+                self.agent(from, AgentAction::DiesWhileWriting { to });
             }
             Step::Receive { on, size } => self.receive(*on, *size),
             Step::Send { on, size } => self.send(*on, *size),
@@ -157,8 +148,33 @@ impl Stage {
     fn net_mut(&mut self) -> &mut Net {
         match &mut self.under {
             Under::Net(net) => net,
-            Under::Job(job) => job.net_mut(),
+            Under::Job(_) => panic!("a job starts, connects and sends by itself"),
         }
+    }
+
+    fn agent(&mut self, from: &str, action: AgentAction<HostId>) {
+        let from = self.host(from);
+        let bits = |host| self.net().host(host).nics.sout.gid.ipv4_bits();
+        let source = bits(from);
+        let pair = match action {
+            AgentAction::Hint { to, .. } | AgentAction::DiesWhileWriting { to } => bits(to),
+            AgentAction::Dies => source,
+        };
+        let done = match &mut self.under {
+            Under::Job(job) => job.agent(from, action),
+            Under::Net(net) => {
+                let agent = net.agent_mut(from);
+                match action {
+                    AgentAction::Hint { share, .. } => agent.write(source, pair, share),
+                    AgentAction::DiesWhileWriting { .. } => agent.kill_while_writing(source, pair),
+                    AgentAction::Dies => {
+                        agent.kill();
+                        true
+                    }
+                }
+            }
+        };
+        assert!(done, "a live agent");
     }
 
     fn classify(&mut self, pair: &[String; 2], [first, last]: [i32; 2]) {

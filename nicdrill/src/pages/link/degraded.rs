@@ -79,7 +79,7 @@ fn counted(count: usize, what: &str) -> String {
     }
 }
 
-fn is_active(fabric: &Fabric, slot: &SlotRef) -> bool {
+pub(super) fn is_active(fabric: &Fabric, slot: &SlotRef) -> bool {
     let last = fabric.walk(slot).last();
     last.is_some_and(|step| step.logical.iter().min() >= Some(&Logical::Active))
 }
@@ -185,7 +185,7 @@ fn whole_machines(fabric: &Fabric, links: &[NamedLink]) -> String {
 }
 
 /// Why a link is not active, with the name of what is at its other end.
-fn cause_of(fabric: &Fabric, slot: &SlotRef) -> CauseText {
+pub(super) fn cause_of(fabric: &Fabric, slot: &SlotRef) -> CauseText {
     fabric.cause(slot).told(partner_kind(fabric, slot))
 }
 

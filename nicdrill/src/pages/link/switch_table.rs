@@ -12,8 +12,18 @@ use super::{
     port_rows::{END_TITLES, NamedLink, end_cells, links_of, lost_lanes},
 };
 
-/// The page; otherwise the names of the world's switches.
-pub(super) fn switch_page(story: &Story, fabric: &Fabric, asked: &str) -> Result<String, String> {
+/// The links of a switch, in the order of its ports; otherwise the names of the world's switches.
+pub(super) fn links_to(
+    story: &Story,
+    fabric: &Fabric,
+    asked: &str,
+) -> Result<Vec<NamedLink>, String> {
+    let links = numbered(story, fabric, asked)?;
+    Ok(links.into_iter().map(|(_, link)| link).collect())
+}
+
+/// The links of a switch by the numbers of its ports.
+fn numbered(story: &Story, fabric: &Fabric, asked: &str) -> Result<Vec<(u8, NamedLink)>, String> {
     let links = links_of(story, fabric);
     let switch = |link: &NamedLink| fabric.partner_port(&link.slot)?.switch.clone();
     let mut known: Vec<(u8, NamedLink)> = Vec::new();
@@ -32,6 +42,12 @@ pub(super) fn switch_page(story: &Story, fabric: &Fabric, asked: &str) -> Result
         return Err(Vec::from_iter(names).join(", "));
     }
     known.sort_by_key(|(number, _)| *number);
+    Ok(known)
+}
+
+/// The page; otherwise the names of the world's switches.
+pub(super) fn switch_page(story: &Story, fabric: &Fabric, asked: &str) -> Result<String, String> {
+    let known = numbered(story, fabric, asked)?;
     let titles = [
         &["port"],
         &END_TITLES[..],

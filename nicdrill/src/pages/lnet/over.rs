@@ -9,8 +9,8 @@ use lnet::Node;
 use scenarios::{Story, parse_time};
 use simfs::SimTime;
 
-use super::{LnetAsked, LnetPageError, nets, unknown};
-use crate::pages::link::aligned;
+use super::{LnetAsked, LnetPageError, lnet_json::rows_json, nets, unknown};
+use crate::pages::{json, link::aligned};
 
 /// The counters of `lnetctl stats show` that tell of trouble.
 const COUNTERS: [&str; 3] = ["resend_count", "response_timeout_count", "errors"];
@@ -70,6 +70,22 @@ pub(crate) fn over_page(
             .collect();
         return Err(unknown("node on LNet", asked, &names));
     }
+    let left_out = director.missed().iter();
+    let left_out = left_out.map(|(place, text)| format!("{place}: {text}"));
+    let left_out = left_out.collect();
+    if asked.json {
+        let tables = tables.iter().map(|((workload, node), rows)| {
+            serde_json::json!({ "workload": workload, "node": node, "rows": rows_json(rows) })
+        });
+        let tables: Vec<_> = tables.collect();
+        let page = serde_json::json!({
+            "story": story.name,
+            "from_ns": from.as_ns(),
+            "to_ns": to.as_ns(),
+            "tables": tables,
+        });
+        return Ok((json::page(&page), left_out));
+    }
     let mut page = String::new();
     for ((workload, node), rows) in &tables {
         page += &format!(
@@ -77,9 +93,7 @@ pub(crate) fn over_page(
             aligned(rows)
         );
     }
-    let left_out = director.missed().iter();
-    let left_out = left_out.map(|(place, text)| format!("{place}: {text}"));
-    Ok((page, left_out.collect()))
+    Ok((page, left_out))
 }
 
 /// Adds a row if it differs from the one before, or stands at an edge of the span.

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use mpib::{
-    ConnectError, Death, FailureCause, Job, Net, NetEvent, NetEventKind, PostKind, QueuePairId,
-    Rescue, Side, Transport, WC_FLUSHED, WC_RETRY_EXCEEDED, ack_timeout,
+    ConnectError, Death, Edge, FailureCause, Hopeless, Job, Net, NetEvent, NetEventKind, PostKind,
+    QueuePairId, Rail, Rescue, Side, Transport, WC_FLUSHED, WC_RETRY_EXCEEDED, ack_timeout,
 };
 use simfs::SimTime;
 
@@ -13,6 +13,15 @@ use super::edge_name;
 /// Log lines, asynchronous events, lost posts, retries and completions in order, then the verdict.
 /// Writes that were acknowledged at once are left out.
 pub(super) fn timeline(job: &Job) -> String {
+    let mut page = try_text(job.net());
+    for (at, text) in course(job) {
+        let _ = writeln!(page, "{at} {text}");
+    }
+    page + &verdict(job)
+}
+
+/// The lines of the course with their times, in order.
+pub(super) fn course(job: &Job) -> Vec<(SimTime, String)> {
     let net = job.net();
     let end = job.failure().map_or(SimTime::MAX, |failure| failure.at);
     let mut lines: Vec<(SimTime, String)> = Vec::new();
@@ -24,14 +33,10 @@ pub(super) fn timeline(job: &Job) -> String {
         lines.push((event.at, event_text(job, event)));
     }
     lines.sort_by_key(|(at, _)| *at);
-    let mut page = try_text(net);
-    for (at, text) in lines {
-        let _ = writeln!(page, "{at} {text}");
-    }
-    page + &verdict(job)
+    lines
 }
 
-/// How the job fared; if it died of an outage, whether another mask would have saved it.
+/// How the job fared; if it died of an outage, whether hints would have saved it.
 pub(in crate::pages) fn verdict(job: &Job) -> String {
     let net = job.net();
     let Some(failure) = job.failure() else {
@@ -62,28 +67,65 @@ pub(in crate::pages) fn verdict(job: &Job) -> String {
         failure.at,
         cause_text(net, failure.cause)
     );
-    match job.rescue() {
-        Some(Rescue::Before(at)) => {
-            let _ = writeln!(
-                page,
-                "another mask: a hint that gives all to the other rail, written before {at}, would have saved it"
-            );
-        }
-        Some(Rescue::ClearToSend(rail)) => {
-            let _ = writeln!(
-                page,
-                "another mask: none would have saved it, clear-to-send uses {rail} whatever the mask"
-            );
-        }
-        Some(Rescue::Fixed(rail)) => {
-            let _ = writeln!(
-                page,
-                "another mask: none would have saved it, {rail} was fixed when the connection was made"
-            );
-        }
-        None => {}
+    if let Some(rescue) = job.rescue() {
+        page += &rescue_text(job, &rescue);
     }
     page
+}
+
+/// Which hints would have saved the job, as played, or why none would.
+fn rescue_text(job: &Job, rescue: &Rescue) -> String {
+    let net = job.net();
+    let (at, why) = match rescue {
+        Rescue::Hints { at, hints } => {
+            let (a_hint, hints) = hints_text(net, hints);
+            return format!(
+                "another mask: {a_hint} right before {at} would have saved it: {hints}\n"
+            );
+        }
+        Rescue::NotEnough { at, hints, failure } => {
+            let (a_hint, hints) = hints_text(net, hints);
+            let then = failure.map_or_else(
+                || "a message still waits".to_owned(),
+                |failure| {
+                    let cause = cause_text(net, failure.cause);
+                    format!("the job fails at {} ({cause})", failure.at)
+                },
+            );
+            return format!(
+                "another mask: {a_hint} right before {at} would not have been enough: {hints}, and {then}\n"
+            );
+        }
+        Rescue::None { at, why } => (at, why),
+    };
+    let why = match why {
+        Hopeless::ClearToSend(rail) => {
+            format!("clear-to-send uses {rail} whatever the mask")
+        }
+        Hopeless::Fixed(rail) => {
+            format!("{rail} was fixed when the connection was made, and no hint is read")
+        }
+        Hopeless::NoHint(host) => {
+            format!("the agent of {} writes none", net.host(*host).name)
+        }
+        Hopeless::Rest(rail, rest) if rest.get() == 0 => {
+            format!("an empty message uses {rail} whatever the hint")
+        }
+        Hopeless::Rest(rail, rest) => {
+            format!("{rest} bytes of each message use {rail} whatever the hint")
+        }
+    };
+    format!("another mask: no hint right before {at} would have saved it: {why}\n")
+}
+
+/// `a hint` and `vm1 to vm2, all to SUP`, or the plural.
+fn hints_text(net: &Net, hints: &[(Edge, Rail)]) -> (&'static str, String) {
+    let hints: Vec<String> = hints
+        .iter()
+        .map(|(edge, rail)| format!("{}, all to {rail}", edge_name(net, *edge)))
+        .collect();
+    let a_hint = if hints.len() == 1 { "a hint" } else { "hints" };
+    (a_hint, hints.join("; "))
 }
 
 /// How long a write is tried.
@@ -198,7 +240,7 @@ fn event_text(job: &Job, event: &NetEvent) -> String {
     }
 }
 
-fn cause_text(net: &Net, cause: FailureCause) -> String {
+pub(super) fn cause_text(net: &Net, cause: FailureCause) -> String {
     let name = |host| net.host(host).name.as_str();
     match cause {
         FailureCause::Connect(ConnectError::NotLoaded { host }) => {

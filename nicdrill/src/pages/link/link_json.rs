@@ -1,0 +1,129 @@
+//! `nicdrill link show --json`: both ends of links, and what was written about them.
+//!
+//! Start at [`links_json`].
+
+use fabric::{
+    Fabric, Side,
+    opa::{LinkDownReason, LogEntry, Pair, PortInfo},
+};
+use platforms::SlotRef;
+use scenarios::Story;
+use serde_json::{Value, json};
+use simfs::SimTime;
+
+use super::{
+    degraded::{cause_of, grown_errors, is_active},
+    port_rows::{NamedLink, host_port, links_of, lost_lanes},
+};
+
+/// Links with both ends: what each shows, the manager's log of it, and who took the link down as far as both tell.
+pub(super) fn links_json(story: &Story, fabric: &Fabric, links: &[NamedLink]) -> Value {
+    let links: Vec<Value> = links.iter().map(|link| link_json(fabric, link)).collect();
+    json!({
+        "story": story.name,
+        "at_ns": fabric.now().as_ns(),
+        "managed": fabric.is_managed(),
+        "links": links,
+    })
+}
+
+fn link_json(fabric: &Fabric, link: &NamedLink) -> Value {
+    let slot = &link.slot;
+    let ends: Vec<Value> = Side::BOTH
+        .into_iter()
+        .map(|side| end_json(fabric, slot, side))
+        .collect();
+    json!({
+        "here": link.here,
+        "there": link.there,
+        "active": is_active(fabric, slot),
+        "cause": cause_of(fabric, slot).to_string(),
+        "down_since_ns": fabric.down_since(slot).map(SimTime::as_ns),
+        "lanes_lost": lost_lanes(fabric, link),
+        "errors": grown_errors(fabric, slot).unwrap_or_default(),
+        "ends": ends,
+    })
+}
+
+fn end_json(fabric: &Fabric, slot: &SlotRef, side: Side) -> Value {
+    let log: Vec<Value> = fabric
+        .end(slot, side)
+        .map_or_else(Vec::new, |end| end.log.printed().map(entry_json).collect());
+    json!({
+        "end": match side {
+            Side::Here => "here",
+            Side::There => "there",
+        },
+        "port": fabric.port_info(slot, side).map(|info| port_json(&info)),
+        "log": log,
+    })
+}
+
+fn port_json(info: &PortInfo) -> Value {
+    json!({
+        "state": info.logical.to_string(),
+        "physical": info.physical.to_string(),
+        "reasons": pair_json(info.pair),
+        "offline": { "code": info.offline.code(), "text": info.offline.to_string() },
+        "init": info.init.to_string(),
+    })
+}
+
+fn entry_json(entry: LogEntry) -> Value {
+    json!({ "at_s": entry.at_s, "reasons": pair_json(entry.pair) })
+}
+
+fn pair_json(pair: Pair) -> Value {
+    let reason =
+        |reason: LinkDownReason| json!({ "code": reason.code(), "text": reason.to_string() });
+    json!({ "own": reason(pair.local), "neighbour": reason(pair.neighbour) })
+}
+
+/// What the fabric manager wrote, of one link or of all.
+pub(super) fn fm_log_json(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> Value {
+    let notices = fabric.notices().iter();
+    let notices = notices.filter(|notice| slot.is_none_or(|slot| notice.slot == *slot));
+    let notices: Vec<Value> = notices
+        .map(|notice| {
+            json!({
+                "at_ns": notice.at.as_ns(),
+                "manager": notice.manager,
+                "port": host_port(fabric, &notice.slot, story.nodes.len() > 1),
+                "condition": notice.condition.text(),
+                "detail": notice.detail(),
+            })
+        })
+        .collect();
+    json!({ "story": story.name, "at_ns": fabric.now().as_ns(), "notices": notices })
+}
+
+/// The kernel logs of all nodes, or of one link's node.
+pub(super) fn dmesg_json(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> Value {
+    let nodes = story.nodes.iter().map(|(node, _)| node);
+    let nodes = nodes.filter(|node| slot.is_none_or(|slot| slot.node == **node));
+    let nodes: Vec<Value> = nodes
+        .map(|node| {
+            let log = fabric.dmesg(node);
+            json!({ "node": node.as_str(), "lines": log.lines().collect::<Vec<_>>() })
+        })
+        .collect();
+    json!({ "story": story.name, "at_ns": fabric.now().as_ns(), "nodes": nodes })
+}
+
+/// These links by their ports, in the order of the story's links; a virtual function's port has a link without a name.
+pub(super) fn links_at(story: &Story, fabric: &Fabric, slots: &[SlotRef]) -> Vec<NamedLink> {
+    let mut links: Vec<NamedLink> = links_of(story, fabric)
+        .into_iter()
+        .filter(|link| slots.contains(&link.slot))
+        .collect();
+    for slot in slots {
+        if links.iter().all(|link| link.slot != *slot) {
+            links.push(NamedLink {
+                here: host_port(fabric, slot, story.nodes.len() > 1),
+                there: String::new(),
+                slot: slot.clone(),
+            });
+        }
+    }
+    links
+}
