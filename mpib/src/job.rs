@@ -176,14 +176,9 @@ impl Job {
     /// If the net has no such host.
     pub fn agent(&mut self, host: HostId, action: AgentAction<HostId>) -> bool {
         let after = self.advanced;
-        self.remember(Input::Agent {
-            after,
-            host,
-            action,
-        });
         let address = |host| self.net.host(host).nics.sout.gid.ipv4_bits();
         let source = address(host);
-        match action {
+        let done = match action {
             AgentAction::Hint { to, share } => {
                 let destination = address(to);
                 let agent = self.net.agent_mut(host);
@@ -198,7 +193,15 @@ impl Job {
                 self.net.agent_mut(host).kill();
                 true
             }
+        };
+        if done {
+            self.remember(Input::Agent {
+                after,
+                host,
+                action,
+            });
         }
+        done
     }
 
     /// Ends a rank's process, and with it the job.

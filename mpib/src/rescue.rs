@@ -187,7 +187,7 @@ impl Job {
             .iter()
             .partition(|(now, _)| Some(*now) <= before);
         for (_, input) in early {
-            job.take(*input);
+            job.take(input);
         }
         if let Some(before) = before {
             job.advance(before);
@@ -200,7 +200,7 @@ impl Job {
             }
         }
         for (_, input) in late {
-            job.take(*input);
+            job.take(input);
         }
         job.advance(self.net().now());
         (job, silent)

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::{
-    ExitCode, Group, ProbeOutcome, RunReport, Summary, group_page::fitting, judged_line, visible,
+    ExitCode, Group, ProbeOutcome, RunReport, Summary, group_page::fitting, harmless, judged_line,
+    visible,
 };
 
 /// The largest summary of a step, in bytes (GitHub Docs, "Workflow commands", "Adding a job summary": 1 MiB).
@@ -209,7 +210,8 @@ fn code_span(text: &str) -> String {
     } else {
         ""
     };
-    let text = visible(&text.replace('\n', " ")).replace('|', "\\|");
+    let text = text.replace('\n', " ");
+    let text = harmless(&visible(&text)).replace('|', "\\|");
     format!("{fence}{space}{text}{space}{fence}")
 }
 

@@ -16,8 +16,8 @@ use super::row::{Row, Step, World};
 const TAG: Tag = Tag(1);
 
 enum Under {
-    Net(Net),
-    Job(Job),
+    Net(Box<Net>),
+    Job(Box<Job>),
 }
 
 /// A world in which steps were played, and their results.
@@ -41,7 +41,10 @@ impl Stage {
             other => panic!("no profile `{other}`"),
         };
         Self {
-            under: Under::Net(Net::new(hosts(&row.world), Settings::new(profile))),
+            under: Under::Net(Box::new(Net::new(
+                hosts(&row.world),
+                Settings::new(profile),
+            ))),
             same_at: Vec::new(),
             starts: BTreeMap::new(),
             connections: Vec::new(),
@@ -275,7 +278,7 @@ impl Stage {
             .edges()
             .map(|(_, connection, _)| Ok(connection))
             .collect();
-        self.under = Under::Job(job);
+        self.under = Under::Job(Box::new(job));
     }
 
     fn notify(&mut self, at_ms: u64, host: &str, rail: &str, state: &str) {
