@@ -30,7 +30,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use reports::{Baseline, DrillName, DrillReport, RunEvent, finding_id, harmless, visible};
+use reports::{Baseline, DrillName, DrillReport, RunEvent, as_output, finding_id};
 use serde::Serialize;
 
 use claim::{Claim, Marker};
@@ -110,10 +110,7 @@ impl RunFolder {
     fn claimed(path: &Path, marker: Marker) -> Result<Self, RunFolderError> {
         // `out/` is `out`, whose neighbour is `out.old`.
         let named: PathBuf = path.components().collect();
-        let target = whole::behind_links(&named).map_err(|cause| RunFolderError::Write {
-            path: path.to_owned(),
-            cause,
-        })?;
+        let target = whole::behind_links(&named).map_err(RunFolderError::writing(path))?;
         let claim = Claim::of(&target, marker)?;
         Self::fresh(path, Some(claim))
     }
@@ -288,10 +285,7 @@ impl RunFolder {
 fn open(path: &Path) -> Result<File, RunFolderError> {
     let mut options = OpenOptions::new();
     let file = options.append(true).create(true).open(path);
-    file.map_err(|cause| RunFolderError::Write {
-        path: path.to_owned(),
-        cause,
-    })
+    file.map_err(RunFolderError::writing(path))
 }
 
 /// The lines of a list of findings: a drill, and a cause.
@@ -343,32 +337,20 @@ pub fn may_write_report(path: &Path) -> Result<(), RunFolderError> {
             return Ok(());
         }
         let opened = OpenOptions::new().append(true).open(path);
-        return opened.map(drop).map_err(|cause| RunFolderError::Write {
-            path: path.to_owned(),
-            cause,
-        });
+        return opened.map(drop).map_err(RunFolderError::writing(path));
     }
     write_report(path, "")?;
     // Of a link that leads nowhere yet, the link stays.
     let made = whole::behind_links(path).and_then(fs::remove_file);
-    made.map_err(|cause| RunFolderError::Write {
-        path: path.to_owned(),
-        cause,
-    })
+    made.map_err(RunFolderError::writing(path))
 }
 
 fn create_folder(path: &Path) -> Result<(), RunFolderError> {
-    fs::create_dir_all(path).map_err(|cause| RunFolderError::Write {
-        path: path.to_owned(),
-        cause,
-    })
+    fs::create_dir_all(path).map_err(RunFolderError::writing(path))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), RunFolderError> {
-    write_whole(path, bytes).map_err(|cause| RunFolderError::Write {
-        path: path.to_owned(),
-        cause,
-    })
+    write_whole(path, bytes).map_err(RunFolderError::writing(path))
 }
 
 /// Adds a line, or nothing: what follows a line that was cut off by a full disk would be lost with it.
@@ -382,16 +364,13 @@ fn add(file: &mut File, path: &Path, line: &str) -> Result<(), RunFolderError> {
             let _ = file.set_len(before);
         })
     };
-    add().map_err(|cause: io::Error| RunFolderError::Write {
-        path: path.to_owned(),
-        cause,
-    })
+    add().map_err(RunFolderError::writing(path))
 }
 
 fn line(rendered: &impl Serialize) -> String {
     let text =
         serde_json::to_string(rendered).expect("an event has only text keys and finite numbers");
-    harmless(&visible(&text)).into_owned()
+    as_output(&text)
 }
 
 /// The bytes of an artifact as they are kept: a text is shown, and what has a form of its own (a story, a state file) stays as it
@@ -404,8 +383,7 @@ fn shown(artifact: &Artifact) -> Cow<'_, [u8]> {
         return Cow::Borrowed(&artifact.bytes);
     }
     let text = String::from_utf8_lossy(&artifact.bytes);
-    let shown = harmless(&visible(&text)).into_owned();
-    Cow::Owned(shown.into_bytes())
+    Cow::Owned(as_output(&text).into_bytes())
 }
 
 #[cfg(test)]

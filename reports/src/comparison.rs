@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::{DrillName, harmless, visible};
+use crate::{DrillName, json::json_output};
 
 /// The version of the JSON format. It is incremented when a member is removed or changes its meaning; a new member
 /// does not change it.
@@ -180,14 +180,10 @@ impl Comparison {
             #[serde(flatten)]
             comparison: &'c Comparison,
         }
-        let versioned = Versioned {
+        json_output(&Versioned {
             comparison_version: COMPARISON_VERSION,
             comparison: self,
-        };
-        let mut text = serde_json::to_string_pretty(&versioned)
-            .expect("a comparison has only text keys and finite numbers, so it is JSON");
-        text.push('\n');
-        harmless(&visible(&text)).into_owned()
+        })
     }
 }
 

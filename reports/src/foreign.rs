@@ -3,8 +3,8 @@
 //! Every character can be seen, as itself or as an escape of JSON (`\u001b`): control characters, marks that turn the direction of
 //! a line (Unicode Standard Annex 9), separators of lines, and noncharacters, which XML 1.0 does not allow. Nothing begins a line
 //! that a CI runner takes for a command. What is quoted has a bound. A text that went through stays as it is when it goes
-//! through again, so a run that is merged from shards is told as one. Start at [`one_line`] and [`quoted`]; a page as a whole
-//! goes through [`visible`].
+//! through again, so a run that is merged from shards is told as one. Start at [`one_line`] and [`quoted`]; an output as a whole
+//! goes through [`as_output`].
 
 use std::{borrow::Cow, fmt::Write as _};
 
@@ -35,7 +35,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 /// The text with each line that a CI runner takes for a command broken by an escape. Blanks before `::` do not count: GitHub's
 /// runner trims them.
 #[must_use]
-pub fn harmless(text: &str) -> Cow<'_, str> {
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     let is_command = |line: &str| line.trim_start().starts_with("::");
     let has_command = COMMANDS.iter().any(|command| text.contains(command));
     if !has_command && !text.split('\n').any(is_command) {
@@ -63,6 +63,12 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(broken)
+}
+
+/// An output as a whole, in which texts were quoted: [`visible`] and harmless.
+#[must_use]
+pub fn as_output(text: &str) -> String {
+    harmless(&visible(text)).into_owned()
 }
 
 /// The text in one line of at most [`QUOTED_MAX`] bytes, with how much was left out.
@@ -179,7 +185,7 @@ mod tests {
     fn a_text_of_json_means_the_same() {
         let text = "\u{202e}\u{ffff}\u{1ffff}\u{7f} ##[x";
         let json = serde_json::to_string(text).unwrap();
-        let shown = harmless(&visible(&json)).into_owned();
+        let shown = as_output(&json);
         assert_ne!(json, shown);
         assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
     }

@@ -7,12 +7,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    DrillName, ExitCode, Group, ProbeOutcome, RunReport, Style,
+    DrillName, ExitCode, Group, ProbeOutcome, RunReport, Style, as_output,
     group_page::{details, fitting},
-    harmless,
     repository::Repository,
     terminal::counted,
-    visible,
 };
 
 /// How many annotations of one level GitHub shows of a step (GitHub Docs, "Workflow syntax": 10 errors, 10 warnings and 10
@@ -142,7 +140,7 @@ fn command(level: &str, properties: &[(&str, String)], text: &str) -> String {
 
 fn escaped(text: &str) -> String {
     // A newline is one again where the annotation is shown.
-    harmless(&visible(text))
+    as_output(text)
         .replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    ExitCode, Group, ProbeOutcome, RunReport, Summary, group_page::fitting, harmless, judged_line,
+    ExitCode, Group, ProbeOutcome, RunReport, Summary, as_output, group_page::fitting, judged_line,
     visible,
 };
 
@@ -210,8 +210,7 @@ fn code_span(text: &str) -> String {
     } else {
         ""
     };
-    let text = text.replace('\n', " ");
-    let text = harmless(&visible(&text)).replace('|', "\\|");
+    let text = as_output(&text.replace('\n', " ")).replace('|', "\\|");
     format!("{fence}{space}{text}{space}{fence}")
 }
 

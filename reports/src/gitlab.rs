@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::{
-    CauseKind, FindingKind, Group, RunReport, groups, harmless,
+    CauseKind, FindingKind, Group, RunReport, groups,
+    json::json_output,
     repository::{Repository, split},
-    visible,
 };
 
 /// An issue as GitLab reads it.
@@ -55,10 +55,7 @@ pub fn gitlab(run: &RunReport, repository: &Repository) -> String {
             issues.push(issue(run, &group, id, repository));
         }
     }
-    let mut text =
-        serde_json::to_string_pretty(&issues).expect("an issue has only text keys, so it is JSON");
-    text.push('\n');
-    harmless(&visible(&text)).into_owned()
+    json_output(&issues)
 }
 
 fn issue(run: &RunReport, group: &Group, id: &str, repository: &Repository) -> Issue {

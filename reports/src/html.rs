@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::{Comparison, DrillName, Lanes, RunReport, harmless, visible};
+use crate::{Comparison, DrillName, Lanes, RunReport, as_output};
 
 mod comparison;
 mod drill;
@@ -40,7 +40,7 @@ impl HtmlReport<'_> {
             (matrix::matrix(run, self.lanes))
             (drill::drills(run, self.lanes))
         };
-        harmless(&visible(&page(&title, &content).into_string())).into_owned()
+        as_output(&page(&title, &content).into_string())
     }
 }
 
@@ -48,7 +48,7 @@ impl HtmlReport<'_> {
 #[must_use]
 pub fn comparison_html(comparison: &Comparison) -> String {
     let content = comparison::comparison(comparison);
-    harmless(&visible(&page("nicdrill compare", &content).into_string())).into_owned()
+    as_output(&page("nicdrill compare", &content).into_string())
 }
 
 fn page(title: &str, content: &Markup) -> Markup {

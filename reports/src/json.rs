@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::{Group, RunReport, groups, harmless, visible};
+use crate::{Group, RunReport, as_output, groups};
 
 /// The version of the format. It is incremented when a member is removed or changes its meaning; a
 /// new member does not change it.
@@ -27,8 +27,17 @@ pub fn results(run: &RunReport) -> String {
         run,
         groups: groups(&run.drills),
     };
-    let mut text = serde_json::to_string_pretty(&results)
+    json_output(&results)
+}
+
+/// A value as an output: JSON in lines.
+///
+/// # Panics
+///
+/// If it has keys that are no texts, or numbers that are not finite.
+pub(crate) fn json_output(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value)
         .expect("a report has only text keys and finite numbers, so it is JSON");
     text.push('\n');
-    harmless(&visible(&text)).into_owned()
+    as_output(&text)
 }

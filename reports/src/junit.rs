@@ -9,7 +9,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 
 use crate::{
     ArmCount, ArmName, ArmReport, ArmStatus, DrillReport, Finding, FindingKind, JudgedBy,
-    ProbeOutcome, Repository, RunReport, Style, drill_block, harmless, summary_line, visible,
+    ProbeOutcome, Repository, RunReport, Style, as_output, drill_block, summary_line,
 };
 
 use crate::repository::RepositoryPlace;
@@ -43,7 +43,7 @@ pub fn junit(run: &RunReport, repository: &Repository) -> Result<String, JUnitEr
         cause: error.to_string(),
     })?;
     // XML 1.0 allows no control characters but three, and no noncharacters (clause 2.2, `Char`).
-    Ok(harmless(&visible(&text)).into_owned())
+    Ok(as_output(&text))
 }
 
 fn suite(run: &RunReport, arm: ArmName, count: ArmCount, repository: &Repository) -> TestSuite {

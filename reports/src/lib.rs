@@ -56,7 +56,8 @@ pub use event::{NotApplicable, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, Wa
 pub use excuses::{Baseline, Excuses};
 pub use excuses_report::ExcusesReport;
 pub use exit_code::ExitCode;
-pub use foreign::{QUOTED_MAX, harmless, one_line, quoted, visible};
+use foreign::harmless;
+pub use foreign::{QUOTED_MAX, as_output, one_line, quoted, visible};
 pub use github::github_commands;
 pub use github_summary::{GITHUB_SUMMARY_MAX, github_summary};
 pub use gitlab::gitlab;

@@ -58,10 +58,7 @@ impl Claim {
                 Found::Empty(claim) => return Ok(claim),
                 Found::Earlier(mut claim) if !has_told(path) => {
                     let written = claim.write();
-                    written.map_err(|cause| RunFolderError::Write {
-                        path: path.to_owned(),
-                        cause,
-                    })?;
+                    written.map_err(RunFolderError::writing(path))?;
                     return Ok(claim);
                 }
                 Found::Earlier(claim) => {
@@ -96,10 +93,7 @@ impl Drop for Claim {
 
 impl Found {
     fn at(path: &Path, wanted: Marker) -> Result<Self, RunFolderError> {
-        let failed = |cause| RunFolderError::Write {
-            path: path.to_owned(),
-            cause,
-        };
+        let failed = RunFolderError::writing(path);
         let not_ours = || RunFolderError::NotOurs {
             path: path.to_owned(),
         };
@@ -190,10 +184,7 @@ fn put_aside(path: &Path) -> Result<(), RunFolderError> {
     let mut old = path.as_os_str().to_owned();
     old.push(".old");
     let old = PathBuf::from(old);
-    let failed = |cause| RunFolderError::Write {
-        path: old.clone(),
-        cause,
-    };
+    let failed = RunFolderError::writing(&old);
     if fs::symlink_metadata(&old).is_ok() {
         if !old.is_dir() {
             return Err(RunFolderError::NotOurs { path: old });

@@ -1,6 +1,10 @@
 //! Why a file or folder of a run cannot be written or read. Start at [`RunFolderError`].
 
-use std::{borrow::Cow, io, path::PathBuf};
+use std::{
+    borrow::Cow,
+    io,
+    path::{Path, PathBuf},
+};
 
 /// A file or folder of a run that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +74,14 @@ pub enum RunFolderError {
 }
 
 impl RunFolderError {
+    /// Makes the error of the system of a file that could not be written.
+    pub(super) fn writing(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        |cause| Self::Write {
+            path: path.to_owned(),
+            cause,
+        }
+    }
+
     /// A hint for the user; `None` if the text needs none.
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'static, str>> {

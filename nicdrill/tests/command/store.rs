@@ -222,21 +222,28 @@ fn a_store_that_is_not_there_ends_the_run_before_it_begins(
     );
 }
 
+/// A run that stores its events.
+const TO_SQLITE: [&str; 6] = [
+    "run",
+    STORY,
+    "--arm",
+    "memory",
+    "--store",
+    "sqlite:events.db",
+];
+
+/// Stores the events of a whole run; returns how many there are.
+fn stored(scratch: &Scratch) -> i64 {
+    let whole = scratch.run(&TO_SQLITE);
+    assert_eq!(whole.code, 0, "{whole}");
+    number(scratch, "SELECT count(*) FROM health_events")
+}
+
 /// The store starts to reject rows during the run.
 #[test]
 fn events_that_are_not_stored_lie_in_the_run_folder_and_the_run_ends_with_110() {
     let scratch = Scratch::new();
-    let words = [
-        "run",
-        STORY,
-        "--arm",
-        "memory",
-        "--store",
-        "sqlite:events.db",
-    ];
-    let whole = scratch.run(&words);
-    assert_eq!(whole.code, 0, "{whole}");
-    let events = number(&scratch, "SELECT count(*) FROM health_events");
+    let events = stored(&scratch);
     open(&scratch)
         .execute_batch(
             "DELETE FROM health_events; DELETE FROM nicdrill_events; \
@@ -244,7 +251,7 @@ fn events_that_are_not_stored_lie_in_the_run_folder_and_the_run_ends_with_110() 
              BEGIN SELECT RAISE(ABORT, 'no more'); END",
         )
         .unwrap();
-    let ran = scratch.run(&words);
+    let ran = scratch.run(&TO_SQLITE);
     assert_eq!(ran.code, 110, "{ran}");
     let left = events - 1;
     let rendered = format!(
@@ -278,24 +285,14 @@ fn events_that_are_not_stored_lie_in_the_run_folder_and_the_run_ends_with_110() 
 #[test]
 fn events_that_a_trigger_ignores_are_not_told_as_stored() {
     let scratch = Scratch::new();
-    let words = [
-        "run",
-        STORY,
-        "--arm",
-        "memory",
-        "--store",
-        "sqlite:events.db",
-    ];
-    let whole = scratch.run(&words);
-    assert_eq!(whole.code, 0, "{whole}");
-    let events = number(&scratch, "SELECT count(*) FROM health_events");
+    let events = stored(&scratch);
     open(&scratch)
         .execute_batch(
             "CREATE TRIGGER ignores BEFORE INSERT ON health_events WHEN NEW.node_name <> 'node-1' \
              BEGIN SELECT RAISE(IGNORE); END",
         )
         .unwrap();
-    let ran = scratch.run(&words);
+    let ran = scratch.run(&TO_SQLITE);
     assert_eq!(ran.code, 110, "{ran}");
     let told = "store: 0 events of 0 drills in sqlite:events.db\n";
     assert!(ran.out.contains(told), "{ran}");
