@@ -44,7 +44,7 @@ impl Style {
         self.dressed("33", text)
     }
 
-    /// A text for a terminal in which nothing foreign is left that it would obey: [`visible`] and [`harmless`], but for the
+    /// A text for a terminal in which nothing foreign is left that it would obey, as [`crate::as_output`] gives it, but for the
     /// colours of this style.
     #[must_use]
     pub fn safe(self, text: &str) -> String {
