@@ -66,10 +66,16 @@ fn main() -> ExitCode {
         }
     }
     if crates.is_empty() {
-        let entries = fs::read_dir(".").expect("the workspace can be listed");
-        crates = entries
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter(|name| Path::new(name).join("Cargo.toml").exists())
+        let manifest = fs::read_to_string("Cargo.toml").expect("the workspace has a manifest");
+        let (_, members) = manifest
+            .split_once("members = [")
+            .expect("the workspace has members");
+        let members = members.split(']').next().unwrap_or_default();
+        crates = members
+            .split('"')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
             .collect();
         crates.sort();
     }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use observe::{AlertRows, Observation, Severity, Subject, UNNAMED};
+use observe::{AlertRows, Observation, Subject, UNNAMED};
+use terms::Severity;
 
 use crate::{
     firing::{Firing, Labels},
@@ -134,7 +135,7 @@ fn worse(one: Severity, other: Severity) -> Severity {
 fn line(alert: &str, labels: &Labels) -> String {
     let labels = labels.iter();
     let labels: Vec<String> = labels
-        .map(|(name, value)| format!("{name}={value:?}"))
+        .map(|(name, value)| format!("{name}={}", serde_json::Value::from(value.as_str())))
         .collect();
     format!("{alert}{{{}}}", labels.join(", "))
 }

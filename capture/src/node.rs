@@ -13,7 +13,7 @@ use std::{borrow::Cow, collections::BTreeMap, path::Path};
 use platforms::{
     Platform, PlatformError, Platforms, Role,
     capture::{CaptureError, Snapshot, capture, from_dump},
-    topo::{self, TopoError},
+    topo::{self, Printed, TopoError},
 };
 
 pub use live::LiveRoot;
@@ -99,11 +99,13 @@ fn made(
     known: &Platforms,
     find_roles: FindRoles<'_>,
 ) -> Result<Captured, Failed> {
-    let listed = matrix.and_then(topo::listed_gpus);
-    let with_list = listed.as_ref().map(|gpus| with_gpus(snapshot, gpus));
+    let (topology, listed) = match matrix.map(topo::read).transpose()? {
+        Some(Printed::Matrix(topology)) => (Some(topology), None),
+        Some(Printed::Gpus(gpus)) => (None, Some(gpus)),
+        None => (None, None),
+    };
+    let with_list = listed.map(|gpus| with_gpus(snapshot, &gpus));
     let snapshot = with_list.as_ref().unwrap_or(snapshot);
-    let matrix = matrix.filter(|_| listed.is_none());
-    let topology = matrix.map(topo::parse).transpose()?;
     let captured = capture(snapshot, topology.as_ref(), name, known)?;
     let captured = captured.with_roles(&BTreeMap::new());
     let captured = match roles(&captured.yaml(), name, known, find_roles)? {
@@ -124,7 +126,7 @@ fn made(
 fn with_gpus(snapshot: &Snapshot, gpus: &[topo::ListedGpu]) -> Snapshot {
     let mut snapshot = snapshot.clone();
     for (number, gpu) in gpus.iter().enumerate() {
-        snapshot.folder(format!("gpu/{number}/listed"));
+        snapshot.file(format!("gpu/{number}/line"), gpu.line.to_string());
         if let Some(pci) = gpu.pci {
             snapshot.file(format!("gpu/{number}/pci"), pci.to_string());
         }

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use proto::Check;
+use terms::{Check, LinkLayer};
 
 use crate::config::{Config, NameVerdict};
 use crate::memory::{Memory, Port, Slot};
 use crate::message;
-use crate::name::{LinkLayer, SlotKey};
+use crate::name::SlotKey;
 use crate::pending_clear::Subject;
 use crate::policy::Policy;
 use crate::recognise::{Surroundings, ports_of};

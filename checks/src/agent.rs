@@ -19,9 +19,11 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-pub use explain::Classified;
+pub use explain::{Classified, Unmonitored};
 pub use standing::Standing;
 pub use todo::{IoKind, Outcome, Refusal, SaveStep, Start, Todo};
+
+use terms::Check;
 
 use self::delivery::{Batch, Delivery, Settled};
 use self::starting::Stage;
@@ -44,7 +46,6 @@ use crate::sample::Samples;
 use crate::schedule::{Due, Schedule};
 use crate::snapshot::{Anchor, Seen, SeenScope, Snapshot, Unread};
 use crate::state_file;
-use proto::Check;
 
 /// What one poll read; judged by [`Agent::take`].
 #[derive(Debug, Clone)]

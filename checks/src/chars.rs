@@ -16,8 +16,8 @@ pub(crate) use file::CharEntries;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use proto::Check;
 use serde::{Deserialize, Serialize};
+use terms::Check;
 
 use crate::name::{DeviceName, PortNumber, SlotKey};
 use crate::skip::is_false;

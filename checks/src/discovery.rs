@@ -19,7 +19,7 @@ use std::rc::Rc;
 use std::slice;
 use std::sync::Arc;
 
-use proto::{Check, CheckKind};
+use terms::{Check, CheckKind, LinkLayer};
 
 pub(crate) use self::batch::Batch;
 use self::batch::Batches;
@@ -30,7 +30,7 @@ use crate::flags::Paths;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
 use crate::metadata::Metadata;
-use crate::name::{DeviceName, LinkLayer, PciFunction, SlotKey};
+use crate::name::{DeviceName, PciFunction, SlotKey};
 use crate::policy::Policy;
 use crate::route::Route;
 use crate::schedule::Schedule;
@@ -76,7 +76,7 @@ impl Discovery {
         policy: Rc<dyn Policy>,
     ) -> Discovery {
         let states = checks.iter().filter(|it| it.kind() == CheckKind::State);
-        let mut enabled: Vec<LinkLayer> = states.map(|it| it.layer().into()).collect();
+        let mut enabled: Vec<LinkLayer> = states.map(|it| it.layer()).collect();
         enabled.sort_unstable();
         let shapes = Shapes::new(config.counters.watched.clone(), &checks);
         Discovery {

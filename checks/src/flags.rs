@@ -10,7 +10,8 @@ mod duration;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use proto::{Check, ProcessingStrategy};
+use proto::ProcessingStrategy;
+use terms::Check;
 
 pub use duration::parse_duration;
 

@@ -8,10 +8,12 @@ pub(crate) mod port;
 
 use std::collections::BTreeSet;
 
+use terms::LinkLayer;
+
 use crate::absence::{self, Measure};
 use crate::memory::{CardFault, CardMemory, Effect, Memory, Port, Slot};
 use crate::message;
-use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role, SlotKey};
+use crate::name::{Card, DeviceName, PortNumber, Role, SlotKey};
 use crate::peers::{InRole, Peers, Standing};
 use crate::pending_clear::Subject;
 use crate::policy::Policy;

@@ -37,13 +37,15 @@ mod snapshot;
 mod standing;
 mod state_file;
 
-pub use agent::{Agent, IoKind, Outcome, Polled, Refusal, SaveStep, Standing, Start, Todo};
+pub use agent::{
+    Agent, IoKind, Outcome, Polled, Refusal, SaveStep, Standing, Start, Todo, Unmonitored,
+};
 pub use counters::{Threshold, Unit};
 pub use flags::{Flags, LogFormat, Paths, Publish, Settings, parse_duration};
 pub use gids::GidPorts;
 pub use hands::{Answer, Clocks, Hands, ReadError, Request};
 pub use log_record::{Level, LogRecord};
 pub use metrics::{Family, Metrics};
-pub use name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
+pub use name::{Card, DeviceName, PciFunction, PortNumber, Role};
 pub use policy::{Policy, Right};
 pub use publisher::{Publisher, Variant, Wrap};

@@ -7,11 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proto::Check;
 use serde::{Deserialize, Serialize};
+use terms::{Check, LinkLayer};
 
 use crate::counters::{CounterId, CounterMemory};
-use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role, SlotKey};
+use crate::name::{Card, DeviceName, PciFunction, PortNumber, Role, SlotKey};
 use crate::optional::{OptionalChange, OptionalMemory};
 use crate::pending_clear::{PendingClear, Reboot, Subject};
 use crate::policy::Policy;

@@ -4,12 +4,13 @@
 //! compared; the texts of clears, and those of a first start, are defined here.
 
 use proto::{Entity, HealthEvent, RecommendedAction};
+use terms::LinkLayer;
 
 use crate::chars::CharKind;
 use crate::counters::count::Breach;
 use crate::counters::{CounterId, Watched};
 use crate::flags::Settings;
-use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role};
+use crate::name::{Card, DeviceName, PortNumber, Role};
 use crate::pending_clear::Subject;
 use crate::prepared_event::PreparedEvent;
 use crate::reading::{Reading, Severity};

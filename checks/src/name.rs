@@ -6,8 +6,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use proto::{Check, Layer};
 use serde::{Deserialize, Serialize};
+use terms::LinkLayer;
 
 /// The name of an RDMA device as the kernel lists it, such as `mlx5_0`. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -192,66 +192,12 @@ impl fmt::Display for Card {
     }
 }
 
-/// The link layer of a port.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum LinkLayer {
-    /// InfiniBand.
-    InfiniBand,
-    /// Ethernet, which means RoCE.
-    Ethernet,
-}
-
-impl LinkLayer {
-    /// Both layers.
-    pub const ALL: [LinkLayer; 2] = [LinkLayer::InfiniBand, LinkLayer::Ethernet];
-
-    /// Reads the text of `link_layer`; `None` for the kernel's `Unknown` and for anything else.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<LinkLayer> {
-        match text.trim() {
-            "InfiniBand" => Some(LinkLayer::InfiniBand),
-            "Ethernet" => Some(LinkLayer::Ethernet),
-            _ => None,
-        }
-    }
-
-    /// The state check of this layer.
-    #[must_use]
-    pub fn state_check(self) -> Check {
-        Check::state(self.into())
-    }
-
-    /// The counter check of this layer.
-    #[must_use]
-    pub fn degradation_check(self) -> Check {
-        Check::degradation(self.into())
-    }
-}
-
-impl From<LinkLayer> for Layer {
-    fn from(layer: LinkLayer) -> Self {
-        match layer {
-            LinkLayer::InfiniBand => Layer::InfiniBand,
-            LinkLayer::Ethernet => Layer::Ethernet,
-        }
-    }
-}
-
-impl From<Layer> for LinkLayer {
-    fn from(layer: Layer) -> Self {
-        match layer {
-            Layer::InfiniBand => LinkLayer::InfiniBand,
-            Layer::Ethernet => LinkLayer::Ethernet,
-        }
-    }
-}
-
-impl fmt::Display for LinkLayer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LinkLayer::InfiniBand => "InfiniBand",
-            LinkLayer::Ethernet => "Ethernet",
-        })
+/// Reads the kernel's text of `link_layer`; `None` for its `Unknown` and for anything else.
+pub(crate) fn parse_link_layer(text: &str) -> Option<LinkLayer> {
+    match text.trim() {
+        "InfiniBand" => Some(LinkLayer::InfiniBand),
+        "Ethernet" => Some(LinkLayer::Ethernet),
+        _ => None,
     }
 }
 
@@ -282,9 +228,9 @@ impl fmt::Display for Role {
 
 /// Serializes a check by its name, as in the state file.
 pub(crate) mod check_name {
-    use proto::Check;
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
+    use terms::Check;
 
     pub(crate) fn serialize<S: Serializer>(check: &Check, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(check.name())
@@ -341,7 +287,7 @@ mod tests {
         fn arbitrary_text_is_no_panic(text in "\\PC*") {
             let _ = PciFunction::from_class_link(&text);
             let _ = PciFunction::from_uevent(&text);
-            let _ = LinkLayer::parse(&text);
+            let _ = parse_link_layer(&text);
             if let Some(function) = PciFunction::parse(&text) {
                 prop_assert_eq!(function.as_str(), text);
             }

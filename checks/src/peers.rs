@@ -10,9 +10,11 @@ pub(crate) mod mode;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use terms::LinkLayer;
+
 use crate::absence::Measure;
 use crate::memory::{Judged, Memory, Slot};
-use crate::name::{Card, LinkLayer, Role, SlotKey};
+use crate::name::{Card, Role, SlotKey};
 use crate::recognise::{Surroundings, ports_of};
 use crate::sample::{DeviceSample, PortSample, Presence, Samples};
 

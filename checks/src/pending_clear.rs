@@ -4,8 +4,8 @@
 //! `recognise`, `absence`, the counters and the character devices add them. They are removed when a
 //! batch that contains them is accepted. Start with [`PendingClear`].
 
-use proto::Check;
 use serde::{Deserialize, Serialize};
+use terms::Check;
 
 use crate::chars::CharKind;
 use crate::counters::CounterId;

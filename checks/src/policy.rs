@@ -8,10 +8,12 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::time::Duration;
 
+use terms::LinkLayer;
+
 use crate::agent::Outcome;
 use crate::counters::Threshold;
 use crate::hands::Clocks;
-use crate::name::{Card, LinkLayer, Role};
+use crate::name::{Card, Role};
 use crate::reading::{self, PortState, Reading, Severity};
 use crate::{peers, scope};
 

@@ -1,6 +1,6 @@
 //! An event before it is sent: its entity and text, and what changes in memory when it is accepted.
 
-use proto::Check;
+use terms::Check;
 
 use crate::memory::Effect;
 use crate::name::PortNumber;

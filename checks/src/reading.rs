@@ -7,8 +7,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-
-use crate::name::LinkLayer;
+use terms::LinkLayer;
 
 /// The logical state of a port (IBTA volume 1, PortInfo:PortState).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -5,8 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use terms::LinkLayer;
+
 use crate::memory::{CardMemory, Judged, Memory, Port, Slot};
-use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role, SlotKey};
+use crate::name::{Card, DeviceName, PortNumber, Role, SlotKey};
 use crate::pending_clear::Subject;
 use crate::policy::Policy;
 use crate::sample::{DeviceSample, PortSample, Presence, Samples};

@@ -5,10 +5,10 @@
 
 use std::fmt;
 
-use proto::Check;
+use terms::{Check, LinkLayer};
 
 use crate::metadata::{Metadata, Nearness};
-use crate::name::{DeviceName, LinkLayer, Role};
+use crate::name::{DeviceName, Role};
 use crate::policy::Policy;
 
 /// Why a device, or a port of it, is not monitored.

@@ -7,11 +7,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use terms::LinkLayer;
+
 use crate::counters::target::Target;
 use crate::discovery::Batch;
 use crate::hands::{Clocks, ReadError};
 use crate::log_record::LogRecord;
-use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, Role, SlotKey};
+use crate::name::{DeviceName, PciFunction, PortNumber, Role, SlotKey};
 use crate::optional::SeenOptional;
 use crate::reading::Reading;
 use crate::schedule::Due;

@@ -1,6 +1,6 @@
 //! A fault that was reported and not cleared, as it is shown to callers. Start with [`Standing`].
 
-use proto::Check;
+use terms::Check;
 
 /// One fault that was reported and not cleared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

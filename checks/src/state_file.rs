@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use terms::LinkLayer;
 
 use crate::counters::file::{
     self as counters, CountersEntry, FlagEntry, SharedKeys, SnapshotEntry,
@@ -17,7 +18,7 @@ use crate::discovery::slot_key;
 use crate::hands::ReadError;
 use crate::log_record::{Level, LogRecord};
 use crate::memory::{CardFault, CardMemory, Judged, Memory, Port, Slot};
-use crate::name::{DeviceName, LinkLayer, PortNumber, Role};
+use crate::name::{DeviceName, PortNumber, Role};
 use crate::optional::OptionalEntries;
 use crate::pending_clear::{PendingClear, Reboot};
 use crate::reading::{PhysState, PortState, Reading, Severity, severity};

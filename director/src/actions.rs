@@ -15,12 +15,17 @@ use super::{
 
 impl<'s> Director<'s> {
     pub(super) fn step(&mut self, step: &'s Step) -> Result<(), StageError> {
+        let ticks = self.story.ticks;
         let Some(moment) = &step.moment else {
-            return step
-                .actions
-                .iter()
-                .try_for_each(|action| self.action(action, step));
+            for action in &step.actions {
+                self.action(action, step)?;
+                self.truth.log.write(action, step, ticks, true);
+            }
+            return Ok(());
         };
+        for action in &step.actions {
+            self.truth.log.write(action, step, ticks, false);
+        }
         let node = self.node_of(step);
         if let Some(call) = moment.call {
             self.scene(&node)?.call_moments.push((call, step));
@@ -240,6 +245,7 @@ impl<'s> Director<'s> {
                 self.action(action, step)?;
             }
         }
+        self.truth.log.came(step);
         Ok(end)
     }
 

@@ -2,7 +2,7 @@
 
 use fabric::ActionError;
 use platforms::NodeName;
-use scenarios::{Place, Step};
+use scenarios::{FilePlace, Step};
 
 use crate::{disk::DiskError, missing_file::MissingFile, running_workloads::WorkloadError};
 
@@ -13,7 +13,7 @@ pub enum StageError {
     #[error("{place}: `{line}`: {cause}")]
     Action {
         /// The place in the story.
-        place: Place,
+        place: FilePlace,
         /// The line.
         line: String,
         /// The cause.
@@ -23,7 +23,7 @@ pub enum StageError {
     #[error("{place}: `{line}`: {cause}")]
     Disk {
         /// The place in the story.
-        place: Place,
+        place: FilePlace,
         /// The line.
         line: String,
         /// The cause.
@@ -33,7 +33,7 @@ pub enum StageError {
     #[error("{place}: `{line}`: {cause}")]
     Workload {
         /// The place in the story.
-        place: Place,
+        place: FilePlace,
         /// The line.
         line: String,
         /// The cause.
@@ -46,7 +46,7 @@ pub enum StageError {
     #[error("{place}: `{line}`: {what}{}", hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default())]
     StepAction {
         /// The place in the story.
-        place: Place,
+        place: FilePlace,
         /// The line.
         line: String,
         /// The cause.
@@ -58,7 +58,7 @@ pub enum StageError {
     #[error("{place}: `{line}`: {missing}\nhint: {hint}", hint = missing.hint())]
     File {
         /// The place in the story.
-        place: Place,
+        place: FilePlace,
         /// The line.
         line: String,
         /// What is missing.
@@ -79,6 +79,19 @@ impl From<WorkloadError> for StageError {
 }
 
 impl StageError {
+    /// The place in the story; `None` if no step is to blame.
+    #[must_use]
+    pub fn place(&self) -> Option<&FilePlace> {
+        match self {
+            Self::Action { place, .. }
+            | Self::Disk { place, .. }
+            | Self::Workload { place, .. }
+            | Self::StepAction { place, .. }
+            | Self::File { place, .. } => Some(place),
+            Self::Start(_) | Self::NoSuchNode(_) | Self::NeverSettles(_) => None,
+        }
+    }
+
     /// An error for a file that an action of a step is about and that is not there.
     pub(super) fn file(step: &Step, missing: MissingFile) -> Self {
         Self::File {

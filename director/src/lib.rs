@@ -8,7 +8,7 @@
 //! Start at [`Director`]. Files: `scene.rs` has the state of a node, `instances.rs` its monitor instances; `actions.rs`
 //! executes steps, `files.rs` and `disk.rs` those on files, `running_workloads.rs` those on workloads, `moments.rs`
 //! those within a read or call; `healing.rs` ends the drill; `show.rs` updates the trees, `truth.rs` records the true
-//! state.
+//! state, and `log.rs` what happened.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -17,7 +17,7 @@ use std::{
 
 use fabric::{Fabric, Kmsg};
 use platforms::{Clock, NodeName, SlotRef};
-use scenarios::{HangEnd, Place, RuleEffect, Step, StepAction, Story, What};
+use scenarios::{FilePlace, HangEnd, RuleEffect, Step, StepAction, Story, What};
 use simfs::{Fs, RuleId, SimTime};
 
 mod actions;
@@ -30,6 +30,7 @@ mod files;
 mod freeze;
 mod healing;
 mod instances;
+mod log;
 mod missing_file;
 mod moments;
 mod query;
@@ -47,6 +48,10 @@ pub use error::StageError;
 pub use files::{STATE_FILE, WRITABLE, rule as rule_of};
 pub use freeze::{FreezeError, freeze_at, watch};
 pub use instances::{InstanceAct, InstancePlan, MonitorId};
+pub use log::{
+    Act, Episode, Fault, Log, MonitorStart, MovedBy, Occurrence, Outage, PortFault, Reach,
+    RuledReads, Target,
+};
 pub use missing_file::MissingFile;
 pub use moments::{CallDo, MomentDo};
 pub use query::{MetricsQuery, metrics_query};
@@ -91,7 +96,7 @@ pub struct Director<'s> {
     truth: Truth,
     /// The parts of the world that the story's expectations are about.
     asked: Asked,
-    missed: Vec<(Place, String)>,
+    missed: Vec<(FilePlace, String)>,
 }
 
 impl<'s> Director<'s> {
@@ -149,6 +154,7 @@ impl<'s> Director<'s> {
                 director.action(action, step)?;
             }
         }
+        director.truth.log.write_given(story);
         Ok(director)
     }
 
@@ -361,7 +367,7 @@ impl<'s> Director<'s> {
 
     /// The steps whose moment never came, with their places.
     #[must_use]
-    pub fn missed(&self) -> &[(Place, String)] {
+    pub fn missed(&self) -> &[(FilePlace, String)] {
         &self.missed
     }
 

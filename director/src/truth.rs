@@ -1,4 +1,5 @@
-//! The true state of a drill's world, tick by tick: names, layers, roles and port views, for the judge.
+//! The true state of a drill's world for the judge: names, layers, roles and port views, tick by tick, and what
+//! happened.
 //!
 //! It is read from the fabric's machines and from the platforms' declarations, independently of the
 //! monitor. Start at [`Truth`].
@@ -18,11 +19,15 @@ use scenarios::{LnetIs, WorkloadCounter};
 use simfs::SimTime;
 use workloads::WorkloadStats;
 
+use crate::log::Log;
+
 /// The true state over one drill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Truth {
     /// One entry per tick, from tick 0.
     pub ticks: Vec<TickTruth>,
+    /// What happened.
+    pub log: Log,
 }
 
 /// The true state in one tick.

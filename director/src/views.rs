@@ -32,8 +32,10 @@ impl Mirror {
             return;
         }
         let platform = fabric.platform(node);
-        let is_of_vendor =
-            |vendor| platform.is_some_and(|platform| platform.vendors().contains(vendor));
+        let is_of_vendor = |pci: PciAddress, function: &Function| {
+            let pci = function.physfn.unwrap_or(pci);
+            platform.is_some_and(|platform| platform.watches(pci, function.vendor))
+        };
         let mut now = NodeView(self.views.0.clone());
         for (pci, view) in &mut now.0 {
             view.listed &= machine.functions.contains_key(pci);
@@ -48,7 +50,7 @@ impl Mirror {
             }
             let role = fabric.role_of(node, *pci);
             let role = role.or(before.as_ref().map(|view| view.role));
-            let of_vendor = is_of_vendor(&function.vendor);
+            let of_vendor = is_of_vendor(*pci, function);
             if let Some(view) = view(function, role, machine.class_present, of_vendor).or(before) {
                 now.0.insert(*pci, view);
             }

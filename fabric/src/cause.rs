@@ -238,6 +238,14 @@ mod tests {
         check(None, Some((0, 39, 0)), Cause::End(Side::Here, bounce));
     }
 
+    /// 3 is `Not installed`, and the last four bits of 35: what the neighbour heard is the reason.
+    #[test]
+    fn an_end_that_took_the_link_down_is_not_named_by_the_bits_that_it_shows() {
+        let reboot = Cause::End(Side::Here, LinkDownReason::REBOOT);
+        check(Some((0, 0, 3)), Some((0, 35, 0)), reboot);
+        check(Some((35, 0, 3)), Some((36, 0, 0)), reboot);
+    }
+
     #[test]
     fn an_end_that_stays_down_is_named_before_a_cable() {
         let held = |code| {

@@ -3,8 +3,9 @@
 use judge::{Stood, StoodOf, stood};
 use observe::{
     Descriptor,
-    promises::{Kind, PromisedSubject, Verdict},
+    promises::{Kind, PromisedSubject},
 };
+use terms::Severity;
 
 use crate::{
     drill::Drill,
@@ -41,7 +42,7 @@ pub(crate) struct Report {
     /// For how many polls the fault had stood.
     pub(crate) after: u64,
     /// The severity.
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: Severity,
     /// Whom it names.
     pub(crate) subject: PromisedSubject,
     /// It in words.
@@ -109,10 +110,10 @@ fn answer(drill: &Drill<'_>, heard: &[Heard<'_>], stood: Stood) -> Answer {
     };
     let worse = report
         .as_ref()
-        .filter(|first| first.verdict == Verdict::NonFatal)
+        .filter(|first| first.verdict == Severity::NonFatal)
         .and_then(|_| {
             let mut later = reports.iter().filter(same);
-            later.find(|it| it.verdict == Verdict::Fatal).cloned()
+            later.find(|it| it.verdict == Severity::Fatal).cloned()
         });
     let repeats = reports
         .iter()
@@ -182,7 +183,9 @@ fn subject(drill: &Drill<'_>, stood: &Stood, one: &Heard<'_>) -> Option<Promised
         (Entity::Device(device), StoodOf::Port(pci, _) | StoodOf::Device(pci)) => {
             bears(*pci, device).then_some(PromisedSubject::Device)
         }
-        (Entity::Card(card), StoodOf::Card(of)) => (card == of).then_some(PromisedSubject::Card),
+        (Entity::Card(card), StoodOf::Card(of)) => {
+            of.is_called(card).then_some(PromisedSubject::Card)
+        }
         _ => None,
     }
 }

@@ -2,19 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use judge::told_by;
 use observe::{
     Descriptor,
     promises::{
-        Clears, Kind, Lasting, Meanwhile, Named, PromisedSubject, Row, Says, Verdict, documents_row,
+        Clears, Kind, Lasting, Meanwhile, Named, PromisedSubject, Row, Says, documents_row,
     },
 };
 use platforms::LinkLayer;
+use terms::Severity;
 
 use crate::{
     answers::{Answer, answers},
     drill::Drill,
     evidence::{Evidence, Mark},
     fitted::{Fitted, FittedRow},
+    layers::both,
     words,
 };
 
@@ -49,9 +52,21 @@ const NEXT_POLL: u64 = 1;
 /// The same for a device and its ports, which need polls to come up.
 const COMES_UP: u64 = 3;
 
+/// The file of a port without which some kinds cannot be told.
+const PHYS_STATE: &str = "phys_state";
+
+/// Whether the monitor's reads are known, and none is of this file of a port.
+fn reads_none(drills: &[Drill<'_>], file: &str) -> bool {
+    let ending = format!("/{file}: ");
+    let reads = drills.iter().flat_map(|drill| drill.recording.reads());
+    let mut reads = reads.peekable();
+    reads.peek().is_some() && !reads.any(|line| line.contains(&ending))
+}
+
 /// Finds the rows of conditions.
 pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fitted) {
     let mut escalations = Vec::new();
+    let reads_no_phys_state = reads_none(drills, PHYS_STATE);
     for kind in CONDITIONS.map(Kind::from) {
         let word = kind.to_string();
         let asked = drills.iter().filter(|drill| drill.asks(&word));
@@ -63,11 +78,39 @@ pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fi
                 escalations.extend(escalation(answer).map(|it| (answer.clone(), it)));
             }
         }
-        if let Some(found) = row_of(&kind, &all) {
-            fitted.add(kind, found);
+        let Some(mut found) = row_of(&kind, &all) else {
+            continue;
+        };
+        let is_told_by_it = told_by(PHYS_STATE)
+            .iter()
+            .any(|named| kind == (*named).into());
+        if reads_no_phys_state && is_told_by_it {
+            if all.iter().any(|it| it.report.is_some()) {
+                fitted.unfound.push(format!(
+                    "{word}: reported without a read of `{PHYS_STATE}`, which alone tells it; without a row it is not judged"
+                ));
+                continue;
+            }
+            found.row = Some(Row::Silent);
         }
+        fitted.add(kind, found);
     }
     persists(drills, &escalations, fitted);
+}
+
+/// Takes out the row of ports that are disabled if the monitor reads no physical state: it was asked about those that are
+/// `DOWN` too, and cannot know of others. Until then the row explains what came in the drills that disable ports.
+pub(crate) fn leave_out_what_is_unknown(drills: &[Drill<'_>], fitted: &mut Fitted) {
+    let kind = Kind::from(Named::Disabled);
+    let row = fitted.promises.rows.get(&kind);
+    let is_promised = row.is_some_and(|row| *row != Row::Silent);
+    if is_promised && reads_none(drills, PHYS_STATE) {
+        fitted.promises.rows.remove(&kind);
+        fitted.rows.remove(&kind);
+        fitted.unfound.push(format!(
+            "{kind}: reported of ports that are DOWN, without a read of `{PHYS_STATE}`, which alone tells it of others; without a row it is not judged"
+        ));
+    }
 }
 
 /// The row of a kind by what was said about its faults; `None` if there was none.
@@ -84,11 +127,12 @@ fn row_of(kind: &Kind, answers: &[Answer]) -> Option<FittedRow> {
             Some((layer, learned(kind, layer, &answers)))
         })
         .collect();
-    joined(found)
+    joined(kind, found)
 }
 
-/// The rows of both layers as one.
-fn joined(found: Vec<(LinkLayer, Learned)>) -> Option<FittedRow> {
+/// The rows of both layers as one. What was seen on one layer alone is promised on that one, where the documents ask for
+/// another thing on the other.
+fn joined(kind: &Kind, found: Vec<(LinkLayer, Learned)>) -> Option<FittedRow> {
     let mark = found.iter().map(|(_, it)| it.mark).max()?;
     let evidence = found.iter().flat_map(|(_, it)| it.evidence.clone());
     let evidence = evidence.collect();
@@ -98,7 +142,18 @@ fn joined(found: Vec<(LinkLayer, Learned)>) -> Option<FittedRow> {
         found.next().and_then(|(_, it)| it.row.clone())
     };
     let row = match (row_on(LinkLayer::InfiniBand), row_on(LinkLayer::Ethernet)) {
-        (Some(infiniband), Some(ethernet)) => Some(both(infiniband, ethernet)),
+        (Some(infiniband), Some(ethernet)) => Some(stated(kind, both(infiniband, ethernet))),
+        (one, other) if documents_tell_layers_apart(kind) => one.or(other.clone()).map(|row| {
+            let (infiniband, ethernet) = match other {
+                None => (Some(row), None),
+                Some(_) => (None, Some(row)),
+            };
+            Row::Says(Box::new(Says {
+                infiniband,
+                ethernet,
+                ..Says::default()
+            }))
+        }),
         (one, other) => one.or(other),
     };
     Some(FittedRow {
@@ -108,38 +163,32 @@ fn joined(found: Vec<(LinkLayer, Learned)>) -> Option<FittedRow> {
     })
 }
 
-/// One row for two layers: what differs on Ethernet stands under its key.
-fn both(infiniband: Row, ethernet: Row) -> Row {
-    match (infiniband, ethernet) {
-        (one, other) if one == other => one,
-        (Row::Says(says), other) => {
-            let other = match other {
-                Row::Says(other) => Row::Says(Box::new(beyond(&says, *other))),
-                other => other,
+/// A row that is the same on both layers. Where the documents have another one on Ethernet, it must state what it says
+/// there: what it leaves out would be theirs.
+fn stated(kind: &Kind, row: Row) -> Row {
+    match row {
+        Row::Says(says)
+            if documents_tell_layers_apart(kind)
+                && says.infiniband.is_none()
+                && says.ethernet.is_none() =>
+        {
+            let own = Says {
+                verdict: says.verdict,
+                ..Says::default()
             };
             Row::Says(Box::new(Says {
-                ethernet: Some(other),
+                ethernet: Some(Row::Says(Box::new(own))),
                 ..*says
             }))
         }
-        (one, Row::Says(says)) => Row::Says(Box::new(Says {
-            infiniband: Some(one),
-            ..*says
-        })),
-        (one, _) => one,
+        row => row,
     }
 }
 
-/// What a row states beyond another one that it is over.
-fn beyond(base: &Says, says: Says) -> Says {
-    Says {
-        verdict: says.verdict.filter(|_| says.verdict != base.verdict),
-        subject: says.subject.filter(|_| says.subject != base.subject),
-        after: says.after.filter(|_| says.after != base.after),
-        within: says.within.filter(|_| says.within != base.within),
-        clears: says.clears.filter(|_| says.clears != base.clears),
-        ..says
-    }
+/// Whether the documents ask for another thing on Ethernet than on InfiniBand.
+fn documents_tell_layers_apart(kind: &Kind) -> bool {
+    let documents = documents_row(kind);
+    documents.on(LinkLayer::InfiniBand) != documents.on(LinkLayer::Ethernet)
 }
 
 /// What was learned about a kind on one layer.
@@ -151,7 +200,7 @@ struct Learned {
 }
 
 fn learned(kind: &Kind, layer: LinkLayer, answers: &[&Answer]) -> Learned {
-    let documents = documents_row(kind).on(of_table(layer));
+    let documents = documents_row(kind).on(layer);
     let reported: Vec<&&Answer> = answers.iter().filter(|it| it.report.is_some()).collect();
     let evidence = by_drill(answers);
     if reported.is_empty() {
@@ -159,7 +208,7 @@ fn learned(kind: &Kind, layer: LinkLayer, answers: &[&Answer]) -> Learned {
     }
     let is_read_error = matches!(kind, Kind::Named(Named::Unreadable | Named::Hang));
     let is_fatal =
-        |it: &&&Answer| it.report.as_ref().map(|report| report.verdict) == Some(Verdict::Fatal);
+        |it: &&&Answer| it.report.as_ref().map(|report| report.verdict) == Some(Severity::Fatal);
     if is_read_error && reported.iter().any(is_fatal) {
         // A read error is no proof of a dead link (docs/decisions.md, 6): no promise.
         return Learned {
@@ -232,15 +281,11 @@ fn has_silent_case(answers: &[&Answer]) -> bool {
 }
 
 /// The severity, where the documents state one or it is another one than they ask in some case.
-fn verdict(asked: &Says, answers: &[&Answer]) -> Option<Verdict> {
+fn verdict(asked: &Says, answers: &[&Answer]) -> Option<Severity> {
     let said = |answer: &&Answer| answer.report.as_ref().map(|report| report.verdict);
     let is_as_asked = |answer: &&Answer| {
-        let tone = answer.stood.tone.map(|tone| match tone {
-            scenarios::Tone::Fatal => Some(Verdict::Fatal),
-            scenarios::Tone::NonFatal => Some(Verdict::NonFatal),
-            scenarios::Tone::Healthy => None,
-        });
-        said(answer) == tone.flatten()
+        let stood = answer.stood.tone;
+        said(answer) == stood.filter(|tone| *tone != Severity::Healthy)
     };
     if asked.verdict.is_none() && answers.iter().all(is_as_asked) {
         return None;
@@ -249,17 +294,19 @@ fn verdict(asked: &Says, answers: &[&Answer]) -> Option<Verdict> {
     answers.iter().filter_map(said).max()
 }
 
-/// Whom it names, if that is not the subject itself.
+/// Whom it names, if that is not the subject itself and a row can say so.
 fn subject(kind: &Kind, reported: &[&&Answer]) -> Option<PromisedSubject> {
     let natural = match kind {
         Kind::Named(Named::GoneDevice) => PromisedSubject::Device,
+        Kind::Named(Named::Slow) => return None,
         _ => PromisedSubject::Port,
     };
     let named = reported
         .iter()
         .filter_map(|it| Some(it.report.as_ref()?.subject));
     let named = named.max()?;
-    (named != natural).then_some(named)
+    // What is coarser is named instead of the subject; a device that is gone is not named by one of its ports.
+    (named > natural).then_some(named)
 }
 
 /// For how long a fault must have stood. The documents' patience counts from the poll after the first one that reads
@@ -320,7 +367,8 @@ fn compared(asked: &Says, says: &Says) -> Mark {
         lasting.map_or(0, |lasting| lasting.ticks(second))
     };
     let is_late = ticks(says.after) > ticks(asked.after) || says.within.is_some();
-    let is_mild = asked.verdict == Some(Verdict::Fatal) && says.verdict == Some(Verdict::NonFatal);
+    let is_mild =
+        asked.verdict == Some(Severity::Fatal) && says.verdict == Some(Severity::NonFatal);
     let is_slow = !matches!(says.clears, None | Some(Clears::Healed(None)));
     match is_late || is_mild || is_slow || says.subject.is_some() {
         true => Mark::Weaker,
@@ -342,7 +390,7 @@ fn may_escalate(kind: &Kind) -> bool {
 /// Takes the fatal report of a fault that stood longer than the short ones out of its answer.
 fn escalation(answer: &mut Answer) -> Option<crate::answers::Report> {
     let first = answer.report.as_ref()?;
-    if first.verdict == Verdict::Fatal && first.after > SHORT {
+    if first.verdict == Severity::Fatal && first.after > SHORT {
         answer.clear = None;
         return answer.report.take();
     }
@@ -381,7 +429,7 @@ fn persists(drills: &[Drill<'_>], found: &[(Answer, crate::answers::Report)], fi
         _ => Some(in_polls(longer)),
     };
     let says = Says {
-        verdict: Some(Verdict::Fatal),
+        verdict: Some(Severity::Fatal),
         after,
         clears: Some(Clears::Healed(None)),
         ..Says::default()
@@ -449,17 +497,75 @@ fn came(answer: &Answer) -> String {
         0 => String::new(),
         polls => format!(" after {}", words::polls(polls)),
     };
-    format!("{lasted}: {}{after}{clear}", words::verdict(report.verdict))
+    format!("{lasted}: {}{after}{clear}", report.verdict)
 }
 
 fn in_polls(polls: u64) -> Lasting {
     Lasting::Polls(u32::try_from(polls).unwrap_or(u32::MAX))
 }
 
-/// A link layer in the type of the table of checks.
-pub(crate) fn of_table(layer: LinkLayer) -> proto::Layer {
-    match layer {
-        LinkLayer::InfiniBand => proto::Layer::InfiniBand,
-        LinkLayer::Ethernet => proto::Layer::Ethernet,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(kind: Named, layer: LinkLayer, row: &str) {
+        let says = Says {
+            verdict: Some(Severity::NonFatal),
+            ..Says::default()
+        };
+        let learned = Learned {
+            row: Some(Row::Says(Box::new(says))),
+            mark: Mark::Observed,
+            evidence: Vec::new(),
+        };
+        let found = joined(&kind.into(), vec![(layer, learned)]).unwrap();
+        assert_eq!(words::row(&found.row.unwrap()), row);
+    }
+
+    /// docs/decisions.md, 1: INIT is nonfatal on InfiniBand and silent on Ethernet; a port that is gone is fatal on both.
+    #[test]
+    fn what_one_layer_showed_is_promised_on_that_one_where_the_documents_tell_them_apart() {
+        let (infiniband, ethernet) = (LinkLayer::InfiniBand, LinkLayer::Ethernet);
+        check(Named::Init, ethernet, "{ ethernet: { verdict: nonfatal } }");
+        check(
+            Named::Init,
+            infiniband,
+            "{ infiniband: { verdict: nonfatal } }",
+        );
+        check(Named::GonePort, ethernet, "{ verdict: nonfatal }");
+    }
+
+    /// The same: what a row leaves out on Ethernet is silent there.
+    #[test]
+    fn what_both_layers_showed_is_stated_for_ethernet_where_the_documents_are_silent_there() {
+        let says = Says {
+            verdict: Some(Severity::NonFatal),
+            ..Says::default()
+        };
+        for (kind, words) in [
+            (
+                Named::Init,
+                "{ verdict: nonfatal, ethernet: { verdict: nonfatal } }",
+            ),
+            (Named::GonePort, "{ verdict: nonfatal }"),
+        ] {
+            let learned = || Learned {
+                row: Some(Row::Says(Box::new(says.clone()))),
+                mark: Mark::Observed,
+                evidence: Vec::new(),
+            };
+            let both = vec![
+                (LinkLayer::InfiniBand, learned()),
+                (LinkLayer::Ethernet, learned()),
+            ];
+            let row = joined(&kind.into(), both).unwrap().row.unwrap();
+            assert_eq!(words::row(&row), words);
+            let promised = row.over(&documents_row(&kind.into()));
+            let on_ethernet = promised.on(LinkLayer::Ethernet);
+            assert!(
+                matches!(on_ethernet, Row::Says(says) if says.verdict == Some(Severity::NonFatal))
+            );
+        }
     }
 }

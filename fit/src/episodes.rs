@@ -1,24 +1,23 @@
-//! Rows of episodes: the first of a few under which the judge finds nothing wrong in the drills that ask about it. Start at
-//! [`fit`].
+//! Rows of cards and of episodes. Most of their keys are found by trying; a row under which the judge still finds something
+//! wrong is either suspect or none. Start at [`fit`].
 
 use std::collections::BTreeMap;
 
-use judge::judge;
 use observe::{
-    Descriptor, Promises,
-    promises::{
-        ClearedBy, Clears, Compared, Kind, Lasting, Meanwhile, Named, Restates, Row, Says, Verdict,
-        documents_row,
-    },
+    Descriptor,
+    promises::{Clears, Compared, Kind, Lasting, Named, Row, Says, documents_row},
 };
-use reports::{CauseKind, CauseSeverity, Finding};
+use reports::{CauseKind, Finding};
+use scenarios::What;
+use terms::Severity;
 
 use crate::{
     drill::Drill,
     evidence::{Evidence, Mark},
-    fitted::{Fitted, FittedRow, promising},
+    fitted::{Fitted, FittedRow},
     heard::{Entity, heard},
     suspects,
+    tried::{self, Told, Tried},
 };
 
 /// The episodes, and what is asked like one.
@@ -40,187 +39,123 @@ const EPISODES: [Named; 15] = [
     Named::Connector,
 ];
 
-/// A row, and how it clears after a reboot, to be tried.
-#[derive(Clone)]
-struct Candidate {
-    row: Row,
-    clears: ClearedBy,
-}
-
-/// Finds the rows of cards and of episodes.
-pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fitted) {
+/// Finds the rows of cards and of episodes, and every key that is found by trying.
+pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fitted) -> Tried {
     card(drills, fitted);
-    gone_device(descriptor, drills, fitted);
-    for named in EPISODES {
-        let kind = Kind::from(named);
+    for kind in EPISODES.map(Kind::from) {
+        let row = documents_row(&kind);
+        fitted.promises.rows.insert(kind, row);
+    }
+    let tried = tried::fit(descriptor, drills, &mut fitted.promises);
+    let metadata = Kind::from(Named::Metadata);
+    if let Some(drill) = starts_without_metadata(drills) {
+        fitted.promises.rows.remove(&metadata);
+        let text = format!(
+            "{metadata}: it starts without them ({drill}), so that it needs none and no row is about them"
+        );
+        fitted.unfound.push(text);
+    }
+    let promised = fitted.promises.clone();
+    for kind in EPISODES.map(Kind::from) {
         let word = kind.to_string();
         let asked: Vec<&Drill<'_>> = drills.iter().filter(|drill| drill.asks(&word)).collect();
-        if asked.is_empty() {
-            continue;
+        if let (Some(row), false) = (promised.rows.get(&kind), asked.is_empty()) {
+            let findings = tried::findings(descriptor, &asked, &promised);
+            let found = episode(&kind, row.clone(), &asked, &findings);
+            fitted.add(kind, found);
+        } else {
+            fitted.promises.rows.remove(&kind);
         }
-        let tried = candidates(named)
-            .into_iter()
-            .map(|candidate| {
-                let findings = findings(descriptor, &asked, fitted, &kind, &candidate);
-                (candidate, findings)
-            })
-            .collect();
-        choose(&kind, &asked, tried, fitted);
     }
+    for told in &tried.told {
+        tell(told, fitted);
+    }
+    for (kind, found) in &mut fitted.rows {
+        if found.row.is_some() {
+            found.row = fitted.promises.rows.get(kind).cloned();
+        }
+    }
+    for key in &tried.untold {
+        let kind = key.rsplit_once('.').and_then(|(row, _)| Kind::parse(row));
+        if kind.is_none_or(|kind| fitted.promises.rows.contains_key(&kind)) {
+            let text = format!("`{key}`: no drill that asks about it was played to its end");
+            fitted.untold.push(text);
+        }
+    }
+    tried
 }
 
-/// The rows to try, the documents' first.
-fn candidates(named: Named) -> Vec<Candidate> {
-    let kind = Kind::from(named);
-    let by_subject = |row: Row| Candidate {
-        row,
-        clears: ClearedBy::Subject,
+/// The drill in which a monitor goes on that is to refuse to start without the metadata; `None` if it refuses, or was not
+/// asked. Who goes on needs none, whatever it says then.
+fn starts_without_metadata(drills: &[Drill<'_>]) -> Option<String> {
+    let is_to_refuse = |drill: &&Drill<'_>| {
+        let mut expected = drill.story.expectations.iter();
+        let refuses = |what: &What| matches!(what, What::Exit { code } if *code != 0);
+        drill.asks("metadata") && expected.any(|it| refuses(&it.what))
     };
-    let says = |says: Says| Row::Says(Box::new(says));
-    match named {
-        Named::Reboot => {
-            let restates = [Restates::All, Restates::Evidence, Restates::Nothing];
-            let row = |restates: Restates| {
-                says(Says {
-                    restates: Some(restates),
-                    ..Says::default()
-                })
-            };
-            let of = |clears: ClearedBy| {
-                restates.map(|it| Candidate {
-                    row: row(it),
-                    clears,
-                })
-            };
-            [of(ClearedBy::Subject), of(ClearedBy::Check)].concat()
+    let goes_on = |drill: &&Drill<'_>| {
+        let ticks = drill.recording.ticks.iter();
+        let monitors = || ticks.clone().flat_map(|tick| tick.monitors.values());
+        let polls = monitors().any(|monitor| monitor.polls > 0);
+        polls && monitors().all(|monitor| monitor.exits.is_empty())
+    };
+    let mut asked = drills.iter().filter(is_to_refuse);
+    asked.find(goes_on).map(Drill::name)
+}
+
+/// Puts what tells the value of a key in front of the evidence of its row, or of the key itself if it is in none.
+fn tell(told: &Told, fitted: &mut Fitted) {
+    let mut is_of_a_row = false;
+    for (kind, found) in &mut fitted.rows {
+        if told.set.is_of(kind) {
+            is_of_a_row = true;
+            found.evidence.insert(0, told.evidence.clone());
+            found.mark = found.mark.max(Mark::Weaker);
         }
-        Named::FirstPoll | Named::HotAdded => {
-            let at_once = says(Says {
-                after: Some(Lasting::NOTHING),
-                ..Says::default()
-            });
-            [documents_row(&kind), at_once, Row::Silent]
-                .map(by_subject)
-                .into()
-        }
-        Named::MonitorRestart => {
-            let anew = [Restates::Nothing, Restates::All].map(|restates| {
-                says(Says {
-                    restates: Some(restates),
-                    ..Says::default()
-                })
-            });
-            let rows = [documents_row(&kind)].into_iter().chain(anew);
-            rows.map(by_subject).collect()
-        }
-        // A call that was not accepted may be repeated in the next poll only.
-        Named::Connector => {
-            let next_poll = says(Says {
-                within: Some(Lasting::Polls(1)),
-                clears: Some(Clears::Healed(Some(Lasting::Polls(1)))),
-                ..Says::default()
-            });
-            [documents_row(&kind), next_poll].map(by_subject).into()
-        }
-        // What is silent then is a weaker promise; in the other episodes it would be a loss.
-        Named::Flap
-        | Named::SmGone
-        | Named::DriverReload
-        | Named::FirmwareReset
-        | Named::Replaced
-        | Named::MovedLayer => vec![by_subject(documents_row(&kind)), by_subject(Row::Silent)],
-        _ => vec![by_subject(documents_row(&kind))],
+    }
+    if !is_of_a_row {
+        let of_key = fitted.keys.entry(told.key).or_default();
+        of_key.push(told.evidence.clone());
     }
 }
 
-/// What is wrong in the drills under a candidate, by drill.
-fn findings(
-    descriptor: &Descriptor,
-    asked: &[&Drill<'_>],
-    fitted: &Fitted,
+/// The row of an episode. If something is wrong under it, it stands only where something happened that no monitor can want.
+fn episode(
     kind: &Kind,
-    candidate: &Candidate,
-) -> Vec<(String, Finding)> {
-    let mut promises = fitted.promises.clone();
-    for named in EPISODES {
-        let kind = Kind::from(named);
-        let row = documents_row(&kind);
-        promises.rows.entry(kind).or_insert(row);
-    }
-    promises.rows.insert(kind.clone(), candidate.row.clone());
-    with_clears(&mut promises, candidate.clears);
-    let tried = promising(descriptor, promises);
-    let found = asked.iter().flat_map(|drill| {
-        let judged = judge(drill.story, drill.truth, drill.recording, &tried);
-        let name = drill.name();
-        let findings = judged
-            .findings
-            .into_iter()
-            .filter(|it| !suspects::is_of_the_wire(it));
-        findings.map(move |finding| (name.clone(), finding))
-    });
-    found.collect()
-}
-
-fn with_clears(promises: &mut Promises, clears: ClearedBy) {
-    if let Some(wire) = &mut promises.wire {
-        wire.clears = Some(clears);
-    }
-}
-
-/// Takes the row under which the least is wrong, the first of these. If something is, it stands only where something
-/// happened that no monitor can want.
-fn choose(
-    kind: &Kind,
+    row: Row,
     asked: &[&Drill<'_>],
-    tried: Vec<(Candidate, Vec<(String, Finding)>)>,
-    fitted: &mut Fitted,
-) {
-    let documents = documents_row(kind);
-    let right = tried.iter().find(|(_, findings)| findings.is_empty());
-    if let Some((candidate, _)) = right {
-        let is_documents = candidate.row.over(&documents) == documents;
-        with_clears(&mut fitted.promises, candidate.clears);
-        let evidence = asked.iter().map(|drill| spoken(drill)).collect();
-        let found = FittedRow {
-            // What no drill asks about stands as the documents have it.
-            row: Some(match is_documents {
-                true => documents,
-                false => candidate.row.clone(),
-            }),
-            mark: match is_documents {
+    findings: &[(String, Finding)],
+) -> FittedRow {
+    if findings.is_empty() {
+        return FittedRow {
+            mark: match row == documents_row(kind) {
                 true => Mark::Observed,
                 false => Mark::Weaker,
             },
-            evidence,
+            row: Some(row),
+            evidence: asked.iter().map(|drill| spoken(drill)).collect(),
         };
-        return fitted.add(kind.clone(), found);
     }
-    let Some((best, findings)) = tried.into_iter().min_by_key(|(_, findings)| findings.len())
-    else {
-        return;
-    };
     let is_suspect = findings.iter().any(|(name, finding)| {
         let drill = asked.iter().find(|drill| drill.name() == *name);
         suspects::is_unwanted(finding) || drill.is_some_and(|it| is_loss(kind, finding, it))
     });
     let mut told: BTreeMap<&str, Evidence> = BTreeMap::new();
-    for (drill, finding) in &findings {
+    for (drill, finding) in findings {
         told.entry(drill).or_insert_with(|| Evidence {
             drill: drill.clone(),
             poll: finding.tick,
             came: suspects::came(finding),
         });
     }
-    let found = FittedRow {
-        row: is_suspect.then_some(best.row),
+    FittedRow {
+        row: is_suspect.then_some(row),
         mark: match is_suspect {
             true => Mark::Suspect,
             false => Mark::Weaker,
         },
         evidence: told.into_values().collect(),
-    };
-    fitted.add(kind.clone(), found);
+    }
 }
 
 /// Whether a report is missing that no other event makes up for: of a fault that began or stands while the monitor was
@@ -230,7 +165,7 @@ fn is_loss(kind: &Kind, finding: &Finding, drill: &Drill<'_>) -> bool {
         return false;
     };
     let is_missed = finding.cause.kind == CauseKind::Missed;
-    let is_clear = finding.cause.severity == Some(CauseSeverity::Healthy);
+    let is_clear = finding.cause.severity == Some(Severity::Healthy);
     match named {
         Named::MonitorRestart | Named::ScopeChange | Named::StateFile | Named::Rename => is_missed,
         Named::MovedLayer => is_missed && is_clear,
@@ -289,10 +224,10 @@ fn card(drills: &[Drill<'_>], fitted: &mut Fitted) {
                 poll: Some(it.tick),
                 came: it.line(),
             };
-            (it.verdict().unwrap_or(Verdict::NonFatal), evidence)
+            (it.verdict().unwrap_or(Severity::NonFatal), evidence)
         })
     };
-    let at_start: Vec<(Verdict, Evidence)> = asked
+    let at_start: Vec<(Severity, Evidence)> = asked
         .iter()
         .filter_map(|drill| fault_of_card(drill))
         .collect();
@@ -323,7 +258,7 @@ fn card(drills: &[Drill<'_>], fitted: &mut Fitted) {
         clears: Some(Clears::Healed(None)),
         ..Says::default()
     };
-    let is_mild = *verdict == Verdict::NonFatal || at_start.is_empty();
+    let is_mild = *verdict == Severity::NonFatal || at_start.is_empty();
     let evidence = at_start.into_iter().chain(later);
     let found = FittedRow {
         row: Some(Row::Says(Box::new(says))),
@@ -334,36 +269,4 @@ fn card(drills: &[Drill<'_>], fitted: &mut Fitted) {
         evidence: evidence.map(|(_, evidence)| evidence).collect(),
     };
     fitted.add(kind, found);
-}
-
-/// What becomes of the faults of ports while their device comes back: the choice under which less is wrong.
-fn gone_device(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fitted) {
-    let kind = Kind::from(Named::GoneDevice);
-    let asked: Vec<&Drill<'_>> = drills
-        .iter()
-        .filter(|drill| drill.asks("gone_device"))
-        .collect();
-    let Some(Row::Says(says)) = fitted.rows.get(&kind).and_then(|it| it.row.clone()) else {
-        return;
-    };
-    let with = |ports: Meanwhile| {
-        Row::Says(Box::new(Says {
-            ports: Some(ports),
-            ..(*says).clone()
-        }))
-    };
-    let count = |ports: Meanwhile| {
-        let candidate = Candidate {
-            row: with(ports),
-            clears: ClearedBy::Subject,
-        };
-        findings(descriptor, &asked, fitted, &kind, &candidate).len()
-    };
-    if count(Meanwhile::Reported) < count(Meanwhile::Silent) {
-        let row = with(Meanwhile::Reported);
-        if let Some(found) = fitted.rows.get(&kind).cloned() {
-            let row = Some(row);
-            fitted.add(kind, FittedRow { row, ..found });
-        }
-    }
 }

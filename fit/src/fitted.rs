@@ -46,6 +46,8 @@ pub struct Fitted {
     pub unfound: Vec<String>,
     /// Why a drill was not played, or tells nothing.
     pub unasked: Vec<String>,
+    /// Keys that stand as the documents have them, because no drill told their values apart.
+    pub untold: Vec<String>,
 }
 
 impl Fitted {

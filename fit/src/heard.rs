@@ -1,7 +1,8 @@
 //! What a monitor said in a drill, event by event, and whom it named. Start at [`heard`].
 
-use observe::{Observation, Severity, Subject, promises::Verdict};
+use observe::{Observation, Subject};
 use platforms::PciAddress;
+use terms::Severity;
 
 use crate::drill::Drill;
 
@@ -45,10 +46,9 @@ impl<'a> Heard<'a> {
     }
 
     /// The severity of a fault; `None` for a healthy event and for one that contradicts itself.
-    pub(crate) fn verdict(&self) -> Option<Verdict> {
+    pub(crate) fn verdict(&self) -> Option<Severity> {
         match self.event.severity {
-            Severity::Fatal => Some(Verdict::Fatal),
-            Severity::NonFatal => Some(Verdict::NonFatal),
+            severity @ (Severity::Fatal | Severity::NonFatal) => Some(severity),
             Severity::Healthy | Severity::Unknown => None,
         }
     }

@@ -1,9 +1,10 @@
 //! What a monitor does, learned from the recordings of an interview: its promises, each with its evidence.
 //!
 //! The interview is a fixed set of short drills (`suite/interview/`); `harness` plays them. A promise about a state
-//! that lasts is read off the times at which the state stood and was reported. A promise about an episode is the first
-//! of a few rows under which the judge finds nothing wrong. What the judge still finds under all promises is *suspect*:
-//! it is no promise, but a deviation that a person can accept. Start at [`fit`], then [`page()`].
+//! that lasts is read off the times at which the state stood and was reported. The keys of other promises are tried: the
+//! recordings are judged again under each value, and the one under which the least is wrong is promised (`keys`, `tried`).
+//! What the judge still finds under all promises is *suspect*: it is no promise, but a deviation that a person can accept.
+//! Start at [`fit`], then [`page()`].
 
 use std::borrow::Cow;
 
@@ -20,10 +21,13 @@ mod episodes;
 mod evidence;
 mod fitted;
 mod heard;
+mod keys;
+mod layers;
 mod nature;
 mod page;
 mod scope;
 mod suspects;
+mod tried;
 mod wire;
 mod wiring;
 mod words;
@@ -66,8 +70,12 @@ pub fn fit(descriptor: &Descriptor, drills: &[Drill<'_>]) -> Fitted {
     fitted.promises.lost_publish = Some(LostPublish::Kept);
     conditions::fit(descriptor, &ended, &mut fitted);
     counters::fit(descriptor, &ended, &mut fitted);
-    episodes::fit(descriptor, &ended, &mut fitted);
-    suspects::fit(descriptor, &drills, &mut fitted);
+    nature::leave_out_subjects(&mut fitted);
+    let tried = episodes::fit(descriptor, &ended, &mut fitted);
+    conditions::leave_out_what_is_unknown(&ended, &mut fitted);
+    let apply = drills.into_iter();
+    let apply = apply.filter(|drill| !tried.excused.contains(&drill.name()));
+    suspects::fit(descriptor, &apply.collect::<Vec<_>>(), &mut fitted);
     fitted
 }
 

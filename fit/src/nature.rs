@@ -2,7 +2,7 @@
 
 use observe::{
     Descriptor,
-    promises::{Granularity, Kind, Named, Names, PromisedSubject, Style},
+    promises::{Granularity, Kind, Named, Names, PromisedSubject, Row, Says, Style},
 };
 
 use crate::{
@@ -28,6 +28,35 @@ pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fi
         style(longest, fitted);
         granularity(&reported, longest, fitted);
     }
+}
+
+/// Takes the subjects out of rows where style or granularity say whom reports are about, so that a row says nothing of it.
+pub(crate) fn leave_out_subjects(fitted: &mut Fitted) {
+    let promises = &fitted.promises;
+    let is_coarse = promises.granularity.unwrap_or_default() != Granularity::Port;
+    if !is_coarse && promises.style != Some(Style::Level) {
+        return;
+    }
+    let found = fitted.rows.values_mut();
+    let found = found.filter_map(|found| found.row.as_mut());
+    found
+        .chain(fitted.promises.rows.values_mut())
+        .for_each(leave_out_subject);
+}
+
+fn leave_out_subject(row: &mut Row) {
+    let Row::Says(says) = row else { return };
+    let Says {
+        subject,
+        infiniband,
+        ethernet,
+        ..
+    } = &mut **says;
+    *subject = None;
+    [infiniband, ethernet]
+        .into_iter()
+        .flatten()
+        .for_each(leave_out_subject);
 }
 
 fn style(longest: &Answer, fitted: &mut Fitted) {

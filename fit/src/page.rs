@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use observe::promises::{
     Baselines, Calls, ClearedBy, ErrorCodes, FirstPollEvents, Granularity, Kind, LostPublish,
-    Names, Pinned, PortNaming, Scope, Stamps, Style, Wire,
+    Names, Pinned, PortNaming, Recoveries, Scope, Stamps, Style, Wire,
 };
 
 use crate::{
@@ -40,6 +40,11 @@ pub fn page(head: &str, wiring: &Wiring, fitted: &Fitted) -> String {
         &mut text,
         "Not asked, so that these kinds are not judged:",
         &fitted.unasked,
+    );
+    list(
+        &mut text,
+        "Not told apart, so that these keys stand as the documents have them:",
+        &fitted.untold,
     );
     suspects(&mut text, fitted);
     text
@@ -113,6 +118,7 @@ fn promises(text: &mut String, fitted: &Fitted) {
     }
     if let Some(scope) = &promised.scope {
         keyed(text, fitted, "scope");
+        keyed(text, fitted, "scope.near_gpu");
         add(text, "  ", &scope_line(scope));
     }
     if let Some(lost) = promised.lost_publish {
@@ -138,12 +144,22 @@ fn promises(text: &mut String, fitted: &Fitted) {
         }
     }
     if let Some(wire) = &promised.wire {
-        keyed(text, fitted, "wire.first_poll");
         add(text, "  ", "wire:");
         for line in wire_lines(wire) {
+            let key = line.split(':').next().unwrap_or_default();
+            for (name, evidence) in &fitted.keys {
+                if key_of_wire(name) == Some(key) {
+                    observed(text, "    ", evidence);
+                }
+            }
             add(text, "    ", &line);
         }
     }
+}
+
+/// The key of `wire` that a name of evidence is about: `baselines` of `wire.baselines.complete`.
+fn key_of_wire(name: &str) -> Option<&str> {
+    name.strip_prefix("wire.")?.split('.').next()
 }
 
 fn row(text: &mut String, kind: &Kind, found: &FittedRow) {
@@ -239,8 +255,11 @@ fn wire_lines(wire: &Wire) -> Vec<String> {
         }),
     );
     line("baselines", wire.baselines.map(|it| {
-        let Baselines { ports, devices, cards, counters, check, .. } = it;
-        format!("{{ ports: {ports}, devices: {devices}, cards: {cards}, counters: {counters}, check: {check} }}")
+        let Baselines { ports, devices, cards, late_cards, counters, check, complete } = it;
+        // What is as the documents have it is left out of the last two.
+        let late = if late_cards { "" } else { ", late_cards: false" };
+        let whole = if complete { ", complete: true" } else { "" };
+        format!("{{ ports: {ports}, devices: {devices}, cards: {cards}, counters: {counters}, check: {check}{late}{whole} }}")
     }));
     line(
         "clears",
@@ -252,6 +271,15 @@ fn wire_lines(wire: &Wire) -> Vec<String> {
         }),
     );
     line("device_events", wire.device_events.map(|it| it.to_string()));
+    line(
+        "recoveries",
+        wire.recoveries.map(|it| {
+            word(match it {
+                Recoveries::Reported => "reported",
+                Recoveries::All => "all",
+            })
+        }),
+    );
     lines
 }
 
@@ -334,9 +362,14 @@ fn suspects(text: &mut String, fitted: &Fitted) {
 
 /// The evidence of a key that is no row.
 fn keyed(text: &mut String, fitted: &Fitted, key: &str) {
-    let evidence = fitted.keys.get(key).into_iter().flatten();
-    for evidence in evidence.take(EVIDENCE_MAX) {
-        comment(text, "  ", "observed", evidence);
+    if let Some(evidence) = fitted.keys.get(key) {
+        observed(text, "  ", evidence);
+    }
+}
+
+fn observed(text: &mut String, indent: &str, evidence: &[Evidence]) {
+    for evidence in evidence.iter().take(EVIDENCE_MAX) {
+        comment(text, indent, "observed", evidence);
     }
 }
 

@@ -74,7 +74,12 @@ fn is_after_its_step(drill: &Drill<'_>, finding: &Finding) -> bool {
 
 /// Marks the rows that a drill asks about.
 fn mark(drill: &Drill<'_>, evidence: &Evidence, fitted: &mut Fitted) {
-    let subjects: Vec<Kind> = drill.subjects().filter_map(Kind::parse).collect();
+    // A drill about a key of a row, such as `rename.known_by`, asks about the row.
+    let of = |subject: &str| {
+        let row = subject.split('.').next();
+        Kind::parse(subject).or_else(|| row.and_then(Kind::parse))
+    };
+    let subjects: Vec<Kind> = drill.subjects().filter_map(of).collect();
     for (kind, row) in &mut fitted.rows {
         let any = matches!(kind, Kind::Counter(_)) && drill.asks("counter.*");
         if (subjects.contains(kind) || any) && row.mark != Mark::Suspect && row.row.is_some() {
@@ -121,6 +126,7 @@ pub(crate) fn is_unwanted(finding: &Finding) -> bool {
             | CauseKind::Hung
             | CauseKind::Excess
             | CauseKind::StuckInKernel
+            | CauseKind::SocketTampered
     )
 }
 
@@ -145,6 +151,7 @@ pub(crate) fn how_it_broke(broken: &Broken) -> &'static str {
         Broken::Crashed { .. } => "the monitor ended by itself",
         Broken::Excess { .. } => "the monitor did too much in a poll",
         Broken::StuckInKernel { .. } => "the monitor is stuck in the kernel",
+        Broken::SocketTampered { .. } => "the monitor took the connector's socket away",
         Broken::Interrupted => "it was interrupted",
         Broken::Stage { .. } => "the stage could not be set",
     }

@@ -3,16 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use observe::{
-    Call, Observation, Severity,
+    Call, Observation,
     promises::{
         Baselines, Calls, ClearedBy, ErrorCodes, FirstPollEvents, PortNaming, Stamps, Wire,
     },
 };
-use proto::{Check, CheckKind};
 use scenarios::ChecksRun;
+use terms::{Check, CheckKind, Severity};
 
 use crate::{
-    conditions::of_table,
     drill::Drill,
     evidence::Evidence,
     fitted::Fitted,
@@ -101,12 +100,12 @@ fn checks(drills: &[Drill<'_>]) -> BTreeMap<String, String> {
             let mut functions = rest.views.0.values();
             let of_name = functions.find(|view| view.name.as_str() == device);
             let layer = of_name.and_then(|view| view.ports.values().next());
-            let Some(layer) = layer.map(|port| of_table(port.layer)) else {
+            let Some(layer) = layer.map(|port| port.layer) else {
                 continue;
             };
             let check = match drill.story.checks {
-                ChecksRun::State => Check::state(layer),
-                ChecksRun::Counters => Check::degradation(layer),
+                ChecksRun::State => layer.state_check(),
+                ChecksRun::Counters => layer.degradation_check(),
                 ChecksRun::CharDevices | ChecksRun::All => continue,
             };
             names.entry(check).or_default().insert(name.clone());

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use observe::{Descriptor, Drains, Pace, PollUnit, Reads, Recording};
-use proto::{Check, CheckKind};
+use terms::{Check, CheckKind};
 
 use crate::{drill::Drill, evidence::Evidence, heard::heard};
 

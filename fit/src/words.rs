@@ -1,7 +1,8 @@
 //! Promises in the words of a descriptor. Start at [`row`].
 
 use observe::promises::{
-    Clears, Compared, Lasting, Meanwhile, PromisedSubject, Restates, Row, Says, Verdict,
+    Back, Clears, Compared, Garbled, KnownBy, Lasting, Levels, Meanwhile, OverRestart,
+    PromisedSubject, Restates, Row, Says, WhileUnreadable,
 };
 
 /// A row as the value of its key.
@@ -15,7 +16,7 @@ pub(crate) fn row(row: &Row) -> String {
 
 fn says_words(says: &Says) -> String {
     let fields = [
-        ("verdict", says.verdict.map(|it| verdict(it).to_owned())),
+        ("verdict", says.verdict.map(|it| it.to_string())),
         ("subject", says.subject.map(|it| subject(it).to_owned())),
         ("when", says.when.map(|it| compared(it).to_owned())),
         ("after", says.after.map(lasting)),
@@ -23,6 +24,23 @@ fn says_words(says: &Says) -> String {
         ("clears", says.clears.map(clears)),
         ("restates", says.restates.map(|it| restates(it).to_owned())),
         ("ports", says.ports.map(|it| meanwhile(it).to_owned())),
+        ("back", says.back.map(|it| back(it).to_owned())),
+        (
+            "class_folder",
+            says.class_folder.map(|it| meanwhile(it).to_owned()),
+        ),
+        ("garbled", says.garbled.map(|it| garbled(it).to_owned())),
+        (
+            "unreadable",
+            says.unreadable.map(|it| unreadable(it).to_owned()),
+        ),
+        ("levels", says.levels.map(|it| levels(it).to_owned())),
+        ("known_by", says.known_by.map(|it| known_by(it).to_owned())),
+        ("healthy", says.healthy.map(|it| meanwhile(it).to_owned())),
+        (
+            "over_restart",
+            says.over_restart.map(|it| over_restart(it).to_owned()),
+        ),
         ("infiniband", says.infiniband.as_ref().map(row)),
         ("ethernet", says.ethernet.as_ref().map(row)),
     ];
@@ -33,14 +51,6 @@ fn says_words(says: &Says) -> String {
     match fields.is_empty() {
         true => "{}".to_owned(),
         false => format!("{{ {} }}", fields.join(", ")),
-    }
-}
-
-/// A severity.
-pub(crate) fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Fatal => "fatal",
-        Verdict::NonFatal => "nonfatal",
     }
 }
 
@@ -82,6 +92,48 @@ fn meanwhile(meanwhile: Meanwhile) -> &'static str {
     match meanwhile {
         Meanwhile::Silent => "silent",
         Meanwhile::Reported => "reported",
+    }
+}
+
+fn back(back: Back) -> &'static str {
+    match back {
+        Back::Whole => "whole",
+        Back::AnyPort => "any_port",
+    }
+}
+
+fn garbled(garbled: Garbled) -> &'static str {
+    match garbled {
+        Garbled::Unreadable => "unreadable",
+        Garbled::State => "state",
+    }
+}
+
+fn unreadable(unreadable: WhileUnreadable) -> &'static str {
+    match unreadable {
+        WhileUnreadable::Waits => "waits",
+        WhileUnreadable::Missing => "missing",
+    }
+}
+
+fn levels(levels: Levels) -> &'static str {
+    match levels {
+        Levels::Known => "known",
+        Levels::Any => "any",
+    }
+}
+
+fn known_by(known_by: KnownBy) -> &'static str {
+    match known_by {
+        KnownBy::Place => "place",
+        KnownBy::Name => "name",
+    }
+}
+
+fn over_restart(over_restart: OverRestart) -> &'static str {
+    match over_restart {
+        OverRestart::LastRead => "last_read",
+        OverRestart::LastWritten => "last_written",
     }
 }
 

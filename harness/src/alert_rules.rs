@@ -4,22 +4,32 @@
 //! What the engine is given and what its answer means is the crate `alerts`; this starts `promtool`. Start at
 //! [`observe_alerts`].
 
+mod error;
 mod promtool;
 
-use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc, thread};
+use std::{collections::BTreeMap, num::NonZeroUsize, path::Path, sync::Arc, thread};
 
 use alerts::{
     Firing, History, Instants, RuleFile, Statement, Syntax, TestCase, TestFile, Unnamed, statements,
 };
-use observe::{Call, Descriptor, MonitorTick, Problem, Prometheus, Recording, Span, Tick};
+use observe::{
+    AlertRows, Call, Descriptor, MonitorTick, Problem, Prometheus, Recording, Span, Tick,
+};
 use platforms::yaml::{self, YamlError};
+use reports::counted;
 
-use crate::place;
+use crate::{near, place};
 
-pub use self::promtool::PROMTOOL;
+pub use self::{
+    error::{EvaluationError, PromtoolError},
+    promtool::PROMTOOL,
+};
 
 /// How many drills are evaluated by one start of promtool. Chosen: the start (50 ms) is small beside so many.
 const BATCH: usize = 32;
+
+/// How many names of alerts a text lists. Chosen: a line.
+const NAMES_MAX: usize = 8;
 
 /// The phases of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +60,11 @@ pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile,
 /// of its rules. Groups that state no interval are evaluated once in `every`, if it is known. With the mistakes, why
 /// promtool could not be asked about the expressions, if it could not.
 #[must_use]
-pub fn mistakes(file: &str, text: &str, every: Option<Span>) -> (Vec<YamlError>, Option<String>) {
+pub fn mistakes(
+    file: &str,
+    text: &str,
+    every: Option<Span>,
+) -> (Vec<YamlError>, Option<EvaluationError>) {
     let mut unasked = None;
     let mistakes = place::every(file, text, |rules: &RuleFile| {
         let mut problems = rules.problems(every);
@@ -64,7 +78,7 @@ pub fn mistakes(file: &str, text: &str, every: Option<Span>) -> (Vec<YamlError>,
 }
 
 /// What promtool refuses of the rules of a file, each by itself.
-fn refused(rules: &RuleFile) -> Result<Vec<Problem>, String> {
+fn refused(rules: &RuleFile) -> Result<Vec<Problem>, EvaluationError> {
     let syntax = Syntax::of(rules);
     if syntax.is_empty() {
         return Ok(Vec::new());
@@ -75,20 +89,81 @@ fn refused(rules: &RuleFile) -> Result<Vec<Problem>, String> {
         true => Ok(Vec::new()),
         false => syntax.problems(&answer.said),
     };
-    problems
-        .map_err(|what| format!("what `{PROMTOOL} check rules` answered cannot be used: {what}"))
+    problems.map_err(|what| EvaluationError::Answer {
+        command: "check rules",
+        what,
+    })
 }
 
 /// The rules of a descriptor that speaks by them.
 ///
 /// # Errors
-/// If they cannot be read or evaluated, as text.
-pub fn rules_of(descriptor: &Descriptor) -> Result<(RuleFile, &Prometheus), String> {
+/// If it has none, or they cannot be read or evaluated.
+pub fn rules_of(descriptor: &Descriptor) -> Result<(RuleFile, &Prometheus), EvaluationError> {
     let Some(prometheus) = &descriptor.prometheus else {
-        return Err(format!("`{}` has no alert rules", descriptor.name));
+        let monitor = descriptor.name.clone();
+        return Err(EvaluationError::NoRules { monitor });
     };
     let rules = read(&prometheus.rules, &prometheus.rules_text, prometheus);
-    Ok((rules.map_err(|error| error.to_string())?, prometheus))
+    Ok((rules?, prometheus))
+}
+
+/// That rows of a descriptor name alerts which its rules do not have: nothing would ever be said by them.
+pub(crate) fn unknown(rows: &AlertRows, prometheus: &Prometheus, rules: &RuleFile) -> Vec<Problem> {
+    let known = names(rules);
+    let file = Path::new(&prometheus.rules).file_name();
+    let file = file.map_or_else(String::new, |name| name.display().to_string());
+    let unknown = rows.names().filter(|name| !known.contains(name));
+    let problems = unknown.map(|name| {
+        let near = near::did_you_mean(&near::names(name, &known));
+        let near = near.map_or_else(String::new, |near| format!("{near} "));
+        let what = format!("`{file}` has no alert `{name}`");
+        let hint = format!("{near}its alerts are {}", listed(&known));
+        Problem::at(["alerts", name], what, hint)
+    });
+    problems.collect()
+}
+
+/// What is to be said of alerts of a descriptor's rules to which it gives no meaning; `None` if there are none, or the rules
+/// cannot be read.
+#[must_use]
+pub fn without_meaning(descriptor: &Descriptor) -> Option<String> {
+    let (rules, prometheus) = rules_of(descriptor).ok()?;
+    let mut left = names(&rules);
+    left.retain(|name| !descriptor.alerts.means(name));
+    let verb = match left.len() {
+        0 => return None,
+        1 => "is",
+        _ => "are",
+    };
+    Some(format!(
+        "`alerts` has no row for {} of `{}`, which {verb} not judged: {}",
+        counted(left.len() as u64, "alert"),
+        prometheus.rules,
+        listed(&left)
+    ))
+}
+
+/// The names of the alerts of a file, each once, in its order.
+fn names(rules: &RuleFile) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    let of_rules = rules.alerts().filter_map(|(_, rule)| rule.alert.as_deref());
+    for name in of_rules {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The first few of these names.
+fn listed(names: &[&str]) -> String {
+    let (first, more) = names.split_at(names.len().min(NAMES_MAX));
+    let more = match more.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    near::quoted(first).join(", ") + &more
 }
 
 /// Evaluates a descriptor's rules over what was scraped in a drill, and adds what the alerts say to its recording.
@@ -99,7 +174,7 @@ pub fn observe_alerts(
     descriptor: &Descriptor,
     recording: &mut Recording,
     tick_ns: u64,
-) -> Result<(), String> {
+) -> Result<(), EvaluationError> {
     let (rules, prometheus) = rules_of(descriptor)?;
     let drill = Scraped::of(recording, prometheus, tick_ns);
     let mut all = evaluate(&rules, prometheus, &[drill], Phases::Stated)?;
@@ -191,13 +266,12 @@ pub fn export(
     rules_at: &str,
     descriptor: &Descriptor,
     drill: &Scraped,
-) -> Result<String, String> {
+) -> Result<String, EvaluationError> {
     let (rules, prometheus) = rules_of(descriptor)?;
     if rules.intervals(prometheus.evaluation_interval).len() > 1 {
-        return Err(format!(
-            "the groups of `{}` have several intervals, and promtool evaluates all of a file at one\nhint: export from a file with the groups of one interval",
-            prometheus.rules
-        ));
+        return Err(EvaluationError::SeveralIntervals {
+            rules: prometheus.rules.clone(),
+        });
     }
     let all = evaluate(
         &rules,
@@ -206,7 +280,7 @@ pub fn export(
         Phases::Stated,
     )?;
     let Some((instants, firings)) = all.first().and_then(|phases| phases.first()?.first()) else {
-        return Err("nothing was evaluated".to_owned());
+        return Err(EvaluationError::Nothing);
     };
     let what = (&drill.history, *instants, firings.as_slice());
     let labels = &prometheus.external_labels;
@@ -222,7 +296,7 @@ pub fn evaluate(
     prometheus: &Prometheus,
     drills: &[Scraped],
     phases: Phases,
-) -> Result<Vec<Vec<Evaluated>>, String> {
+) -> Result<Vec<Vec<Evaluated>>, EvaluationError> {
     let intervals = rules.intervals(prometheus.evaluation_interval);
     let jobs: Vec<(u64, &[Scraped])> = intervals
         .iter()
@@ -231,17 +305,16 @@ pub fn evaluate(
     let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let mut answers: Vec<Vec<Evaluated>> = Vec::new();
     for round in jobs.chunks(workers) {
-        let came: Vec<Result<Vec<Evaluated>, String>> = thread::scope(|scope| {
+        let came: Vec<Result<Vec<Evaluated>, EvaluationError>> = thread::scope(|scope| {
             let started: Vec<_> = round
                 .iter()
                 .map(|job| scope.spawn(move || batch(rules, prometheus, *job, phases)))
                 .collect();
-            let joined = started.into_iter().map(|worker| {
-                worker
-                    .join()
-                    .unwrap_or_else(|_| Err("an evaluation panicked".to_owned()))
-            });
-            joined.collect()
+            let panicked = |_| EvaluationError::Panicked;
+            let joined = started.into_iter();
+            joined
+                .map(|worker| worker.join().map_err(panicked).flatten())
+                .collect()
         });
         for answer in came {
             answers.push(answer?);
@@ -272,7 +345,7 @@ fn batch(
     prometheus: &Prometheus,
     (interval_ns, drills): (u64, &[Scraped]),
     phases: Phases,
-) -> Result<Vec<Evaluated>, String> {
+) -> Result<Vec<Evaluated>, EvaluationError> {
     let mut cases = Vec::new();
     for drill in drills {
         let instants: Vec<Instants> = match phases {
@@ -295,9 +368,11 @@ fn batch(
     let every = prometheus.evaluation_interval;
     let labels = &prometheus.external_labels;
     let file = TestFile::new((rules, interval_ns, every), labels, "rules.json", &cases);
-    let fired = file
-        .firings(&answer(&file)?)
-        .map_err(|what| format!("what `{PROMTOOL} test rules` answered cannot be used: {what}"))?;
+    let fired = file.firings(&answer(&file)?);
+    let fired = fired.map_err(|what| EvaluationError::Answer {
+        command: "test rules",
+        what,
+    })?;
     let evaluated = cases.iter().zip(fired);
     Ok(evaluated
         .map(|(case, fired)| vec![(case.instants, fired)])
@@ -305,7 +380,7 @@ fn batch(
 }
 
 /// What promtool answers to a file. The exit code is 1 by design: nothing is expected of what is asked.
-fn answer(file: &TestFile) -> Result<String, String> {
+fn answer(file: &TestFile) -> Result<String, PromtoolError> {
     let files = [("rules.json", &file.rules), ("tests.json", &file.tests)];
     Ok(promtool::run(&["test", "rules", "tests.json"], &files)?.said)
 }

@@ -5,32 +5,39 @@
 //! that a scenario fits is played once, without a monitor, and each that it fits if it has rules on files. Start at
 //! [`check`].
 
-mod kind;
+mod descriptor;
+pub(crate) mod kind;
 mod machines;
 mod mistake;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Display,
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
 
 use cluster::rules::{read_every, read_every_cable};
-use director::{FreezeError, StageError, freeze_at};
-use platforms::{Platforms, yaml::Place};
-use reports::{KnownDeviations, counted};
-use scenarios::{Mentions, ScenarioError, StepAction, Story, Unfit};
+use director::{FreezeError, Log, StageError, freeze_at};
+use platforms::{
+    Platforms,
+    yaml::{Place, YamlError},
+};
+use reports::KnownDeviations;
+use scenarios::{Mentions, ScenarioError, Story, Unfit};
 
 pub use kind::{FileKind, SETTINGS};
 pub use machines::{declared_role, unlike_declared};
 pub use mistake::Mistake;
 
+use descriptor::Looked;
+
 use crate::{
-    alert_rules, descriptors, mix, needs,
+    alert_rules,
+    lacking::lacking,
+    mix, needs,
     read_files::{
-        Library, Met, Parts, ReadError, STANDARD_INPUT, SuiteText, files_below, read_monitor,
-        scenario_texts, text_in, text_of, yaml_files,
+        Library, Met, Parts, ReadError, STANDARD_INPUT, SuiteText, files_below, scenario_texts,
+        text_in, text_of, yaml_files,
     },
 };
 
@@ -94,14 +101,18 @@ pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, Rea
     let machines = machines::Machines::of(&with_platforms(&files, beside));
     mistakes.extend(machines.mistakes);
     let (library, of_suite) = library(&files, beside, machines.platforms);
+    let unresolved = unresolved(&library, &of_suite);
     mistakes.extend(of_suite);
-    mistakes.extend(unresolved(&library));
+    mistakes.extend(unresolved);
     let mut unlooked: BTreeSet<String> = BTreeSet::new();
+    let (mut nobodys, mut unmeant) = (Vec::new(), Vec::new());
     for file in &files {
-        let (of_it, why_not) = of_file(file, &library, beside);
-        mistakes.extend(of_it);
+        let looked = of_file(file, &library, beside);
+        mistakes.extend(looked.mistakes);
         let warning = |why| format!("expressions of alert rules were not looked at: {why}");
-        unlooked.extend(why_not.map(warning));
+        unlooked.extend(looked.unlooked.map(warning));
+        nobodys.extend(looked.nobody);
+        unmeant.extend(looked.unmeant);
     }
     let order = |mistake: &Mistake| files.iter().position(|file| file.name == mistake.file);
     mistakes.retain(|mistake| order(mistake).is_some());
@@ -118,8 +129,9 @@ pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, Rea
     let warnings = library.warnings.iter();
     let warnings =
         warnings.filter(|warning| files.iter().any(|it| it.name == warning.first().file));
+    let warnings = warnings.map(ToString::to_string).chain(unlooked);
     Ok(Checked {
-        warnings: warnings.map(ToString::to_string).chain(unlooked).collect(),
+        warnings: warnings.chain(nobodys).chain(unmeant).collect(),
         files,
         mistakes,
     })
@@ -127,10 +139,9 @@ pub fn check(paths: &[String], beside: &Surroundings<'_>) -> Result<Checked, Rea
 
 /// Whether a mistake is that of a file which this one names, and is told of that file already.
 fn is_of_another(mistake: &Mistake, told: &BTreeSet<String>) -> bool {
-    let inner = mistake.text.strip_prefix(&mistake.file);
-    let inner = inner.and_then(|inner| inner.strip_prefix(": "));
     // Of a file with several mistakes they come together.
-    inner.is_some_and(|inner| told.iter().any(|text| inner.starts_with(text.as_str())))
+    let begins = |error: &String| told.iter().any(|text| error.starts_with(text.as_str()));
+    mistake.elsewhere.as_ref().is_some_and(begins)
 }
 
 /// Whether a mistake is that there is no platform of a name which one has that cannot be read.
@@ -278,8 +289,8 @@ fn library(
 }
 
 /// The mistakes that show only where a scenario is played: in its world, or on a platform. Nothing is said about the
-/// shipped suite.
-fn unresolved(library: &Library) -> Vec<Mistake> {
+/// shipped suite, nor that a scenario fits no world if a name in it is wrong: `told` are such mistakes.
+fn unresolved(library: &Library, told: &[Mistake]) -> Vec<Mistake> {
     let mut wrong: Vec<ScenarioError> = Vec::new();
     let mut mistakes = Vec::new();
     for world in &library.worlds {
@@ -296,13 +307,14 @@ fn unresolved(library: &Library) -> Vec<Mistake> {
                 .collect(),
             None => worlds,
         };
-        let rests = (worlds.iter()).filter_map(|world| library.at_rest(world)?.ok());
-        let played: Vec<Result<_, Unfit>> = rests.map(|rest| scenario.at_rest(&rest)).collect();
+        let rests = worlds
+            .iter()
+            .filter_map(|world| Some((*world, library.at_rest(world)?.ok()?)));
+        let (worlds, played): (Vec<&str>, Vec<Result<_, Unfit>>) = rests
+            .map(|(world, rest)| (world, scenario.at_rest(&rest)))
+            .unzip();
         // Files differ from world to world, so rules on them are tried in each.
-        let has_rules = |story: &&Story| {
-            let mut actions = story.actions();
-            actions.any(|action| matches!(action, StepAction::Rule(_)))
-        };
+        let has_rules = |story: &&Story| !Log::foreseen(story).reads.is_empty();
         let first = played.iter().flatten().next();
         let others = played.iter().flatten().skip(1).filter(has_rules);
         let failed = first.into_iter().chain(others).find_map(|story| {
@@ -312,21 +324,22 @@ fn unresolved(library: &Library) -> Vec<Mistake> {
             Some(cannot_be_played(scenario.file(), &error))
         });
         mistakes.extend(failed);
-        let mut lacking: BTreeMap<String, usize> = BTreeMap::new();
-        let is_nowhere = played
-            .iter()
-            .all(|story| matches!(story, Err(Unfit::NotApplicable { .. })));
-        for unfit in played.into_iter().filter_map(Result::err) {
-            match unfit {
-                Unfit::Wrong(error) => wrong.push(error),
-                Unfit::NotApplicable { reason } => *lacking.entry(reason).or_default() += 1,
-            }
+        let unfit: Vec<(&str, &str)> = (worlds.iter().zip(&played))
+            .filter_map(|(world, story)| match story {
+                Err(Unfit::NotApplicable { reason }) => Some((*world, reason.as_str())),
+                _ => None,
+            })
+            .collect();
+        let is_told =
+            |mistake: &Mistake| mistake.file == scenario.file() && mistake.place.is_some();
+        let is_nowhere = unfit.len() == played.len() && !told.iter().any(is_told);
+        if let Some(lacking) = lacking(unfit).filter(|_| is_nowhere) {
+            mistakes.push(fits_nowhere(scenario.file(), &lacking));
         }
-        // Of equals the first by name is told.
-        let most = lacking.into_iter().rev().max_by_key(|(_, count)| *count);
-        if let Some((reason, count)) = most.filter(|_| is_nowhere) {
-            mistakes.push(fits_nowhere(scenario.file(), &reason, count));
-        }
+        wrong.extend(played.into_iter().filter_map(|story| match story {
+            Err(Unfit::Wrong(error)) => Some(error),
+            _ => None,
+        }));
     }
     mistakes.extend(wrong.into_iter().flat_map(Mistake::of_scenario));
     mistakes
@@ -334,93 +347,59 @@ fn unresolved(library: &Library) -> Vec<Mistake> {
 
 /// The mistake of a scenario whose world cannot take a step, or cannot be set up.
 fn cannot_be_played(file: &str, error: &StageError) -> Mistake {
-    let text = error.to_string();
-    match text.starts_with(file) {
-        true => Mistake::new(file, None, text),
-        false => Mistake::new(file, None, format_args!("{file}: {text}")),
+    match error.place() {
+        // The text begins with it.
+        Some(_) => Mistake::new(file, None, error),
+        None => Mistake::new(file, None, format_args!("{file}: {error}")),
     }
 }
 
 /// The mistake of a scenario of which no drill is made, with what most worlds lack.
-fn fits_nowhere(file: &str, reason: &str, count: usize) -> Mistake {
+fn fits_nowhere(file: &str, lacking: &str) -> Mistake {
     let place = Place { line: 1, column: 1 };
-    let worlds = counted(count as u64, "world");
     let what = format_args!(
-        "{file}:1:1: the scenario fits no world, so that nothing would be drilled: {reason}, in {worlds}\n\
+        "{file}:1:1: the scenario fits no world, so that nothing would be drilled: {lacking}\n\
          hint: `nicdrill list --drills {file}` tells what each one lacks"
     );
     Mistake::new(file, Some(place), what)
 }
 
-/// The mistakes of a file of another kind, and why the expressions of its alert rules could not be looked at.
-fn of_file(
-    file: &Source,
-    library: &Library,
-    beside: &Surroundings<'_>,
-) -> (Vec<Mistake>, Option<String>) {
+/// What is to be said of a file of another kind.
+fn of_file(file: &Source, library: &Library, beside: &Surroundings<'_>) -> Looked {
     let Source { name, text, .. } = file;
-    let Some(kind) = file.kind else {
-        return (Vec::new(), None);
-    };
     let mut unlooked = None;
-    let yaml = match kind {
-        FileKind::Scenario | FileKind::World | FileKind::Platform | FileKind::Driver => Vec::new(),
-        FileKind::Descriptor => {
-            let mistakes = descriptors::mistakes(name, text, library);
-            if mistakes.is_empty() {
-                return of_its_rules(name, library);
-            }
-            mistakes
+    let of_yaml = |mistakes: Vec<YamlError>| mistakes.iter().map(Mistake::from).collect();
+    let mistakes = match file.kind {
+        None
+        | Some(FileKind::Scenario | FileKind::World | FileKind::Platform | FileKind::Driver) => {
+            Vec::new()
         }
-        FileKind::Needs => needs::mistakes(name, text, Some(library)),
-        FileKind::Mix => mix::mistakes(name, text, Some(library)),
-        FileKind::AlertRules => {
+        Some(FileKind::Descriptor) => return descriptor::look(name, text, library),
+        Some(FileKind::Needs) => of_yaml(needs::mistakes(name, text, Some(library))),
+        Some(FileKind::Mix) => of_yaml(mix::mistakes(name, text, Some(library))),
+        Some(FileKind::AlertRules) => {
             let (mistakes, why_not) = alert_rules::mistakes(name, text, None);
             unlooked = why_not;
-            mistakes
+            of_yaml(mistakes)
         }
-        FileKind::ClusterRules => {
+        Some(FileKind::ClusterRules) => {
             let mistakes = read_every(name, text).err().unwrap_or_default();
-            return (mistakes.iter().map(Mistake::of_rules).collect(), None);
+            mistakes.iter().map(Mistake::of_rules).collect()
         }
-        FileKind::Cabling => {
+        Some(FileKind::Cabling) => {
             let mistakes = read_every_cable(name, text).err().unwrap_or_default();
-            return (mistakes.iter().map(Mistake::of_rules).collect(), None);
+            mistakes.iter().map(Mistake::of_rules).collect()
         }
-        FileKind::Known => {
+        Some(FileKind::Known) => {
             let mistakes = KnownDeviations::read_every(name, text);
             let mistakes = mistakes.err().unwrap_or_default();
-            return (mistakes.iter().map(Mistake::of_known).collect(), None);
+            mistakes.iter().map(Mistake::of_known).collect()
         }
-        FileKind::Settings => return ((beside.settings)(name, text), None),
+        Some(FileKind::Settings) => (beside.settings)(name, text),
     };
-    (yaml.iter().map(Mistake::from).collect(), unlooked)
-}
-
-/// The mistakes in the alert rules that a descriptor names, and why their expressions could not be looked at.
-fn of_its_rules(name: &str, library: &Library) -> (Vec<Mistake>, Option<String>) {
-    let is_file = Path::new(name).is_file();
-    let is_yaml = [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
-    if !is_file || !is_yaml {
-        return (Vec::new(), None);
+    Looked {
+        mistakes,
+        unlooked,
+        ..Looked::default()
     }
-    let inner = |error: &dyn Display| Mistake::new(name, None, format_args!("{name}: {error}"));
-    let (file, text, every, refused) = match read_monitor(name, library) {
-        Ok(descriptor) => match descriptor.prometheus {
-            Some(it) => (it.rules, it.rules_text, Some(it.evaluation_interval), None),
-            None => return (Vec::new(), None),
-        },
-        Err(ReadError::Descriptor(error)) if error.file != *name => {
-            let text = text_of(Path::new(&error.file)).unwrap_or_default();
-            (error.file.clone(), text, None, Some(inner(&error)))
-        }
-        Err(ReadError::Descriptor(error)) => return (vec![Mistake::from(&error)], None),
-        Err(error) => return (vec![inner(&error)], None),
-    };
-    let (wrong, unlooked) = alert_rules::mistakes(&file, &text, every);
-    let mut mistakes: Vec<Mistake> = wrong.iter().map(|error| inner(error)).collect();
-    if mistakes.is_empty() {
-        mistakes.extend(refused);
-    }
-    (mistakes, unlooked)
 }

@@ -48,7 +48,7 @@ pub(crate) fn unknown<'k>(
         .chain(of_drivers.clone())
         .collect();
     let known: Vec<&str> = known.into_iter().collect();
-    let all: Vec<String> = documents.iter().map(|name| format!("`{name}`")).collect();
+    let all = near::quoted(&documents);
     let is_unknown = |name: &str| !of_drivers.contains(name) && !is_configured(name);
     let unknown = unknown.into_iter().filter(|(_, name)| is_unknown(name));
     let told = unknown.map(|(kind, name)| {

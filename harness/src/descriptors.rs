@@ -8,21 +8,18 @@ use std::{
     time::Duration,
 };
 
-use observe::{
-    Descriptor, Differences, Pace, Problem, Prometheus, Vocabulary, shipped_descriptors,
-};
+use director::{Log, Target};
+use observe::{Descriptor, Differences, Pace, Problem, Vocabulary, shipped_descriptors};
 use platforms::yaml::{self, YamlError};
 use reports::visible;
-use scenarios::{
-    FileMoment, FileRef, HangEnd, Moment, MonitorAction, RuleEffect, StepAction, Story,
-};
+use scenarios::{FileMoment, FileRef, HangEnd, Moment, MonitorAction, RuleEffect, Story};
 
 use serde::Deserialize;
 
 mod by_promise;
 
 use crate::{
-    counter_names,
+    alert_rules, counter_names,
     outages::Outages,
     place,
     read_files::{Library, text_of},
@@ -81,12 +78,7 @@ pub fn mistakes(file: &str, text: &str, library: &Library) -> Vec<YamlError> {
         let mut every = problems(descriptor, Some(library));
         let like = descriptor.promises.like.as_ref();
         every.extend(like.and_then(|like| imported(file, like, Some(library), IMPORTS_MAX).err()));
-        every.extend(
-            descriptor
-                .prometheus
-                .as_ref()
-                .and_then(|of| without_rules(file, of)),
-        );
+        every.extend(of_its_rules(file, descriptor));
         every
     });
     let mistakes = mistakes.into_iter();
@@ -116,11 +108,27 @@ fn problems(descriptor: &Descriptor, library: Option<&Library>) -> Vec<Problem> 
     own.chain(odd_name).chain(counters).collect()
 }
 
-/// That the alert rules of a descriptor cannot be read.
-fn without_rules(file: &str, prometheus: &Prometheus) -> Option<Problem> {
-    let what = text_of(&beside(file, &prometheus.rules)).err()?.to_string();
-    let hint = "write the path of a rule file; a relative one starts at the descriptor's folder";
-    Some(Problem::at(["prometheus", "rules"], what, hint))
+/// That the alert rules of a descriptor cannot be read, or do not have alerts of which it says what they mean. What is wrong
+/// in the rules themselves is told of them.
+fn of_its_rules(file: &str, descriptor: &Descriptor) -> Vec<Problem> {
+    let Some(prometheus) = &descriptor.prometheus else {
+        return Vec::new();
+    };
+    match text_of(&beside(file, &prometheus.rules)) {
+        Err(error) => {
+            let hint =
+                "write the path of a rule file; a relative one starts at the descriptor's folder";
+            vec![Problem::at(
+                ["prometheus", "rules"],
+                error.to_string(),
+                hint,
+            )]
+        }
+        Ok(text) => yaml::read(&prometheus.rules, &text).map_or_else(
+            |_| Vec::new(),
+            |rules| alert_rules::unknown(&descriptor.alerts, prometheus, &rules),
+        ),
+    }
 }
 
 /// The path of a file that is named in another one.
@@ -205,7 +213,8 @@ pub fn shipped(name: &str) -> Option<Descriptor> {
 #[must_use]
 pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     let name = &descriptor.name;
-    let (flags, configured) = settings(story);
+    let log = Log::foreseen(story);
+    let (flags, configured) = settings(story, &log);
     if descriptor.settable.is_none() && !flags.is_empty() {
         let flags = flags.join(" ");
         return Some(format!("`{name}` does not know the flags `{flags}`"));
@@ -219,10 +228,10 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     if !descriptor.has_config() && configured {
         return Some(format!("`{name}` has no configuration file"));
     }
-    if descriptor.state_file == Vocabulary::Own && touches_state_file(story) {
+    if descriptor.state_file == Vocabulary::Own && touches_state_file(&log) {
         return Some(format!("`{name}` keeps its state in a file of its own"));
     }
-    if !descriptor.speaks.has_connector() && touches_connector(story) {
+    if !descriptor.speaks.has_connector() && touches_connector(story, &log) {
         return Some(format!("`{name}` calls no connector"));
     }
     if descriptor.pace() != Pace::Gate && story.steps.iter().any(|step| step.moment.is_some()) {
@@ -230,22 +239,20 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
             "`{name}` is run or asked, so that nothing can be done in the middle of its poll"
         ));
     }
-    if !descriptor.is_told_state_file() && waits_for_state_file(story) {
+    if !descriptor.is_told_state_file() && waits_for_state_file(story, &log) {
         return Some(format!(
             "`{name}` is not told where its state file is to be"
         ));
     }
-    let hangs = |action: &StepAction| {
-        let gives_up = RuleEffect::Hang {
-            killable: true,
-            until: HangEnd::GivenUp,
-        };
-        matches!(action, StepAction::Rule(rule) if rule.effect == gives_up)
+    let gives_up = RuleEffect::Hang {
+        killable: true,
+        until: HangEnd::GivenUp,
     };
-    if !descriptor.is_given_up() && story.actions().any(hangs) {
+    let mut rules = log.reads.iter().map(|ruled| &ruled.rule);
+    if !descriptor.is_given_up() && rules.any(|rule| rule.effect == gives_up) {
         return Some(format!("`{name}` gives up no read that hangs"));
     }
-    if let Some(reason) = by_promise::otherwise(descriptor, story) {
+    if let Some(reason) = by_promise::otherwise(descriptor, story, &log) {
         return Some(format!("`{name}` {reason}"));
     }
     let outages = Outages::of(story);
@@ -272,44 +279,44 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
 }
 
 /// Whether a story changes the state file by itself.
-fn touches_state_file(story: &Story) -> bool {
-    let mut actions = story.actions();
-    actions.any(|action| matches!(action, StepAction::StateFile(..)))
+fn touches_state_file(log: &Log) -> bool {
+    let mut acts = log.acts.iter();
+    acts.any(|act| matches!(act.on, Target::StateFile(_)))
 }
 
 /// Whether a story changes how a connector answers, or does something at a call.
-fn touches_connector(story: &Story) -> bool {
-    let mut actions = story.actions();
+fn touches_connector(story: &Story, log: &Log) -> bool {
+    let mut acts = log.acts.iter();
     let mut moments = story.steps.iter().filter_map(|step| step.moment.as_ref());
-    actions.any(|action| matches!(action, StepAction::Connector(..)))
+    acts.any(|act| matches!(act.on, Target::Connector(_)))
         || moments.any(|moment| moment.call.is_some())
 }
 
 /// Whether a story has a rule on the state file, or does something when it is written.
-fn waits_for_state_file(story: &Story) -> bool {
+fn waits_for_state_file(story: &Story, log: &Log) -> bool {
     let is_it = |file: &FileMoment| file.file == FileRef::StateFile;
     let at_it = |moment: &Moment| {
         let mut files = moment.before.iter().chain(&moment.after);
         files.any(is_it)
     };
-    let has_rule = |action: &StepAction| matches!(action, StepAction::Rule(rule) if rule.file == FileRef::StateFile);
+    let mut rules = log.reads.iter().map(|ruled| &ruled.rule);
     let mut moments = story.steps.iter().filter_map(|step| step.moment.as_ref());
-    moments.any(at_it) || story.actions().any(has_rule)
+    moments.any(at_it) || rules.any(|rule| rule.file == FileRef::StateFile)
 }
 
 /// The flags that a story gives to a monitor, at its start or later, and whether it has lines for its
 /// configuration file.
-fn settings(story: &Story) -> (Vec<&str>, bool) {
+fn settings<'s>(story: &'s Story, log: &'s Log) -> (Vec<&'s str>, bool) {
     let mut flags: Vec<&str> = story.flags.iter().map(String::as_str).collect();
     let mut configured = !story.config.trim().is_empty();
-    for action in story.actions() {
+    for (_, _, action) in log.monitors() {
         let later = match action {
-            StepAction::Monitor(_, MonitorAction::Restart { flags, config, .. }) => {
+            MonitorAction::Restart { flags, config, .. } => {
                 configured |= config.is_some();
                 flags
             }
-            StepAction::Monitor(_, MonitorAction::Start { flags }) => flags,
-            _ => continue,
+            MonitorAction::Start { flags } => flags,
+            MonitorAction::Stop { .. } | MonitorAction::Pause { .. } => continue,
         };
         flags.extend(later.iter().map(String::as_str));
     }

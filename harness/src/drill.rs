@@ -2,10 +2,9 @@
 //!
 //! [`crate::suite`] selects drills and arms; `reports` formats the results. Start at [`play`].
 
-use reports::{
-    ArmName, ArmReport, ArmStatus, Finding, FindingKind, Judged, VerdictReport, VerdictWord,
-};
-use scenarios::{Arm, Story, Verdict};
+use reports::{ArmReport, ArmStatus, Finding, FindingKind, Judged, VerdictReport};
+use scenarios::Story;
+use terms::Arm;
 
 use judge::{compare, judge, judge_needs, verdict_on};
 use memory::{Played, Variant, play_on};
@@ -30,6 +29,9 @@ pub trait Player {
     fn stall(&mut self) -> Option<String> {
         None
     }
+
+    /// Tells whoever waits for the run what becomes of a drill. A player that never stalls has nothing to tell.
+    fn tells(&mut self, _what: &str) {}
 
     /// Sets the job's [`Turn`], which a player yields while it only waits. A player that never
     /// waits ignores it.
@@ -137,7 +139,7 @@ pub fn play_for(
             ArmStatus::Failed
         };
         result.arms.push(report(player.arm(), status, &played));
-        let arm = Some(arm_name(player.arm()));
+        let arm = Some(player.arm());
         let findings = judgement.findings.into_iter();
         result
             .findings
@@ -162,11 +164,7 @@ fn verdicts(story: &Story, played: &Played) -> Vec<VerdictReport> {
         let found = verdict_on(workload, None, story, &played.truth, &played.recording)?;
         Some(VerdictReport {
             workload: workload.clone(),
-            verdict: match found.verdict {
-                Verdict::Agreement => VerdictWord::Agreement,
-                Verdict::OverReport => VerdictWord::OverReport,
-                Verdict::UnderReport => VerdictWord::UnderReport,
-            },
+            verdict: found.verdict,
             lead_ms: found.lead_ns.map(|ns| ns / 1_000_000),
         })
     };
@@ -182,7 +180,7 @@ fn report(arm: Arm, status: ArmStatus, played: &Played) -> ArmReport {
             .flat_map(|tick| tick.monitors.values())
     };
     ArmReport {
-        arm: arm_name(arm),
+        arm,
         status,
         polls: instances().map(|program| u64::from(program.polls)).sum(),
         events: instances()
@@ -192,19 +190,9 @@ fn report(arm: Arm, status: ArmStatus, played: &Played) -> ArmReport {
     }
 }
 
-/// The name of an arm in reports.
-#[must_use]
-pub fn arm_name(arm: Arm) -> ArmName {
-    match arm {
-        Arm::Memory => ArmName::Memory,
-        Arm::Process => ArmName::Process,
-    }
-}
-
 /// A failure if the recordings of two arms differ.
 fn differences(one: &Played, other: &Played) -> Option<Finding> {
     let difference = compare(&one.recording, &other.recording)?;
-    let name = |played: &Played| arm_name(played.arm);
     let mut finding = Finding::plain(
         FindingKind::ArmsDiffer,
         None,
@@ -213,10 +201,10 @@ fn differences(one: &Played, other: &Played) -> Option<Finding> {
     finding.tick = difference.tick;
     finding
         .came
-        .push(format!("{}: {}", name(one), difference.one));
+        .push(format!("{}: {}", one.arm, difference.one));
     finding
         .came
-        .push(format!("{}: {}", name(other), difference.other));
+        .push(format!("{}: {}", other.arm, difference.other));
     finding.expected.push("the same in both arms".to_owned());
     Some(finding)
 }

@@ -8,6 +8,7 @@ mod counter_names;
 mod drill;
 mod golden;
 mod interruption;
+mod lacking;
 mod outages;
 mod place;
 mod repeat;
@@ -28,7 +29,7 @@ pub mod run_folder;
 pub mod sandbox;
 pub mod suite;
 
-pub use drill::{DrillResult, MemoryPlayer, Player, WrongMonitor, arm_name, play, play_for};
+pub use drill::{DrillResult, MemoryPlayer, Player, WrongMonitor, play, play_for};
 pub use golden::{bless, golden_file};
 pub use interruption::{Interruption, on_interruption};
 pub use replay::{ReplayError, replay};

@@ -33,10 +33,15 @@ pub fn names<'k>(word: &str, known: &[&'k str]) -> Vec<&'k str> {
     found
 }
 
+/// These names as texts quote them.
+pub(crate) fn quoted(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| format!("`{name}`")).collect()
+}
+
 /// A question about these names; `None` if there are none.
 #[must_use]
 pub fn did_you_mean(names: &[&str]) -> Option<String> {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let quoted = quoted(names);
     let (last, before) = quoted.split_last()?;
     Some(match before {
         [] => format!("did you mean {last}?"),

@@ -7,14 +7,16 @@
 //!
 //! Start at [`enter`], then [`ProcessArm::new`].
 
-use std::{collections::BTreeMap, fs, io, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc, time::Duration};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use scenarios::{Arm, Story};
+use scenarios::Story;
+use terms::Arm;
 use tokio::{runtime::Runtime, sync::mpsc};
 
 mod authority;
 mod binds;
+mod census;
 mod confinement;
 mod connector;
 mod conversation;
@@ -23,6 +25,7 @@ mod host_root;
 pub(crate) mod host_shell;
 mod http;
 mod inbox;
+mod job_folder;
 mod line;
 mod loops;
 mod monitor_process;
@@ -32,10 +35,13 @@ mod node_runtime;
 mod outage;
 mod output;
 mod own_clock;
+mod pace;
+mod pid_space;
 mod player;
 mod probe;
 mod quiet;
 mod refused_calls;
+mod shared_folder;
 mod sighting;
 mod slurm;
 mod stage;
@@ -44,13 +50,16 @@ mod start_error;
 #[cfg(test)]
 mod stops_page;
 mod transport;
+mod usage;
 mod watchdog;
 
 pub use probe::{ProbeCause, ProbeFailure, ProbeFinding, ProbedOn};
 pub use stage::{Entered, NoStage, Stage, enter, is_inner, password, run_pid, trial};
 
 use inbox::NodeEvent;
+use job_folder::JobFolder;
 use network::Network;
+use pid_space::PidSpace;
 use player::Player;
 use sighting::Sighting;
 use transport::Transport;
@@ -76,6 +85,8 @@ pub struct ProcessOptions {
     pub wrong: Option<String>,
     /// The trees that drills start with, shared.
     pub trees: SharedTrees,
+    /// Tells whoever waits for a drill that it is played again, and why; nobody if `None`.
+    pub tell: Option<fn(&str)>,
 }
 
 impl Default for ProcessOptions {
@@ -89,6 +100,7 @@ impl Default for ProcessOptions {
             wrap: Vec::new(),
             wrong: None,
             trees: SharedTrees::default(),
+            tell: None,
         }
     }
 }
@@ -100,9 +112,11 @@ fn count(cpus: &CpuSet) -> usize {
 
 /// Plays drills as processes, one after another, for one job.
 pub struct ProcessArm {
-    folder: PathBuf,
+    folder: JobFolder,
     /// The folder of the stage, if monitors can have mount namespaces of their own.
     stage: Option<PathBuf>,
+    /// The pid namespace of its monitors, or why they have none of their own.
+    pids: Result<Arc<PidSpace>, String>,
     interruption: Interruption,
     options: ProcessOptions,
     this: String,
@@ -120,6 +134,8 @@ pub struct ProcessArm {
     sighting: Option<Sighting>,
     /// Looks whether the machine stalls while a drill is played.
     watchdog: Watchdog,
+    /// Whether the drill that was played last ended because its monitor was over a limit, whatever time that took.
+    is_over_limit: bool,
 }
 
 impl ProcessArm {
@@ -129,8 +145,7 @@ impl ProcessArm {
     /// # Errors
     /// If the kernel refuses a folder, a thread's affinity or a reactor.
     pub fn new(stage: &Stage, job: usize, options: ProcessOptions) -> io::Result<Self> {
-        let folder = stage.folder().join(job.to_string());
-        fs::create_dir_all(&folder)?;
+        let folder = JobFolder::make(stage.folder().join(job.to_string()), stage.is_private())?;
         let this = std::env::current_exe()?.to_string_lossy().into_owned();
         let cpus = sched_getaffinity(None)?;
         let allowed: Vec<usize> = (0..CpuSet::MAX_CPU)
@@ -147,8 +162,19 @@ impl ProcessArm {
             .build()?;
         let (report, inbox) = mpsc::unbounded_channel();
         let network = Network::enter();
+        let pids = match stage.is_private() {
+            true => PidSpace::make(
+                &this,
+                stage::MARK,
+                stage.folder().join(format!("{job}.proc")),
+            )
+            .map(Arc::new)
+            .map_err(|error| error.to_string()),
+            false => Err("the stage is not private".to_owned()),
+        };
         Ok(Self {
             folder,
+            pids,
             stage: stage.is_private().then(|| stage.folder().to_owned()),
             interruption: stage.interruption().clone(),
             options,
@@ -163,6 +189,7 @@ impl ProcessArm {
             turn: Turn::default(),
             sighting: None,
             watchdog: Watchdog::start(count(&cpus))?,
+            is_over_limit: false,
         })
     }
 
@@ -199,21 +226,33 @@ impl drill::Player for ProcessArm {
 
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
         self.watchdog.begin();
+        self.is_over_limit = false;
         if let Some(sighting) = &mut self.sighting {
             *sighting = Sighting::default();
         }
         let mut played = Player::play(self, story, descriptor);
+        if let Some(Broken::Hung { waiting_for, .. }) = &mut played.recording.broken
+            && let Some(load) = self.watchdog.load()
+        {
+            waiting_for.push_str(&format!(" ({load})"));
+        }
         let rules = descriptor.prometheus.as_ref();
         if rules.is_some_and(|rules| !rules.is_only_recorded) && played.recording.broken.is_none() {
             let tick_ns = story.ticks.interval().as_ns();
             let said = alert_rules::observe_alerts(descriptor, &mut played.recording, tick_ns);
-            played.recording.broken = said.err().map(|cause| Broken::Stage { cause });
+            played.recording.broken = said.err().map(|error| player::stage(&error));
         }
         played
     }
 
     fn stall(&mut self) -> Option<String> {
-        self.watchdog.stall()
+        self.watchdog.stall().filter(|_| !self.is_over_limit)
+    }
+
+    fn tells(&mut self, what: &str) {
+        if let Some(tell) = self.options.tell {
+            tell(what);
+        }
     }
 
     fn takes(&mut self, turn: &Turn) {

@@ -9,10 +9,13 @@ mod library;
 mod monitor;
 pub(crate) mod regular;
 mod texts;
+mod wanted;
 
 pub use error::ReadError;
-pub use library::{Library, SuiteScenario, read_platforms};
+pub use library::{Library, SuiteScenario, platforms_of, read_platforms};
 pub(crate) use library::{Parts, SuiteText, scenario_texts};
+pub(crate) use monitor::monitor_in;
 pub use monitor::read_monitor;
 pub(crate) use texts::{Met, RUN_MARKER, STANDARD_INPUT, files_below, yaml_files};
 pub use texts::{text_if_any, text_in, text_of};
+pub use wanted::is_wanted;

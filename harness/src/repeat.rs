@@ -11,7 +11,7 @@ use std::{
 };
 
 use observe::{Call, ClockKind, Recording, Tick};
-use scenarios::Arm;
+use terms::Arm;
 
 /// A hash of a recording: 64 bits by the standard library's hasher, which has to be stable within one
 /// run only.

@@ -6,7 +6,7 @@
 //! passed.txt skipped.txt    drills by result, one a line
 //! failed.txt known.txt      a line for each drill and each cause of its findings
 //! drills/<family>/<scenario>@<platform>/    of a failed drill: story, reads, events, log, state file
-//! contents.txt   the SHA-256 of each scenario whose drills were all reached, now or in an earlier run, and of each world
+//! contents.txt   the SHA-256 of each scenario whose drills were all reached, now or in an earlier run, and of each world; the last line has the sum of the others
 //! probe/         of a probe that failed: how the monitor was started, its log, reads, connections and open files
 //! unstored.jsonl    with `--store`: events that the store did not take
 //! repeat-01/ …   with `--repeat`: all this for each repeat
@@ -16,10 +16,12 @@
 //! formats the texts; [`super::suite`] decides which artifacts a drill leaves.
 
 mod claim;
+mod contents;
 mod error;
 mod plan;
 mod reach;
 mod shards;
+mod shards_error;
 mod stream;
 mod whole;
 
@@ -34,16 +36,17 @@ use reports::{Baseline, DrillName, DrillReport, RunEvent, as_output, finding_id}
 use serde::Serialize;
 
 use claim::{Claim, Marker};
+pub(crate) use contents::{read_contents, sealed, sha256};
 pub use error::RunFolderError;
 pub use plan::PlanBefore;
-pub use shards::{Shards, ShardsError};
+
+pub use shards::Shards;
+pub(crate) use shards_error::ShardProblem;
+pub use shards_error::ShardsError;
 use stream::Sum;
 pub use whole::write_whole;
 
-use crate::{
-    read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to},
-    suite,
-};
+use crate::read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to};
 
 /// The default name of the folder.
 pub const DEFAULT: &str = "nicdrill.out";
@@ -188,12 +191,12 @@ impl RunFolder {
         self.keep_in(&Path::new("drills").join(drill.to_string()), artifacts)
     }
 
-    /// Writes the contents of the scenarios that were drilled, as [`suite::Before::after`] gives them.
+    /// Writes the contents of the scenarios that were drilled, as [`crate::suite::Before::after`] gives them.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn keep_contents(&self, contents: &str) -> Result<(), RunFolderError> {
-        write(&self.path.join(suite::CONTENTS), contents.as_bytes())
+        write(&self.path.join(contents::CONTENTS), contents.as_bytes())
     }
 
     /// Writes the files of a probe that failed, and returns their folder.

@@ -2,9 +2,10 @@
 //!
 //! What does not depend on the real time is taken as it is, whatever the load. Start at [`play_still`].
 
+use director::{Log, Target};
 use memory::Played;
 use observe::{Broken, ClockKind, Descriptor, Drains, Pace, Recording};
-use scenarios::{StepAction, Story, What};
+use scenarios::{Story, What};
 
 use crate::{Player, repeat::Fingerprint};
 
@@ -77,6 +78,10 @@ pub(crate) fn play_still<W: PartialEq>(
                 is_given_up: true,
             };
         }
+        player.tells(&format!(
+            "{} on {} is played again: the machine stalls: {stall}",
+            story.name, story.world
+        ));
         replays += 1;
     }
 }
@@ -106,7 +111,12 @@ impl RealTime {
     fn of(story: &Story, descriptor: &Descriptor, recording: &Recording) -> Self {
         let is_broken = match recording.broken {
             Some(Broken::Hung { .. } | Broken::Excess { .. } | Broken::Stage { .. }) => true,
-            Some(Broken::Crashed { .. } | Broken::StuckInKernel { .. } | Broken::Interrupted)
+            Some(
+                Broken::Crashed { .. }
+                | Broken::StuckInKernel { .. }
+                | Broken::SocketTampered { .. }
+                | Broken::Interrupted,
+            )
             | None => false,
         };
         let asks_for_health = || {
@@ -122,9 +132,9 @@ impl RealTime {
         }
         // One that is told to end may poll once more if it takes its time.
         let is_ended = || {
-            let mut actions = story.actions();
-            actions
-                .any(|action| matches!(action, StepAction::Monitor(..) | StepAction::Reboot { .. }))
+            let log = Log::foreseen(story);
+            let mut acts = log.acts.iter();
+            acts.any(|act| matches!(act.on, Target::Monitor(_)) || act.reboots())
         };
         let is_paced = descriptor
             .loops

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    io,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU32, Ordering},
@@ -13,15 +14,16 @@ use harness::{
     descriptors::shipped,
     read_files::Library,
     run_folder::Artifact,
-    suite::{Ask, Audience, How, Players, ProcessArm, Selected, run, select},
+    suite::{Ask, Audience, How, NoProcessArm, Players, ProcessArm, Selected, run, select},
 };
 use memory::Played;
 use observe::{Broken, Descriptor, Promises};
 use reports::{
-    ArmName, DrillName, ExitCode, FindingKind, JudgedBy, Outcome, ProbeOutcome, RunEvent, RunReport,
+    DrillName, ExitCode, FindingKind, JudgedBy, Outcome, ProbeOutcome, RunEvent, RunReport,
 };
 use rstest::rstest;
-use scenarios::{Arm, Story};
+use scenarios::Story;
+use terms::Arm;
 
 /// Records the events.
 #[derive(Default)]
@@ -68,6 +70,11 @@ impl Audience for Listener {
     }
 }
 
+/// A worker for which the kernel refuses something.
+fn refused(what: &str) -> NoProcessArm {
+    io::Error::other(what.to_owned()).into()
+}
+
 /// A stand-in for the process arm: plays in memory, with configured differences.
 struct Double {
     plays: Arc<AtomicU32>,
@@ -105,7 +112,7 @@ fn descriptor() -> Descriptor {
     shipped("reference").unwrap()
 }
 
-fn selected(names: &[&str], arms: &[ArmName]) -> Selected {
+fn selected(names: &[&str], arms: &[Arm]) -> Selected {
     let ask = Ask {
         names: names.iter().map(|name| (*name).to_owned()).collect(),
         arms: arms.iter().copied().collect::<BTreeSet<_>>(),
@@ -120,11 +127,11 @@ fn check(selected: &Selected, how: &How<'_>) -> (RunReport, Listener) {
     (report, listener)
 }
 
-const BOTH: [ArmName; 2] = [ArmName::Memory, ArmName::Process];
+const BOTH: [Arm; 2] = [Arm::Memory, Arm::Process];
 
 #[test]
 fn drills_are_told_in_order_however_many_jobs_there_are() {
-    let chosen = selected(&["start/baseline", "port/cable-pulled"], &[ArmName::Memory]);
+    let chosen = selected(&["start/baseline", "port/cable-pulled"], &[Arm::Memory]);
     let heard = |jobs| {
         check(
             &chosen,
@@ -149,7 +156,7 @@ fn drills_are_told_in_order_however_many_jobs_there_are() {
 fn a_process_arm_that_is_not_to_be_had_is_skipped_with_its_reason() {
     let chosen = selected(&["start/baseline@h100-oci"], &BOTH);
     let how = How {
-        process: Some(Err("no /dev/fuse".to_owned())),
+        process: Some(Err(refused("no /dev/fuse"))),
         ..How::default()
     };
     let (report, _) = check(&chosen, &how);
@@ -174,9 +181,9 @@ fn a_process_arm_that_is_not_to_be_had_is_skipped_with_its_reason() {
 
 #[test]
 fn a_run_in_which_every_drill_was_skipped_is_not_green_unless_that_was_asked_for() {
-    let chosen = selected(&["start/baseline@h100-oci"], &[ArmName::Process]);
+    let chosen = selected(&["start/baseline@h100-oci"], &[Arm::Process]);
     let how = How {
-        process: Some(Err("no /dev/fuse".to_owned())),
+        process: Some(Err(refused("no /dev/fuse"))),
         ..How::default()
     };
     let (report, listener) = check(&chosen, &how);
@@ -198,7 +205,7 @@ fn a_run_in_which_every_drill_was_skipped_is_not_green_unless_that_was_asked_for
 
 #[test]
 fn a_monitor_that_promises_nothing_is_never_found_right() {
-    let chosen = selected(&["port/cable-pulled@h100-oci"], &[ArmName::Memory]);
+    let chosen = selected(&["port/cable-pulled@h100-oci"], &[Arm::Memory]);
     let silent = Descriptor {
         promises: Promises::default(),
         ..descriptor()
@@ -225,7 +232,7 @@ fn with_needs_a_monitor_is_judged_by_them_alone(
     #[case] findings: usize,
     #[case] code: ExitCode,
 ) {
-    let chosen = selected(&["port/cable-pulled@h100-oci"], &[ArmName::Memory]);
+    let chosen = selected(&["port/cable-pulled@h100-oci"], &[Arm::Memory]);
     let text = format!("needs_version: 1\n{needs}\n");
     let how = How {
         needs: Some(harness::needs::read("n.yaml", &text, None).unwrap()),
@@ -249,7 +256,7 @@ fn a_probe_that_fails_ends_the_run_before_its_first_drill() {
         }
         .into()
     };
-    let players: &Players<'_> = &|_| Err("nobody plays".to_owned());
+    let players: &Players<'_> = &|_| Err(refused("nobody plays"));
     let arm = ProcessArm {
         probe: &probe,
         players,
@@ -267,7 +274,7 @@ fn a_probe_that_fails_ends_the_run_before_its_first_drill() {
 
 #[test]
 fn a_repeat_that_tells_something_else_is_a_failure() {
-    let chosen = selected(&["start/baseline@h100-oci"], &[ArmName::Process]);
+    let chosen = selected(&["start/baseline@h100-oci"], &[Arm::Process]);
     let repeated = |strays_from| {
         let plays = Arc::new(AtomicU32::new(0));
         let probe = || ProbeOutcome::READY.into();
@@ -308,6 +315,8 @@ fn a_repeat_that_tells_something_else_is_a_failure() {
         rendered.starts_with("repeat 3 is not the first one again"),
         "{rendered}"
     );
+    let again = &report.drills[0].repeat;
+    assert!(again.ends_with(" --repeat 3"), "{again}");
     assert!(
         !listener.artifacts.is_empty(),
         "the repeat that differs leaves what it did"
@@ -316,7 +325,7 @@ fn a_repeat_that_tells_something_else_is_a_failure() {
 
 #[test]
 fn an_interrupted_run_ends_early_and_is_not_green() {
-    let chosen = selected(&["start/baseline"], &[ArmName::Memory]);
+    let chosen = selected(&["start/baseline"], &[Arm::Memory]);
     let interruption = Interruption::default();
     interruption.ask();
     let how = How {
@@ -350,7 +359,7 @@ impl Player for Falling {
 
 #[test]
 fn a_drill_that_panics_is_told_and_the_others_go_on() {
-    let chosen = selected(&["start/baseline@*"], &[ArmName::Process]);
+    let chosen = selected(&["start/baseline@*"], &[Arm::Process]);
     let plays = Arc::new(AtomicU32::new(0));
     let probe = || ProbeOutcome::READY.into();
     let players: &Players<'_> = &|_| {
@@ -385,6 +394,8 @@ struct Stalling {
     /// How such a play goes wrong.
     wrong: fn(&mut Played),
     stalls: bool,
+    /// What was told meanwhile.
+    told: Arc<Mutex<Vec<String>>>,
 }
 
 impl Player for Stalling {
@@ -409,6 +420,10 @@ impl Player for Stalling {
         self.stalls
             .then(|| "nicdrill stood still for 4.0 s".to_owned())
     }
+
+    fn tells(&mut self, what: &str) {
+        self.told.lock().unwrap().push(what.to_owned());
+    }
 }
 
 fn hangs(played: &mut Played) {
@@ -427,21 +442,23 @@ fn is_silent(played: &mut Played) {
     }
 }
 
-/// Plays a drill in which the machine stalls so often, and another one, with two jobs; returns the outcomes, and how often
-/// and in which order they were played.
+/// Plays a drill in which the machine stalls so often, and another one, with two jobs; returns the outcomes, how often
+/// and in which order they were played, and what was told meanwhile.
 fn beside_load(
     descriptor: &Descriptor,
     times: usize,
     wrong: fn(&mut Played),
-) -> (RunReport, Vec<String>) {
+) -> (RunReport, Vec<String>, Vec<String>) {
     let chosen = selected(
         &["port/cable-pulled@h100-oci", "start/baseline@h100-oci"],
-        &[ArmName::Process],
+        &[Arm::Process],
     );
     let plays = Arc::<Mutex<Vec<String>>>::default();
+    let told = Arc::<Mutex<Vec<String>>>::default();
     let probe = || ProbeOutcome::READY.into();
     let players: &Players<'_> = &|_| {
         Ok(Box::new(Stalling {
+            told: Arc::clone(&told),
             plays: Arc::clone(&plays),
             times,
             wrong,
@@ -459,12 +476,17 @@ fn beside_load(
     let mut listener = Listener::default();
     let report = run(&library(), descriptor, &chosen, &how, &mut listener);
     let plays = plays.lock().unwrap().clone();
-    (report, plays)
+    let told = told.lock().unwrap().clone();
+    (report, plays, told)
 }
 
 #[test]
 fn a_drill_in_which_the_machine_stalls_is_played_again_when_nothing_else_is() {
-    let (report, plays) = beside_load(&descriptor(), 5, hangs);
+    let (report, plays, told) = beside_load(&descriptor(), 5, hangs);
+    let again = "port/cable-pulled on h100-oci is played again: the machine stalls: nicdrill stood still for 4.0 s";
+    let alone =
+        "port/cable-pulled@h100-oci is played again when all others are done: the machine stalls";
+    assert_eq!(told, [again, again, again, alone, again]);
     assert_eq!(report.exit_code, Some(ExitCode::Success));
     let outcomes: Vec<_> = report.drills.iter().map(|drill| drill.outcome).collect();
     assert_eq!(outcomes, [Outcome::Passed, Outcome::Passed]);
@@ -478,14 +500,14 @@ fn a_drill_in_which_the_machine_stalls_is_played_again_when_nothing_else_is() {
 
 #[test]
 fn a_drill_in_which_the_machine_always_stalls_is_given_up_at_the_end() {
-    let (report, plays) = beside_load(&descriptor(), usize::MAX, hangs);
+    let (report, plays, _) = beside_load(&descriptor(), usize::MAX, hangs);
     assert_eq!(report.exit_code, Some(ExitCode::StageNotSet));
     assert_eq!(plays.len(), 9, "{plays:?}");
 }
 
 #[test]
 fn a_finding_that_depends_on_no_real_time_stands_although_the_machine_stalls() {
-    let (report, plays) = beside_load(&descriptor(), usize::MAX, is_silent);
+    let (report, plays, _) = beside_load(&descriptor(), usize::MAX, is_silent);
     assert_eq!(report.exit_code, Some(ExitCode::JudgedWrongly));
     assert_eq!(plays.len(), 2, "{plays:?}");
 }
@@ -494,7 +516,7 @@ fn a_finding_that_depends_on_no_real_time_stands_although_the_machine_stalls() {
 fn a_finding_of_a_monitor_with_timeouts_stands_once_it_came_twice() {
     let mut descriptor = descriptor();
     descriptor.patient.clear();
-    let (report, plays) = beside_load(&descriptor, usize::MAX, is_silent);
+    let (report, plays, _) = beside_load(&descriptor, usize::MAX, is_silent);
     assert_eq!(report.exit_code, Some(ExitCode::JudgedWrongly));
     assert_eq!(plays.len(), 3, "{plays:?}");
 }

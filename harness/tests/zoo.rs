@@ -9,7 +9,8 @@ use harness::{
 use platforms::NodeName;
 use reports::{Finding, FindingKind};
 use rstest::rstest;
-use scenarios::{Arm, Breaker, Story};
+use scenarios::{Breaker, Story};
+use terms::Arm;
 use zoo::{Mutant, RIGHT_POLLS, mutants};
 
 /// The wrong monitor's story on the first platform that it fits.

@@ -7,17 +7,21 @@
 
 mod due;
 mod heard;
+mod names;
+mod patience;
+mod promised;
 
 use std::collections::BTreeSet;
 
 use observe::{
-    Observation, Severity,
+    Observation,
     interval::Interval,
-    promises::{Granularity, Names, Style},
+    promises::{Granularity, Named, Names, Style},
 };
 use platforms::NodeName;
-use reports::{Cause, CauseField, CauseKind, CauseSeverity, CauseSubject, FindingKind};
-use scenarios::{About, ConditionIs, Heal, Tone, What};
+use reports::{Cause, CauseKind, CauseSubject, Finding, FindingKind};
+use scenarios::{About, ConditionIs, Heal, What};
+use terms::{EventField, Severity};
 
 use crate::{
     Judging,
@@ -25,8 +29,9 @@ use crate::{
     demands, is_about_events,
     kinds::Whom,
     line_of, nodes,
-    owed::{Fate, Owed},
-    reported_event,
+    owed::{Fate, Owed, Rows},
+    readings::Readings,
+    reasons, reported_event,
 };
 
 use due::{Alarm, Group};
@@ -37,6 +42,9 @@ const GRANULARITY: &str = "its reports are about more than one port, by promise"
 
 /// The same where it states what is.
 const LEVEL: &str = "it states what is, by promise, so that single events are not compared";
+
+/// What is expected of an alarm that nothing explains.
+const NOTHING_ELSE: &str = "nothing else alarms";
 
 impl Judging<'_> {
     /// Whether the monitor is judged by intervals.
@@ -56,11 +64,15 @@ impl Judging<'_> {
         let mut openings: BTreeSet<(NodeName, u64)> = BTreeSet::new();
         for node in &self.story.monitors {
             let heard = Heard::of(recording, node);
-            for group in due::groups(&context, recording, node, granularity) {
+            let groups = due::groups(&context, recording, node, granularity);
+            for group in &groups {
                 openings.extend(group.alarms.iter().flat_map(|alarm| {
                     [alarm.opens, alarm.closes].map(|tick| (node.clone(), tick))
                 }));
-                self.group(node, &group, &heard, promises.names.unwrap_or_default());
+                self.group(node, group, &heard, promises.names.unwrap_or_default());
+            }
+            if granularity != Granularity::Node {
+                self.of_nobody(node, &groups, &heard);
             }
         }
         if granularity == Granularity::Port {
@@ -73,7 +85,16 @@ impl Judging<'_> {
             .map(|reported| (reported, true))
             .collect();
         self.facts(&reported, &made, &owed);
-        self.consequences(&made, &|_, _| false);
+        // What was said under a name that was given up may stay, and so may what was said of a port that moved.
+        let readings = Readings::of(context, recording.healing_from);
+        let is_open = Rows::of(&context)
+            .unpromised(&Named::MovedLayer.into())
+            .is_some();
+        let stays = |node: &NodeName, _: &str| {
+            let is_left = owed.left_behind.iter().any(|(of, ..)| of == node);
+            is_left || is_open && !readings.layer_changes(node).is_empty()
+        };
+        self.consequences(&made, &stays);
         self.count_alarms(&owed, &openings);
     }
 
@@ -102,9 +123,8 @@ impl Judging<'_> {
         let last = (self.recording.ticks.len() as u64).saturating_sub(1);
         for alarm in &group.alarms {
             let due = alarm.opens_by.min(last);
-            // `Tone` begins with the worst.
-            let worst = alarm.due.iter().map(|(_, tone)| *tone).min();
-            let wanted = severity(worst.unwrap_or(Tone::Fatal));
+            let tones = alarm.due.iter().map(|(_, tone)| *tone);
+            let wanted = tones.reduce(Severity::worst).unwrap_or(Severity::Fatal);
             // One that is short may be over by then.
             if heard.worst_in(group, alarm.opens, due).is_none() {
                 let what = format!("an alarm about {} by poll {due}", group.name);
@@ -113,9 +133,9 @@ impl Judging<'_> {
                 continue;
             }
             for (piece, (piece_due, tone)) in alarm.pieces.iter().zip(&alarm.due) {
-                let wanted = severity(*tone);
+                let wanted = *tone;
                 let worst = heard.worst_in(group, *piece, (*piece_due).min(last));
-                if worst.is_some_and(|worst| worst < wanted) {
+                if worst.is_some_and(|worst| wanted.is_worse_than(worst)) {
                     let what = format!("it is {wanted} by poll {piece_due}");
                     let times = (*piece_due, *piece_due);
                     self.missing(
@@ -159,21 +179,62 @@ impl Judging<'_> {
             }
         }
         self.unpromised(node, group, heard, last);
-        for alarm in heard.unfounded(group) {
-            let (from, event) = (alarm.from, observed(alarm));
-            let cause = self
-                .context
-                .cause_of_event(CauseKind::Unexpected, node, from, &event);
-            let mut finding = self.finding(FindingKind::Unexpected, cause, Some(node), Some(from));
-            let expected = match self.context.not_monitored(node, from, &event) {
-                Some(subject) => format!("nothing about {subject}"),
-                None => "nothing else alarms".to_owned(),
+        self.too_severe(node, group, heard);
+        for (alarm, from) in heard.unfounded(group) {
+            let expected = match (self.no_subject(node, from, alarm), group.waits(from)) {
+                (Some(nothing), _) => nothing,
+                (None, Some(opens)) => format!("no alarm about {} before poll {opens}", group.name),
+                (None, None) => NOTHING_ELSE.to_owned(),
             };
-            finding.expected.push(expected);
+            let mut finding = self.needless(node, from, alarm, expected);
             let mended = group.alarms.iter().filter(|it| it.closes <= from);
             let mended = mended.map(|it| it.closes).max();
             let unread = mended.and_then(|mended| self.unread(node, mended, from));
             finding.came.extend(unread);
+            finding.came.push(heard::line(alarm));
+            self.findings.push(finding);
+        }
+    }
+
+    /// What is expected instead of an alarm about what is not there, or is not monitored; `None` of any other.
+    fn no_subject(&self, node: &NodeName, tick: u64, alarm: &Interval) -> Option<String> {
+        let subject = self.context.not_monitored(node, tick, &observed(alarm))?;
+        Some(format!("nothing about {subject}"))
+    }
+
+    /// The finding about an alarm that should not be there, or not like this, in a tick.
+    fn needless(&self, node: &NodeName, tick: u64, alarm: &Interval, expected: String) -> Finding {
+        let kind = CauseKind::Unexpected;
+        let cause = self
+            .context
+            .cause_of_event(kind, node, tick, &observed(alarm));
+        let mut finding = self.finding(FindingKind::Unexpected, cause, Some(node), Some(tick));
+        finding.expected.push(expected);
+        finding
+    }
+
+    /// Alarms about what is not there, or is not monitored.
+    fn of_nobody(&mut self, node: &NodeName, groups: &[Group], heard: &Heard<'_>) {
+        let first = self.story.steps.first();
+        let first = first.map_or(u64::MAX, |step| self.story.ticks.first_from(step.at));
+        for alarm in heard.of_nobody(groups, first) {
+            let expected = self.no_subject(node, alarm.from, alarm);
+            let expected = expected.unwrap_or_else(|| NOTHING_ELSE.to_owned());
+            let mut finding = self.needless(node, alarm.from, alarm, expected);
+            finding.came.push(heard::line(alarm));
+            self.findings.push(finding);
+        }
+    }
+
+    /// Alarms that are worse than the rows of what stands promise.
+    fn too_severe(&mut self, node: &NodeName, group: &Group, heard: &Heard<'_>) {
+        // One that reports changes need not take a part of an alarm back.
+        let throughout = self.context.descriptor.promises.style == Some(Style::Level);
+        for (alarm, tick, at_most) in heard.too_severe(group, throughout) {
+            let expected = format!("an alarm about {} is {at_most} at most", group.name);
+            let mut finding = self.needless(node, tick, alarm, expected);
+            finding.came.extend(self.failed_pages(node, tick, tick));
+            finding.came.extend(self.unread(node, tick, tick));
             finding.came.push(heard::line(alarm));
             self.findings.push(finding);
         }
@@ -194,8 +255,12 @@ impl Judging<'_> {
             self.missing(node, group, (off, off), cause, what, heard);
         }
         let heals = !matches!(self.story.heal, Heal::Never { .. });
-        let is_over =
-            group.alarms.is_empty() && !group.unpromised.is_empty() && !group.may_alarm(last);
+        // What stays over the end of an alarm that is owed is told there.
+        let is_told = |by: u64| {
+            by <= last && !group.may_alarm(by) && heard.worst_statement(group, by).is_some()
+        };
+        let mut ends = group.alarms.iter().filter_map(|alarm| alarm.closes_by);
+        let is_over = !group.unpromised.is_empty() && !group.may_alarm(last) && !ends.any(is_told);
         if heals
             && is_over
             && let Some(standing) = heard.worst_statement(group, last)
@@ -221,6 +286,7 @@ impl Judging<'_> {
         finding
             .expected
             .push(format!("no alarm about {} from poll {by} on", group.name));
+        finding.came.extend(self.failed_pages(node, since, by));
         finding.came.extend(self.unread(node, since, by));
         finding.came.extend(heard.lines(group, by));
         self.findings.push(finding);
@@ -244,11 +310,12 @@ impl Judging<'_> {
         };
         if !strangers.is_empty() {
             cause.kind = CauseKind::Differs;
-            cause.field = Some(CauseField::Entities);
+            cause.field = Some(EventField::Entities);
         }
         let mut finding = self.finding(FindingKind::Missing, cause, Some(node), Some(tick));
         finding.expected.push(expected);
         finding.came = strangers;
+        finding.came.extend(self.failed_pages(node, tick, by));
         finding.came.extend(self.unread(node, tick, by));
         finding.came.extend(lines);
         finding.came.extend(heard.lines_of_node(group, tick));
@@ -257,12 +324,7 @@ impl Judging<'_> {
 
     fn cause(&self, group: &Group, kind: CauseKind, severity: Severity) -> Cause {
         Cause {
-            severity: Some(match severity {
-                Severity::Healthy => CauseSeverity::Healthy,
-                Severity::NonFatal => CauseSeverity::NonFatal,
-                Severity::Fatal => CauseSeverity::Fatal,
-                Severity::Unknown => CauseSeverity::Unknown,
-            }),
+            severity: Some(severity),
             subject: Some(match group.whom {
                 None => CauseSubject::Check,
                 Some(Whom::Port(..)) => CauseSubject::Port,
@@ -288,14 +350,15 @@ impl Judging<'_> {
                     let same = |of: &scenarios::Expectation| std::ptr::eq(of, expectation);
                     it.demand.node == *node && it.demand.expectation.is_some_and(same)
                 });
-                let decides = of_it.into_iter().any(|it| {
+                let decides = of_it.clone().any(|it| {
                     let later = match it.fate {
                         Fate::Owed { later, .. } => later,
                         _ => 0,
                     };
                     let from = it.demand.window.from.saturating_add_signed(later);
                     let is_alarm = !matches!(it.demand.pattern.about, About::Check)
-                        && (it.demand.pattern.tone != Tone::Healthy || it.kinds.clears.is_some());
+                        && (it.demand.pattern.tone != Severity::Healthy
+                            || it.kinds.clears.is_some());
                     let near = from.saturating_sub(1)..=it.demand.window.to.saturating_add(1);
                     is_alarm
                         && openings
@@ -304,10 +367,17 @@ impl Judging<'_> {
                 });
                 if decides {
                     self.judged.judge();
-                } else {
-                    self.judged
-                        .leave_out_line(line_of(expectation), self.too_fine());
+                    continue;
                 }
+                let has_no_page = of_it.into_iter().any(|it| {
+                    let window = it.demand.window;
+                    self.has_no_page(node, window.from, window.to)
+                });
+                let reason = match has_no_page {
+                    true => reasons::NO_PAGE,
+                    false => self.too_fine(),
+                };
+                self.judged.leave_out_line(line_of(expectation), reason);
             }
         }
     }
@@ -321,14 +391,6 @@ fn observed(statement: &Interval) -> Observation {
         codes: statement.codes.clone(),
         severity: statement.severity,
         ..Observation::default()
-    }
-}
-
-fn severity(tone: Tone) -> Severity {
-    match tone {
-        Tone::Fatal => Severity::Fatal,
-        Tone::NonFatal => Severity::NonFatal,
-        Tone::Healthy => Severity::Healthy,
     }
 }
 

@@ -10,7 +10,7 @@ use observe::{Descriptor, Recording};
 use reports::{Finding, FindingKind, StoryLine};
 use scenarios::{Expectation, Story, What};
 
-use self::change::{Change, Subject};
+use self::change::{AlteredSubject, Change};
 use crate::{Judgement, fits::JudgeContext, judge, line_of};
 
 mod change;
@@ -66,7 +66,7 @@ pub fn altered(
     let mut changed = story.clone();
     for (at, expectation) in story.expectations.iter().enumerate() {
         let line = line_of(expectation);
-        let subject = Subject {
+        let subject = AlteredSubject {
             expectation,
             context: JudgeContext {
                 story,
@@ -143,7 +143,7 @@ fn applied(
 
 /// Whether a finding is about the line: it names it, or, where the line is about events, an event came that no line
 /// expects any more.
-fn is_about(finding: &Finding, subject: &Subject<'_>, line: &StoryLine) -> bool {
+fn is_about(finding: &Finding, subject: &AlteredSubject<'_>, line: &StoryLine) -> bool {
     let of_events = matches!(
         subject.expectation.what,
         What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. }
@@ -170,7 +170,7 @@ fn alone(story: &Story, at: usize) -> Vec<Expectation> {
 }
 
 /// How an expectation can be made false, by its kind.
-fn changes(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
+fn changes(subject: &AlteredSubject<'_>) -> Vec<(&'static str, Change)> {
     match &subject.expectation.what {
         What::Say { .. } => event::say(subject),
         What::FollowEdges { .. } => event::edges(subject),

@@ -4,14 +4,12 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use platforms::{Card, LinkLayer, NodeName, PciAddress, Role};
-use reports::{
-    Cause, CauseAction, CauseField, CauseKind, CauseLayer, CauseRole, CauseSeverity, CauseSubject,
-};
-use scenarios::{About, EventPattern, StepAction, Tone, What};
+use reports::{Cause, CauseAction, CauseKind, CauseRole, CauseSubject};
+use scenarios::{About, EventPattern, What};
+use terms::EventField;
 
-use director::FunctionView;
-use fabric::{Action, PortAction, PortsAction};
-use observe::{BreachField, Observation, Severity, Subject};
+use director::{FunctionView, Target};
+use observe::{Observation, Subject};
 
 use simfs::SimTime;
 
@@ -25,7 +23,7 @@ pub(crate) enum Likeness {
     /// It does not.
     Same,
     /// In this field.
-    Differs(CauseField),
+    Differs(EventField),
     /// In more than one.
     Another,
 }
@@ -33,7 +31,8 @@ pub(crate) enum Likeness {
 /// The entities of an event that is a pattern's in all else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OtherEntities {
-    /// They name the pattern's device, without the port or with another one, or a port where the device is meant.
+    /// They name the pattern's device, without the port or with another one, a port where the device is meant, or both in
+    /// another order or beside others.
     OfTheDevice,
     /// They name a device that never existed.
     OfNoDevice(Alike),
@@ -56,12 +55,9 @@ impl JudgeContext<'_> {
         if healing_from.is_some_and(|from| from <= tick) {
             return Some(CauseAction::Healing);
         }
-        let done = |step: &&scenarios::Step| {
-            !step.actions.is_empty() && self.story.ticks.first_from(step.at) <= tick
-        };
-        let mut steps = self.story.steps.iter();
-        let last = steps.rfind(done).or(self.story.given.last());
-        last.and_then(|step| step.actions.last()).map(acts_on)
+        let mut acts = self.truth.log.acts.iter();
+        let last = acts.rfind(|act| act.tick <= tick);
+        last.map(|act| acts_on(&act.on))
     }
 
     /// The cause of a finding about an event that came.
@@ -75,15 +71,10 @@ impl JudgeContext<'_> {
         let (subject, role) = self.subject_of_event(node, tick, event);
         let layer = event.check.as_deref().and_then(layer_of_check);
         Cause {
-            severity: Some(match event.severity {
-                Severity::Healthy => CauseSeverity::Healthy,
-                Severity::NonFatal => CauseSeverity::NonFatal,
-                Severity::Fatal => CauseSeverity::Fatal,
-                Severity::Unknown => CauseSeverity::Unknown,
-            }),
+            severity: Some(event.severity),
             subject: Some(subject),
             role,
-            layer: layer.map(named),
+            layer,
             ..Cause::of(kind)
         }
     }
@@ -99,16 +90,10 @@ impl JudgeContext<'_> {
         let (subject, role) = self.subject_of_about(node, tick, &pattern.about);
         let by_check = pattern.check.as_deref().and_then(layer_of_check);
         Cause {
-            severity: Some(match pattern.tone {
-                Tone::Fatal => CauseSeverity::Fatal,
-                Tone::NonFatal => CauseSeverity::NonFatal,
-                Tone::Healthy => CauseSeverity::Healthy,
-            }),
+            severity: Some(pattern.tone),
             subject: Some(subject),
             role,
-            layer: by_check
-                .map(named)
-                .or_else(|| self.only_layer(node, tick, &pattern.about)),
+            layer: by_check.or_else(|| self.only_layer(node, tick, &pattern.about)),
             ..Cause::of(kind)
         }
     }
@@ -160,23 +145,19 @@ impl JudgeContext<'_> {
         };
         let of_counter = pattern.counter.iter().cloned().collect();
         let codes = pattern.error_codes.clone().unwrap_or(of_counter);
-        let severity = match pattern.tone {
-            Tone::Fatal => Severity::Fatal,
-            Tone::NonFatal => Severity::NonFatal,
-            Tone::Healthy => Severity::Healthy,
-        };
+        let severity = pattern.tone;
         if self.fits(pattern, node, tick, event) {
             Likeness::Same
         } else if self.fits(&unstamped, node, tick, event) {
-            Likeness::Differs(CauseField::Timestamp)
+            Likeness::Differs(EventField::Timestamp)
         } else if with(&|_| ()) {
-            Likeness::Differs(CauseField::Message)
+            Likeness::Differs(EventField::Message)
         } else if with(&|event| event.severity = severity) {
-            Likeness::Differs(CauseField::Severity)
+            Likeness::Differs(EventField::Severity)
         } else if with(&|event| event.codes.clone_from(&codes)) {
-            Likeness::Differs(CauseField::ErrorCode)
+            Likeness::Differs(EventField::ErrorCode)
         } else if with(&|event| event.check = None) {
-            Likeness::Differs(CauseField::CheckName)
+            Likeness::Differs(EventField::CheckName)
         } else {
             Likeness::Another
         }
@@ -187,7 +168,7 @@ impl JudgeContext<'_> {
         &self,
         demand: &Demand<'_>,
         reported: &ReportedEvent<'_>,
-        field: CauseField,
+        field: EventField,
     ) -> Option<String> {
         let (pattern, event) = (&demand.pattern, reported.event);
         let codes = |codes: &[String]| match codes {
@@ -195,12 +176,12 @@ impl JudgeContext<'_> {
             codes => codes.join(", "),
         };
         let (wanted, has) = match field {
-            CauseField::ErrorCode => {
+            EventField::ErrorCode => {
                 let of_counter: Vec<String> = pattern.counter.iter().cloned().collect();
                 let wanted = pattern.error_codes.as_ref().unwrap_or(&of_counter);
                 (codes(wanted), codes(&event.codes))
             }
-            CauseField::CheckName => {
+            EventField::CheckName => {
                 let layers = self.layers(&pattern.about, reported.node, reported.tick);
                 let check_of = match pattern.counter {
                     Some(_) => counter_check,
@@ -210,7 +191,7 @@ impl JudgeContext<'_> {
                 let wanted = pattern.check.clone().unwrap_or(of_layers.join(" or "));
                 (wanted, event.check.clone().unwrap_or_default())
             }
-            CauseField::Timestamp => {
+            EventField::Timestamp => {
                 let bound = |at: Option<SimTime>, which: &str| Some(format!("{} or {which}", at?));
                 let bounds = [
                     bound(pattern.stamped_from, "later"),
@@ -243,6 +224,14 @@ impl JudgeContext<'_> {
         tick: u64,
         event: &Observation,
     ) -> Option<OtherEntities> {
+        if let Subject::Other(entities) = &event.subject {
+            let meant = Observation {
+                subject: in_order(entities)?,
+                ..event.clone()
+            };
+            let fits = self.fits(pattern, node, tick, &meant);
+            return fits.then_some(OtherEntities::OfTheDevice);
+        }
         let (Subject::Device(named) | Subject::Port { device: named, .. }) = &event.subject else {
             return None;
         };
@@ -288,6 +277,38 @@ impl JudgeContext<'_> {
         })
     }
 
+    /// Whether an event names a card, a device or a port that its node never had. A name with a slash is a port's.
+    pub(crate) fn is_of_nobody(&self, node: &NodeName, event: &Observation) -> bool {
+        match &event.subject {
+            Subject::Node | Subject::Other(_) => false,
+            Subject::Port { device, port } => !self.had(node, device, Some(port)),
+            Subject::Card(name) | Subject::Device(name) => match name.split_once('/') {
+                Some((device, port)) => !self.had(node, device, Some(port)),
+                None => !self.had(node, name, None),
+            },
+        }
+    }
+
+    /// Whether a node ever had a device or card of this name, or of this network interface or place on the bus, and this
+    /// port of it.
+    fn had(&self, node: &NodeName, name: &str, port: Option<&str>) -> bool {
+        let at_rest = self.story.platform_of(node);
+        let at_rest = at_rest.map_or_else(Vec::new, |platform| platform.ports());
+        let is_meant = |pci: PciAddress, view: &FunctionView| {
+            let is_its = view.name.as_str() == name || view.netdev.as_deref() == Some(name);
+            is_its || pci.to_string() == name || pci.card().is_called(name)
+        };
+        self.past(node, u64::MAX - 1).any(|views| {
+            let mut named = views.0.iter().filter(|(pci, view)| is_meant(**pci, view));
+            named.any(|(pci, view)| {
+                let of_it = at_rest.iter().filter(|of| of.pci == *pci);
+                let ports = view.ports.keys().copied();
+                let mut ports = ports.chain(of_it.map(|of| of.port));
+                port.is_none_or(|port| ports.any(|of| of.to_string() == port))
+            })
+        })
+    }
+
     /// The subject of an event as text, with the reason why no monitor must report it; `None` if a monitor must.
     pub(crate) fn not_monitored(
         &self,
@@ -317,6 +338,11 @@ impl JudgeContext<'_> {
             })
         };
         let why = match (self.role_of(node, found), view.map(|view| view.role)) {
+            (CauseRole::Monitored | CauseRole::Unmonitored, _)
+                if self.is_of_nobody(node, event) =>
+            {
+                "the device has no such port"
+            }
             (CauseRole::Monitored, _) => {
                 let is_of_port = event.subject.port().is_some();
                 let port = at_rest().filter(|port| is_of_port && !port.cabled)?;
@@ -423,32 +449,32 @@ impl JudgeContext<'_> {
         roles.min().unwrap_or(CauseRole::Absent)
     }
 
-    fn only_layer(&self, node: &NodeName, tick: u64, about: &About) -> Option<CauseLayer> {
+    fn only_layer(&self, node: &NodeName, tick: u64, about: &About) -> Option<LinkLayer> {
         let layers = self.layers(about, node, tick);
         let only = layers.first().filter(|_| layers.len() == 1);
-        only.copied().map(named)
+        only.copied()
     }
 }
 
+/// The port or device that these entities name, such as `NICPort=1 NIC=mlx5_0`, whatever their order is and what else is
+/// among them.
+fn in_order(entities: &str) -> Option<Subject> {
+    let value = |kind: &str| {
+        let mut words = entities.split(' ');
+        let value = words.find_map(|word| word.strip_prefix(kind)?.strip_prefix('='));
+        value.map(str::to_owned)
+    };
+    let device = value("NIC")?;
+    Some(match value("NICPort") {
+        Some(port) => Subject::Port { device, port },
+        None => Subject::Device(device),
+    })
+}
+
 /// The cause of a violation of the contract.
-pub(crate) fn cause_of_breach(field: BreachField) -> Cause {
+pub(crate) fn cause_of_breach(field: EventField) -> Cause {
     Cause {
-        field: Some(match field {
-            BreachField::Version => CauseField::Version,
-            BreachField::Agent => CauseField::Agent,
-            BreachField::ComponentClass => CauseField::ComponentClass,
-            BreachField::NodeName => CauseField::NodeName,
-            BreachField::CheckName => CauseField::CheckName,
-            BreachField::Severity => CauseField::Severity,
-            BreachField::Strategy => CauseField::Strategy,
-            BreachField::Action => CauseField::Action,
-            BreachField::ErrorCode => CauseField::ErrorCode,
-            BreachField::Entities => CauseField::Entities,
-            BreachField::Message => CauseField::Message,
-            BreachField::Timestamp => CauseField::Timestamp,
-            BreachField::Extra => CauseField::Extra,
-            BreachField::Batch => CauseField::Batch,
-        }),
+        field: Some(field),
         ..Cause::of(CauseKind::Contract)
     }
 }
@@ -478,27 +504,18 @@ fn kind_of(what: &What) -> CauseKind {
     }
 }
 
-fn acts_on(action: &StepAction) -> CauseAction {
-    match action {
-        StepAction::World(Action::Port(_, action)) => match action {
-            PortAction::Counter { .. } | PortAction::Traffic { .. } => CauseAction::Counter,
-            PortAction::CharDevice { .. } => CauseAction::Device,
-            _ => CauseAction::Port,
-        },
-        StepAction::World(Action::Ports(_, action)) => match action {
-            PortsAction::Flap { .. } => CauseAction::Port,
-            PortsAction::SwitchPower { .. } => CauseAction::Fabric,
-        },
-        StepAction::World(Action::Device(..)) => CauseAction::Device,
-        StepAction::World(Action::Node(..)) | StepAction::Reboot { .. } => CauseAction::Node,
-        StepAction::World(
-            Action::SubnetManager { .. } | Action::StandbyTakesOver | Action::Sweeps { .. },
-        ) => CauseAction::Fabric,
-        StepAction::Rule(_) | StepAction::Unrule(_) => CauseAction::File,
-        StepAction::Connector(..) => CauseAction::Connector,
-        StepAction::Monitor(..) => CauseAction::Monitor,
-        StepAction::StateFile(..) => CauseAction::StateFile,
-        StepAction::Load(_) => CauseAction::Workload,
+fn acts_on(target: &Target) -> CauseAction {
+    match target {
+        Target::Port(_) | Target::Ports(_) => CauseAction::Port,
+        Target::Counter(_) => CauseAction::Counter,
+        Target::CharDevice(_) | Target::Device(_) => CauseAction::Device,
+        Target::Switch(_) | Target::Fabric => CauseAction::Fabric,
+        Target::Node(_) => CauseAction::Node,
+        Target::Files(_) => CauseAction::File,
+        Target::Connector(_) => CauseAction::Connector,
+        Target::Monitor(_) => CauseAction::Monitor,
+        Target::StateFile(_) => CauseAction::StateFile,
+        Target::Workload(_) => CauseAction::Workload,
     }
 }
 
@@ -509,11 +526,4 @@ fn alike(one: &str, other: &str) -> usize {
     let front = front.take_while(|(one, other)| one == other).count();
     let back = back.take_while(|(one, other)| one == other).count();
     front.max(back)
-}
-
-fn named(layer: LinkLayer) -> CauseLayer {
-    match layer {
-        LinkLayer::InfiniBand => CauseLayer::InfiniBand,
-        LinkLayer::Ethernet => CauseLayer::Ethernet,
-    }
 }

@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
+use director::{Act, Target};
 use observe::{Pace, Recording, promises::Lasting};
 use platforms::NodeName;
-use scenarios::{ConnectorBehaviour, ConnectorLasting, StepAction};
 
 use crate::{demands::polled, fits::JudgeContext};
 
@@ -70,6 +70,12 @@ impl Clock {
         polls.find(|at| *at >= tick).unwrap_or(u64::MAX)
     }
 
+    /// The last poll before a tick.
+    pub(crate) fn last_poll(&self, tick: u64) -> Option<u64> {
+        let mut polls = self.polls.iter().rev();
+        polls.find(|at| **at < tick).copied()
+    }
+
     /// The tick of so many polls after a tick, of those in which its reports can be delivered; the largest number
     /// if the drill ends before.
     fn nth_poll(&self, tick: u64, polls: u64) -> u64 {
@@ -104,57 +110,31 @@ pub(crate) fn is_paced(context: &JudgeContext<'_>) -> bool {
     context.descriptor.pace() != Pace::Gate
 }
 
-/// When the story has a program stopped that is run or asked: from the tick of a step that stops it, or its node, to
-/// its next poll.
+/// When a program that is run or asked is stopped: from the tick in which it is, or its node, to its next poll.
 fn away(context: &JudgeContext<'_>, node: &NodeName, polls: &[u64]) -> Vec<(u64, u64)> {
-    let story = context.story;
-    let mut away = Vec::new();
-    for step in story.given.iter().chain(&story.steps) {
-        let stops = step.actions.iter().any(|action| match action {
-            StepAction::Monitor(of, _) | StepAction::Reboot { node: of, .. } => of == node,
-            _ => false,
-        });
-        if stops {
-            let from = story.ticks.first_from(step.at);
-            let back = polls.iter().copied().find(|poll| *poll >= from);
-            away.push((from, back.unwrap_or(u64::MAX)));
-        }
-    }
-    away
+    let stops = |act: &&Act| {
+        let is_stopped = matches!(act.on, Target::Monitor(_)) || act.reboots();
+        is_stopped && act.on.node() == Some(node)
+    };
+    let stopped = context.truth.log.acts.iter().filter(stops);
+    let away = stopped.map(|act| {
+        let back = polls.iter().copied().find(|poll| *poll >= act.tick);
+        (act.tick, back.unwrap_or(u64::MAX))
+    });
+    away.collect()
 }
 
-/// When the connector of a node accepts nothing: first tick, and the one after the last.
+/// When the connector of a node accepts nothing: first tick, and the one after the last. A call that it refuses is taken
+/// for that of a poll.
 fn deaf(context: &JudgeContext<'_>, node: &NodeName, healing_from: Option<u64>) -> Vec<(u64, u64)> {
-    let story = context.story;
     let end = healing_from.unwrap_or(u64::MAX);
-    let mut deaf: Vec<(u64, u64)> = Vec::new();
-    for step in story.given.iter().chain(&story.steps) {
-        let from = story.ticks.first_from(step.at);
-        for action in &step.actions {
-            let StepAction::Connector(of, action) = action else {
-                continue;
-            };
-            if of != node {
-                continue;
-            }
-            if let Some(last) = deaf.last_mut() {
-                last.1 = last.1.min(from);
-            }
-            let accepts = matches!(
-                action.behaviour,
-                ConnectorBehaviour::Accept
-                    | ConnectorBehaviour::Slow(_)
-                    | ConnectorBehaviour::LoseReply
-            );
-            let to = match action.lasting {
-                ConnectorLasting::For(long) => story.ticks.first_from(step.at + long),
-                ConnectorLasting::Calls(calls) => from.saturating_add(u64::from(calls)),
-                ConnectorLasting::Always => end,
-            };
-            if !accepts {
-                deaf.push((from, to.min(end)));
-            }
-        }
-    }
-    deaf
+    let outages = context.truth.log.outages.iter();
+    let of_node = outages.filter(|outage| outage.node == *node);
+    let deaf = of_node.map(|outage| {
+        let calls = outage.calls;
+        let by_calls = calls.map(|calls| outage.from.saturating_add(calls.into()));
+        let to = outage.to.into_iter().chain(by_calls);
+        (outage.from, to.fold(end, u64::min))
+    });
+    deaf.collect()
 }

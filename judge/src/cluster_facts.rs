@@ -11,14 +11,14 @@ use cluster::{
     rules::{Firing, FiringKind},
 };
 use platforms::{LinkLayer, NodeName};
-use proto::Check;
 use reports::CauseKind;
 use scenarios::{About, ConditionIs, ConditionOf, RuleIs, Stands, Story, Times, Window};
+use terms::Check;
 
 use observe::{Recording, platform_connector, promises::Wire};
 
 use crate::{
-    consequences::{Consequences, Standing as Made, TickMade},
+    consequences::{ClusterState, Consequences, TickMade},
     facts::{Outcome, check},
     fits::{JudgeContext, counter_check, state_check},
 };
@@ -119,7 +119,7 @@ pub(super) fn condition(
     context: &JudgeContext<'_>,
     made: &Consequences,
 ) -> Outcome {
-    let entries = |tick: u64, made: &Made| -> Vec<String> {
+    let entries = |tick: u64, made: &ClusterState| -> Vec<String> {
         let about = is.about.as_ref();
         let checks = checks(&is.of, about, node, tick, context);
         let meant = |entry: &&String| {
@@ -164,7 +164,7 @@ pub(super) fn cordoned(
     window: Window,
     made: &Consequences,
 ) -> Outcome {
-    let faults = |_: u64, made: &Made| -> Vec<String> {
+    let faults = |_: u64, made: &ClusterState| -> Vec<String> {
         let faults = made.cordoned.get(node.as_str()).into_iter().flatten();
         faults.map(|fault| format!("cordoned: {fault}")).collect()
     };
@@ -304,7 +304,7 @@ fn standing(
     window: Window,
     made: &Consequences,
     wanted: impl FnOnce() -> String,
-    what: impl Fn(u64, &Made) -> Vec<String>,
+    what: impl Fn(u64, &ClusterState) -> Vec<String>,
 ) -> Outcome {
     let ticks: Vec<(u64, &TickMade)> = made.between(window.from, window.to).collect();
     let right = |(tick, made): &(u64, &TickMade)| what(*tick, &made.standing).is_empty() != is.is;

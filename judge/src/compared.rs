@@ -107,6 +107,9 @@ struct OfKind {
     hidden: BTreeMap<String, u64>,
 }
 
+/// What happened on a node: its name, what it was, and the poll.
+type Occurrence<'a> = (&'a str, &'a Kind, u64);
+
 impl Sums {
     fn add(&mut self, drill: &DrillName, heard: &Noticed, counted: &BTreeSet<Key<'_>>) {
         if heard.ended.is_some() {
@@ -129,27 +132,30 @@ impl Sums {
 
     fn add_alarms(&mut self, drill: &DrillName, heard: &Noticed) {
         self.alarms.entry(None).or_default().happened += 1;
-        let mut happened: BTreeSet<(&str, &Kind, u64)> = heard
+        let mut happened: BTreeSet<Occurrence<'_>> = heard
             .happened
             .iter()
             .map(|(node, kind, tick)| (node.as_str(), kind, *tick))
             .collect();
-        // Whether an alarm on each was fatal; without anything that happened, of the drill.
-        let mut alarmed: BTreeMap<Option<(&str, &Kind, u64)>, bool> = BTreeMap::new();
+        // Whether an alarm on each was fatal, and whether one stands; without anything that happened, of the drill.
+        let mut alarmed: BTreeMap<Option<Occurrence<'_>>, (bool, bool)> = BTreeMap::new();
         for alarm in &heard.false_alarms {
             let on = alarm.on.as_ref();
             let on = on.map(|(kind, tick)| (alarm.node.as_str(), kind, *tick));
             happened.extend(on);
-            *alarmed.entry(on).or_default() |= alarm.is_fatal;
+            let (is_fatal, stands) = alarmed.entry(on).or_default();
+            *is_fatal |= alarm.is_fatal;
+            *stands |= alarm.stands;
         }
         for (_, kind, _) in happened {
             self.alarms.entry(Some(kind.clone())).or_default().happened += 1;
         }
-        for (on, is_fatal) in alarmed {
+        for (on, (is_fatal, stands)) in alarmed {
             let kind = on.map(|(_, kind, _)| kind.clone());
             let count = self.alarms.entry(kind).or_default();
             count.alarmed += 1;
             count.fatal += u64::from(is_fatal);
+            count.standing += u64::from(stands);
             count.first.get_or_insert_with(|| drill.clone());
         }
     }

@@ -35,12 +35,12 @@ pub struct TickMade {
     /// The number of events that connectors accepted.
     pub events: u64,
     /// The state at the tick's end; shared by ticks without a change.
-    pub standing: Arc<Standing>,
+    pub standing: Arc<ClusterState>,
 }
 
 /// The state of the cluster at an instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct ClusterState {
     /// The entries of the present conditions, by node and check.
     pub conditions: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     /// The cordoned nodes, each with the faults that hold it.
@@ -71,7 +71,7 @@ impl Consequences {
     #[must_use]
     pub fn of(story: &Story, recording: &Recording) -> Self {
         let mut cluster = cluster(story);
-        let mut standing = Arc::new(Standing::default());
+        let mut standing = Arc::new(ClusterState::default());
         let mut clock = stamp(SimTime::ZERO);
         let ticks = recording.ticks.iter().map(|tick| {
             let (events, consequence) =
@@ -93,7 +93,7 @@ impl Consequences {
 
     /// The state at the end of the drill.
     #[must_use]
-    pub fn last(&self) -> Option<&Standing> {
+    pub fn last(&self) -> Option<&ClusterState> {
         self.ticks.last().map(|tick| &*tick.standing)
     }
 
@@ -175,7 +175,7 @@ fn pass(cluster: &mut Cluster, clock: &mut Stamp, until: Stamp, made: &mut Vec<C
     }
 }
 
-fn stands(cluster: &Cluster) -> Standing {
+fn stands(cluster: &Cluster) -> ClusterState {
     let conditions = cluster.conditions().iter().map(|(node, conditions)| {
         let faulty = conditions.iter().filter(|(_, one)| one.is_faulty);
         let entries = faulty.map(|(check, one)| {
@@ -196,7 +196,7 @@ fn stands(cluster: &Cluster) -> Standing {
         });
         (node.to_owned(), faults.collect())
     });
-    Standing {
+    ClusterState {
         conditions: conditions.collect(),
         cordoned: cordoned.collect(),
         is_halted: quarantine.is_halted(),

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use observe::{BreachField, ClockKind, Contract, Observation, Recording};
+use observe::{ClockKind, Contract, Observation, Recording};
 use platforms::NodeName;
-use scenarios::{MonitorAction, StepAction, Story};
+use scenarios::{MonitorAction, Story};
+use terms::EventField;
 
 use crate::fits::{BATCH_SPREAD, JudgeContext};
 
@@ -19,7 +20,7 @@ const DEFAULT_STRATEGY: &str = "EXECUTE_REMEDIATION";
 pub(crate) struct Breach<'r> {
     pub(crate) node: NodeName,
     pub(crate) tick: u64,
-    pub(crate) field: BreachField,
+    pub(crate) field: EventField,
     pub(crate) what: String,
     pub(crate) observation: Option<&'r Observation>,
 }
@@ -34,7 +35,7 @@ pub(crate) fn breaches<'r>(
     let wire = context.descriptor.promises.wire.as_ref();
     let own = |check| wire.map_or(check, |wire| wire.own_check(check));
     let checks: Vec<&str> = story.checks.names().into_iter().map(own).collect();
-    let strategies = strategies(story);
+    let strategies = strategies(context);
     let nodes = story.monitors_by_name();
     let mut breaches = Vec::new();
     let mut polled: BTreeMap<&NodeName, u64> = BTreeMap::new();
@@ -55,7 +56,7 @@ pub(crate) fn breaches<'r>(
                 let broken = broken.map(|breach| (breach.field, breach.what, breach.observation));
                 let stamps = call.observations.iter().filter_map(|observation| {
                     let what = wrong_stamp(context, node, since..=tick, observation)?;
-                    Some((BreachField::Timestamp, what, Some(observation)))
+                    Some((EventField::Timestamp, what, Some(observation)))
                 });
                 breaches.extend(
                     broken
@@ -77,20 +78,18 @@ pub(crate) fn breaches<'r>(
     breaches
 }
 
-/// The strategies set by a story's flags, at its start or later.
-fn strategies(story: &Story) -> Vec<&str> {
+/// The strategies set by the flags of the drill's monitors, at its start or later.
+fn strategies<'c>(context: &JudgeContext<'c>) -> Vec<&'c str> {
     fn named(flags: &[String]) -> Option<&str> {
         let mut flags = flags.iter().rev();
         flags.find_map(|flag| flag.strip_prefix(STRATEGY_FLAG))
     }
-    let later = story.actions().filter_map(|action| match action {
-        StepAction::Monitor(
-            _,
-            MonitorAction::Restart { flags, .. } | MonitorAction::Start { flags },
-        ) => named(flags),
-        _ => None,
+    let started = context.truth.log.monitors();
+    let later = started.filter_map(|(_, _, action)| match action {
+        MonitorAction::Restart { flags, .. } | MonitorAction::Start { flags } => named(flags),
+        MonitorAction::Stop { .. } | MonitorAction::Pause { .. } => None,
     });
-    let first = named(&story.flags).unwrap_or(DEFAULT_STRATEGY);
+    let first = named(&context.story.flags).unwrap_or(DEFAULT_STRATEGY);
     std::iter::once(first).chain(later).collect()
 }
 

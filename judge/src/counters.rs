@@ -5,16 +5,15 @@
 //! `pkg/config/config.go` (the others). Later events are stated by the story. Start at
 //! [`baseline`].
 
-use fabric::{Action, PortAction};
 use observe::{
     ClockKind,
     promises::{Kind, OverRestart, Row},
 };
 use platforms::{LinkLayer, NodeName, PciAddress, SlotRef};
-use scenarios::{ChecksRun, MonitorAction, StepAction, Story};
+use scenarios::{ChecksRun, MonitorAction};
 use simfs::SimTime;
 
-use director::FunctionView;
+use director::{FunctionView, MovedBy, Occurrence};
 
 use crate::fits::JudgeContext;
 
@@ -35,16 +34,10 @@ pub(crate) fn rate_of_another_clock(
     context: &JudgeContext<'_>,
     counter: &str,
 ) -> Option<&'static str> {
-    let story = context.story;
     if context.descriptor.clock != ClockKind::Own {
         return None;
     }
-    let restarts = story.actions().filter_map(|action| match action {
-        StepAction::Monitor(_, MonitorAction::Restart { config, .. }) => config.as_deref(),
-        _ => None,
-    });
-    let mut chosen = restarts
-        .chain([story.config.as_str()])
+    let mut chosen = configs(context)
         .filter_map(|lines| is_chosen_by_rate(lines, counter))
         .peekable();
     let by_rate = match chosen.peek() {
@@ -67,25 +60,22 @@ pub(crate) fn compared_over_a_restart(
     if !matches!(row, Some(Row::Says(says)) if says.over_restart == last_written) {
         return None;
     }
-    let story = context.story;
+    let interval = context.story.ticks.interval();
     let mut away: Option<SimTime> = None;
-    let changed = story.steps.iter().any(|step| {
-        if story.ticks.first_from(step.at) > tick {
-            return false;
-        }
-        step.actions.iter().any(|action| match action {
-            StepAction::Monitor(
-                _,
-                MonitorAction::Restart {
-                    away_ticks, config, ..
-                },
-            ) => {
-                away = Some(step.at + story.ticks.interval().times(u64::from(*away_ticks)));
+    let acts = context.truth.log.acts.iter();
+    let mut acts = acts.filter(|act| !act.is_given && act.tick <= tick);
+    let changed = acts.any(|act| {
+        act.what.iter().any(|what| match what {
+            Occurrence::Monitor(MonitorAction::Restart {
+                away_ticks, config, ..
+            }) => {
+                away = Some(act.at + interval.times(u64::from(*away_ticks)));
                 config.is_some()
             }
-            StepAction::World(Action::Port(_, PortAction::Counter { name, .. })) => {
-                name == counter && away.is_some_and(|until| step.at < until)
-            }
+            Occurrence::Counter {
+                name,
+                moved_by: MovedBy::Step,
+            } => name == counter && away.is_some_and(|until| act.at < until),
             _ => false,
         })
     });
@@ -162,15 +152,15 @@ const SYMBOL_ERROR_FATAL: (&str, &str) = ("symbol_error_fatal", "symbol_error");
 /// The counters of a function for which a first poll may emit a healthy event: those of each port
 /// that can be read and are monitored.
 pub(super) fn baseline(
-    story: &Story,
+    context: &JudgeContext<'_>,
     node: &NodeName,
     pci: PciAddress,
     function: &FunctionView,
 ) -> Vec<(SlotRef, &'static str)> {
-    if !matches!(story.checks, ChecksRun::Counters | ChecksRun::All) {
+    if !matches!(context.story.checks, ChecksRun::Counters | ChecksRun::All) {
         return Vec::new();
     }
-    let chosen = chosen(story);
+    let chosen = chosen(context);
     let is_watched = |counter: &&str| match &chosen {
         None => !OTHERS.contains(counter),
         Some(configs) => configs
@@ -202,26 +192,27 @@ pub(super) fn baseline(
 
 /// Whether the configuration lists the monitored counters; then the story states which of them must
 /// be healthy at first.
-pub(super) fn are_chosen(story: &Story) -> bool {
-    chosen(story).is_some()
+pub(super) fn are_chosen(context: &JudgeContext<'_>) -> bool {
+    chosen(context).is_some()
 }
 
 /// The configurations, at the start and later, if one of them lists counters.
-fn chosen(story: &Story) -> Option<Vec<&str>> {
-    let steps = story.given.iter().chain(&story.steps);
-    let later = steps
-        .flat_map(|step| &step.actions)
-        .filter_map(|action| match action {
-            StepAction::Monitor(_, MonitorAction::Restart { config, .. }) => config.as_deref(),
-            _ => None,
-        });
-    let configs: Vec<&str> = std::iter::once(story.config.as_str())
-        .chain(later)
-        .collect();
+fn chosen<'c>(context: &JudgeContext<'c>) -> Option<Vec<&'c str>> {
+    let configs: Vec<&str> = configs(context).collect();
     let speak = configs
         .iter()
         .any(|config| config.contains("counterDetection"));
     speak.then_some(configs)
+}
+
+/// The configurations of the drill's monitors: the first one, and those with which they are restarted.
+pub(crate) fn configs<'c>(context: &JudgeContext<'c>) -> impl Iterator<Item = &'c str> {
+    let restarts = context.truth.log.monitors();
+    let later = restarts.filter_map(|(_, _, action)| match action {
+        MonitorAction::Restart { config, .. } => config.as_deref(),
+        _ => None,
+    });
+    std::iter::once(context.story.config.as_str()).chain(later)
 }
 
 #[cfg(test)]

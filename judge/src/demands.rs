@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use platforms::{NodeName, SlotRef};
-use proto::{Check, CheckKind};
 use regex::Regex;
 use scenarios::{
-    About, ChecksRun, EventPattern, Expectation, MonitorAction, StepAction, Story, Times, Tone,
-    What, Window, parse_time,
+    About, ChecksRun, EventPattern, Expectation, MonitorAction, Story, Times, What, Window,
+    parse_time,
 };
 use simfs::SimTime;
+use terms::{Check, CheckKind, Severity};
 
 use director::{FunctionView, NodeView};
 use observe::{Pace, Recording};
@@ -308,7 +308,7 @@ fn baseline<'a>(
     let tick = first
         .unwrap_or(expectation.window.from)
         .min(expectation.window.to);
-    let excluded = scope::names(config_at(story, node, tick), EXCLUSIONS).unwrap_or_default();
+    let excluded = scope::names(config_at(context, node, tick), EXCLUSIONS).unwrap_or_default();
     let views = |tick: u64| Some(without(views(context, node, tick)?, &excluded));
     let Some(views_now) = views(tick) else {
         return;
@@ -337,14 +337,14 @@ fn baseline<'a>(
     };
     let views = &*views_now;
     for (pci, function) in views.watched() {
-        for (slot, counter) in counters::baseline(story, node, pci, function) {
+        for (slot, counter) in counters::baseline(context, node, pci, function) {
             let of_it = except.is_empty() || except.contains(&About::Port(slot.clone()));
             if of_it && except_counter == Some(counter) {
                 continue;
             }
             let mut pattern = is_healthy(About::Port(slot), None);
             pattern.counter = Some(counter.to_owned());
-            healthy(pattern, usize::from(!counters::are_chosen(story)), window);
+            healthy(pattern, usize::from(!counters::are_chosen(context)), window);
         }
     }
     let mut demand = |about: About, check: Option<&str>, at_least: usize, window: Window| {
@@ -423,18 +423,14 @@ fn baseline<'a>(
 }
 
 /// The monitor's configuration in a tick.
-fn config_at<'s>(story: &'s Story, node: &NodeName, tick: u64) -> &'s str {
-    let steps = story.steps.iter().rev();
-    let mut until = steps.filter(|step| story.ticks.first_from(step.at) <= tick);
-    let restarted = until.find_map(|step| {
-        step.actions.iter().rev().find_map(|action| match action {
-            StepAction::Monitor(of, MonitorAction::Restart { config, .. }) if of == node => {
-                config.as_deref()
-            }
-            _ => None,
-        })
+fn config_at<'c>(context: &JudgeContext<'c>, node: &NodeName, tick: u64) -> &'c str {
+    let all = context.truth.log.monitors();
+    let until = all.filter(|(act, of, _)| !act.is_given && act.tick <= tick && *of == node);
+    let restarted = until.filter_map(|(_, _, action)| match action {
+        MonitorAction::Restart { config, .. } => config.as_deref(),
+        _ => None,
     });
-    restarted.unwrap_or(&story.config)
+    restarted.last().unwrap_or(&context.story.config)
 }
 
 /// The views of a node whose functions with these names are left out by configuration.
@@ -457,7 +453,7 @@ fn without<'v>(views: &'v NodeView, excluded: &[Regex]) -> Cow<'v, NodeView> {
 /// The pattern of a healthy event.
 pub(crate) fn is_healthy(about: About, check: Option<&str>) -> EventPattern {
     EventPattern {
-        tone: Tone::Healthy,
+        tone: Severity::Healthy,
         about,
         check: check.map(str::to_owned),
         message: BTreeMap::new(),
@@ -501,12 +497,7 @@ impl Demand<'_> {
     /// The demand as one line of text.
     pub(crate) fn line(&self, context: &JudgeContext<'_>) -> String {
         let pattern = &self.pattern;
-        let tone = match pattern.tone {
-            Tone::Fatal => "fatal",
-            Tone::NonFatal => "nonfatal",
-            Tone::Healthy => "healthy",
-        };
-        let mut line = format!("{tone} ");
+        let mut line = format!("{} ", pattern.tone);
         line.push_str(&context.describe(&pattern.about, &self.node, self.window.from));
         if let Some(check) = &pattern.check {
             line.push_str(&format!(" {check}"));

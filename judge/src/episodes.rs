@@ -1,20 +1,13 @@
-//! The episodes of a story: what happens to its nodes and devices that changes how faults are reported.
+//! The episodes of a drill: what happened to its nodes and devices that changes how faults are reported.
 //! Start at [`Episodes`].
 
-use std::collections::BTreeSet;
+use director::{Act, Fault, Log, Occurrence, Reach};
+use observe::promises::{Kind, Named, Row, WhileUnreadable};
+use platforms::{NodeName, PciAddress};
 
-use fabric::{Action, DeviceAction, NodeAction, PortAction, PortsAction};
-use observe::promises::{Kind, Named, Promises, Row, WhileUnreadable};
-use platforms::{Card, NodeName, PciAddress, PhysState, PortState};
-use scenarios::{FileRef, MonitorAction, RuleAction, RuleEffect, StepAction, Story};
-use simfs::SimTime;
+use crate::{fits::JudgeContext, readings::of_states};
 
-use crate::readings::of_states;
-
-/// The file with the node's boot id, below the root.
-const BOOT_ID: &str = "proc/sys/kernel/random/boot_id";
-
-/// The episodes of a story, in its order.
+/// The episodes of a drill, in its order.
 #[derive(Debug, Default)]
 pub(crate) struct Episodes(Vec<Episode>);
 
@@ -25,75 +18,53 @@ struct Episode {
     kind: Option<Named>,
     /// The first tick that can show it.
     from: u64,
-    whom: Whom,
-}
-
-#[derive(Debug)]
-enum Whom {
-    /// All nodes.
-    All,
-    Node(NodeName),
-    /// The functions of a card.
-    Card(NodeName, Card),
-    Function(NodeName, PciAddress),
+    reach: Reach,
 }
 
 impl Episodes {
-    /// Those of a story, for a monitor that waits for a boot id that it cannot read.
-    pub(crate) fn of(story: &Story) -> Self {
-        Self::told(story, false)
+    /// Those of a drill, for a monitor that waits for a boot id that it cannot read.
+    pub(crate) fn of(context: &JudgeContext<'_>) -> Self {
+        Self::told(context, false)
     }
 
-    /// Those of a story for a monitor with these promises: one may take an unreadable boot id for another one.
-    pub(crate) fn promised(story: &Story, promises: &Promises) -> Self {
-        let reboot = promises.row(&Named::Reboot.into(), None);
+    /// Those of a drill for its monitor with its promises: one may take an unreadable boot id for another one.
+    pub(crate) fn promised(context: &JudgeContext<'_>) -> Self {
+        let reboot = context.descriptor.promises.row(&Named::Reboot.into(), None);
         let missing = Some(WhileUnreadable::Missing);
         let is_missing = matches!(reboot, Some(Row::Says(says)) if says.unreadable == missing);
-        Self::told(story, is_missing)
+        Self::told(context, is_missing)
     }
 
-    fn told(story: &Story, unreadable_is_reboot: bool) -> Self {
-        let mut unreadable: BTreeSet<&NodeName> = BTreeSet::new();
+    fn told(context: &JudgeContext<'_>, unreadable_is_reboot: bool) -> Self {
         let mut episodes = Vec::new();
-        for (node, platform) in &story.nodes {
+        for (node, platform) in &context.story.nodes {
             // The metadata of its machine do not tell NICs apart.
             if platform.refusal().is_some() {
                 episodes.push(Episode {
                     kind: Some(Named::Metadata),
                     from: 0,
-                    whom: Whom::Node(node.clone()),
+                    reach: Reach::Node(node.clone()),
                 });
             }
         }
-        let given = story.given.iter().map(|step| (SimTime::ZERO, step));
-        let steps = story.steps.iter().map(|step| (step.at, step));
-        for (at, step) in given.chain(steps) {
-            let from = story.ticks.first_from(at);
-            for action in &step.actions {
-                match action {
-                    StepAction::Rule(rule) if is_boot_id(&rule.file) => {
-                        unreadable.insert(&rule.node);
+        for act in &context.truth.log.acts {
+            for what in &act.what {
+                let (kind, reach) = match what {
+                    Occurrence::Episode { kind, reach } => {
+                        let is_hidden = director::Episode::MonitorRestart {
+                            is_boot_id_ruled: true,
+                        };
+                        let kind = match unreadable_is_reboot && *kind == is_hidden {
+                            true => Named::Reboot,
+                            false => named(*kind),
+                        };
+                        (Some(kind), reach.clone())
                     }
-                    StepAction::Unrule(file) if file.as_ref().is_none_or(is_boot_id) => {
-                        unreadable.clear();
-                    }
-                    _ => {}
-                }
-                for (kind, whom) in of_action(action) {
-                    let is_restart = kind == Named::MonitorRestart
-                        && matches!(&whom, Whom::Node(node) if unreadable.contains(node));
-                    let kind = if is_restart && unreadable_is_reboot {
-                        Named::Reboot
-                    } else {
-                        kind
-                    };
-                    let kind = Some(kind);
-                    episodes.push(Episode { kind, from, whom });
-                }
-                if let Some(whom) = touches(action) {
-                    let kind = None;
-                    episodes.push(Episode { kind, from, whom });
-                }
+                    Occurrence::Changed(function) => (None, Reach::Function(function.clone())),
+                    _ => continue,
+                };
+                let from = act.tick;
+                episodes.push(Episode { kind, from, reach });
             }
         }
         Self(episodes)
@@ -109,7 +80,7 @@ impl Episodes {
     ) -> Option<Named> {
         let episodes = self.0.iter().rev();
         let mut meant = episodes.filter(|episode| {
-            (from..=to).contains(&episode.from) && episode.whom.includes(node, pci)
+            (from..=to).contains(&episode.from) && episode.reach.includes(node, pci)
         });
         let latest = meant.find(|episode| episode.kind.is_some())?;
         // A restart shows what else has changed with it.
@@ -121,6 +92,13 @@ impl Episodes {
         }
     }
 
+    /// Whether a step adds a function to a node.
+    pub(crate) fn adds(&self, node: &NodeName, pci: PciAddress) -> bool {
+        self.0.iter().any(|episode| {
+            episode.kind == Some(Named::HotAdded) && episode.reach.includes(node, Some(pci))
+        })
+    }
+
     /// The last step until this tick that concerns a function of a node, or the node: the episode that it begins, if
     /// it begins one, and the first tick that can show it.
     pub(crate) fn last_step(
@@ -130,7 +108,7 @@ impl Episodes {
         until: u64,
     ) -> Option<(Option<Named>, u64)> {
         let mut steps = self.0.iter().rev();
-        let last = steps.find(|step| step.from <= until && step.whom.includes(node, pci))?;
+        let last = steps.find(|step| step.from <= until && step.reach.includes(node, pci))?;
         Some((last.kind, last.from))
     }
 
@@ -145,18 +123,16 @@ impl Episodes {
         let makes = |kind: Named| kind == Named::Reboot || !is_of_monitor(kind);
         let mut steps = self.0.iter().rev();
         let last = steps.find(|step| {
-            step.from <= until && step.whom.includes(node, Some(pci)) && step.kind.is_none_or(makes)
+            step.from <= until
+                && step.reach.includes(node, Some(pci))
+                && step.kind.is_none_or(makes)
         })?;
         Some((last.kind, last.from))
     }
 
     /// The episodes that concern a node or a part of it, with the first tick that can show each.
     pub(crate) fn on_node(&self, node: &NodeName) -> impl Iterator<Item = (Named, u64)> {
-        let of_node = move |episode: &&Episode| match &episode.whom {
-            Whom::All => true,
-            Whom::Node(of) | Whom::Card(of, _) | Whom::Function(of, _) => of == node,
-        };
-        let of_node = self.0.iter().filter(of_node);
+        let of_node = self.0.iter().filter(|episode| episode.reach.is_on(node));
         of_node.filter_map(|episode| Some((episode.kind?, episode.from)))
     }
 
@@ -165,7 +141,8 @@ impl Episodes {
     pub(crate) fn latest_of_monitor(&self, node: &NodeName, from: u64, to: u64) -> Option<Named> {
         let episodes = self.0.iter().rev();
         let mut kinds = episodes.filter_map(|episode| {
-            let is_meant = (from..=to).contains(&episode.from) && episode.whom.includes(node, None);
+            let is_meant =
+                (from..=to).contains(&episode.from) && episode.reach.includes(node, None);
             episode.kind.filter(|kind| is_meant && is_of_monitor(*kind))
         });
         let latest = kinds.next()?;
@@ -182,15 +159,11 @@ impl Episodes {
         let mut steps = self.0.iter().rev();
         let last = steps.find(|step| {
             step.from <= until
-                && step.whom.includes(node, Some(pci))
+                && step.reach.includes(node, Some(pci))
                 && step.kind.is_none_or(|kind| !is_of_monitor(kind))
         });
         last.and_then(|step| step.kind)
     }
-}
-
-fn is_boot_id(file: &FileRef) -> bool {
-    matches!(file, FileRef::Path(path) if path == BOOT_ID)
 }
 
 /// Whether an episode is about the monitor and what it is given, and not about a port or device.
@@ -207,39 +180,16 @@ fn is_of_monitor(kind: Named) -> bool {
     )
 }
 
-/// Whom an action touches that belongs to no episode.
-fn touches(action: &StepAction) -> Option<Whom> {
-    let of = |node: &NodeName, pci: PciAddress| Some(Whom::Function(node.clone(), pci));
-    match action {
-        StepAction::World(Action::Port(slot, _)) => of(&slot.node, slot.pci),
-        StepAction::World(Action::Device(
-            function,
-            DeviceAction::Remove
-            | DeviceAction::Restore
-            | DeviceAction::LeaveNamespace
-            | DeviceAction::ReturnToNamespace,
-        )) => of(&function.node, function.pci),
-        _ => None,
-    }
-}
-
-impl Whom {
-    fn includes(&self, node: &NodeName, pci: Option<PciAddress>) -> bool {
-        match self {
-            Self::All => true,
-            Self::Node(of) => of == node,
-            Self::Card(of, card) => of == node && pci.is_some_and(|pci| pci.card() == *card),
-            Self::Function(of, function) => of == node && pci == Some(*function),
-        }
-    }
-}
-
-/// The kinds of an action: of a fault, or of an episode. Empty for what is no fault: a repair, traffic, a step of
-/// the wall clock, what a workload meets.
+/// The kinds of what an action did: of a fault, or of an episode. Empty for what is no fault: a repair, a step of the
+/// wall clock, what a workload meets.
 #[must_use]
-pub fn kinds_of(action: &StepAction) -> Vec<Kind> {
-    let episodes = of_action(action).into_iter().map(|(kind, _)| kind.into());
-    episodes.chain(condition_of(action)).collect()
+pub fn kinds_of(what: &[Occurrence]) -> Vec<Kind> {
+    let kinds = what.iter().filter_map(|what| match what {
+        Occurrence::Episode { kind, .. } => Some(named(*kind).into()),
+        Occurrence::Fault(fault) => kind_of(fault),
+        _ => None,
+    });
+    kinds.collect()
 }
 
 /// Something that a step does to a node: a fault, or an episode.
@@ -252,213 +202,64 @@ pub(crate) struct Happened {
     pub(crate) function: Option<PciAddress>,
 }
 
-/// What the steps of a story do to a node, in their order. The end of an episode, such as the load of a driver that
-/// was unloaded, is none.
-pub(crate) fn happened(story: &Story, node: &NodeName) -> Vec<Happened> {
-    let given = story.given.iter().map(|step| (0, step));
-    let steps = story.steps.iter();
-    let steps = steps.map(|step| (story.ticks.first_from(step.at), step));
-    let actions = given
-        .chain(steps)
-        .flat_map(|(tick, step)| step.actions.iter().map(move |action| (tick, action)));
-    let on_node = actions.filter(|(_, action)| node_of(action).is_none_or(|of| of == node));
-    let mut is_unloaded = false;
-    let on_node = on_node.filter(move |(_, action)| {
-        let was_unloaded = is_unloaded;
-        match action {
-            StepAction::World(Action::Node(_, NodeAction::DriverUnload)) => is_unloaded = true,
-            StepAction::World(Action::Node(_, NodeAction::DriverLoad { .. })) => {
-                is_unloaded = false;
-                return !was_unloaded;
-            }
-            _ => {}
-        }
-        true
-    });
-    on_node
-        .flat_map(|(tick, action)| {
-            let function = match touches(action) {
-                Some(Whom::Function(_, pci)) => Some(pci),
-                _ => None,
-            };
-            let kinds = kinds_of(action).into_iter();
-            kinds.map(move |kind| Happened {
-                tick,
-                kind,
-                function,
-            })
-        })
-        .collect()
-}
-
-/// The node that an action is about; `None` if it is about all.
-fn node_of(action: &StepAction) -> Option<&NodeName> {
-    match action {
-        StepAction::World(action) => match action {
-            Action::Port(slot, _) => Some(&slot.node),
-            Action::Ports(slots, _) => slots.first().map(|slot| &slot.node),
-            Action::Device(function, _) => Some(&function.node),
-            Action::Node(node, _) => Some(node),
-            Action::SubnetManager { .. } | Action::StandbyTakesOver | Action::Sweeps { .. } => None,
-        },
-        StepAction::Rule(rule) => Some(&rule.node),
-        StepAction::Connector(node, _)
-        | StepAction::Monitor(node, _)
-        | StepAction::StateFile(node, _)
-        | StepAction::Reboot { node, .. } => Some(node),
-        StepAction::Unrule(_) | StepAction::Load(_) => None,
-    }
-}
-
-/// The episodes of an action.
-fn of_action(action: &StepAction) -> Vec<(Named, Whom)> {
-    let node = |node: &NodeName| Whom::Node(node.clone());
-    match action {
-        StepAction::World(Action::Device(function, action)) => {
-            let of = || Whom::Function(function.node.clone(), function.pci);
-            match action {
-                DeviceAction::Rename { .. } => vec![(Named::Rename, node(&function.node))],
-                DeviceAction::Replace => vec![(Named::Replaced, of())],
-                DeviceAction::FirmwareReset { .. } => {
-                    let card = Whom::Card(function.node.clone(), function.pci.card());
-                    vec![(Named::FirmwareReset, card)]
-                }
-                DeviceAction::PciError { .. } => vec![(Named::DriverReload, of())],
-                DeviceAction::HotAdd { at, .. } => {
-                    let at = Whom::Function(function.node.clone(), *at);
-                    vec![(Named::HotAdded, at)]
-                }
-                DeviceAction::CreateVfs { .. } => vec![(Named::HotAdded, of())],
-                _ => Vec::new(),
-            }
-        }
-        StepAction::World(Action::Node(of, action)) => match action {
-            NodeAction::DriverUnload | NodeAction::DriverLoad { .. } => {
-                vec![(Named::DriverReload, node(of))]
-            }
-            NodeAction::Reboot { .. } => vec![(Named::Reboot, node(of))],
-            NodeAction::Metadata { .. } | NodeAction::Routes { .. } => {
-                vec![(Named::Metadata, node(of))]
-            }
-            NodeAction::ClockStep { .. } => Vec::new(),
-        },
-        StepAction::World(Action::Ports(slots, PortsAction::Flap { .. })) => {
-            let flaps = slots.iter();
-            let of = flaps.map(|slot| Whom::Function(slot.node.clone(), slot.pci));
-            of.map(|whom| (Named::Flap, whom)).collect()
-        }
-        StepAction::World(
-            Action::SubnetManager { .. } | Action::StandbyTakesOver | Action::Sweeps { .. },
-        ) => vec![(Named::SmGone, Whom::All)],
-        StepAction::World(Action::Ports(..) | Action::Port(..))
-        | StepAction::Unrule(_)
-        | StepAction::Load(_) => Vec::new(),
-        StepAction::Rule(rule) => {
-            let kind = episode_of_rule(rule);
-            kind.map(|kind| (kind, node(&rule.node)))
-                .into_iter()
-                .collect()
-        }
-        StepAction::Connector(of, _) => vec![(Named::Connector, node(of))],
-        StepAction::Monitor(of, action) => {
-            let kind = match action {
-                MonitorAction::Restart { flags, config, .. } => {
-                    if config.is_some() || !flags.is_empty() {
-                        Named::ScopeChange
-                    } else {
-                        Named::MonitorRestart
-                    }
-                }
-                MonitorAction::Start { .. } | MonitorAction::Stop { .. } => Named::MonitorRestart,
-                MonitorAction::Pause { .. } => return Vec::new(),
-            };
-            vec![(kind, node(of))]
-        }
-        StepAction::StateFile(of, _) => vec![(Named::StateFile, node(of))],
-        StepAction::Reboot { node: of, .. } => vec![(Named::Reboot, node(of))],
-    }
-}
-
-/// The episode of a rule on files that are not those of a port's state.
-pub(crate) fn episode_of_rule(rule: &RuleAction) -> Option<Named> {
-    match &rule.file {
-        FileRef::StateFile => Some(Named::StateFile),
-        FileRef::Path(path) if path == BOOT_ID => Some(Named::Reboot),
-        FileRef::Path(path) if path.starts_with("proc/net/") || path.contains("gpu_metadata") => {
-            Some(Named::Metadata)
-        }
-        FileRef::Device(_, _, below)
-            if below.ends_with("numa_node") || below.ends_with("hca_type") =>
-        {
-            Some(Named::Metadata)
-        }
-        _ => None,
-    }
-}
-
-/// The condition that an action makes, where the action alone decides it.
-fn condition_of(action: &StepAction) -> Option<Kind> {
-    let kind = match action {
-        StepAction::World(Action::Port(_, action)) => return of_port_action(action),
-        StepAction::World(Action::Ports(_, PortsAction::SwitchPower { on: false })) => {
-            Named::Polling
-        }
-        StepAction::World(Action::Device(
-            _,
-            DeviceAction::Remove
-            | DeviceAction::LeaveNamespace
-            | DeviceAction::ReleaseVf
-            | DeviceAction::DestroyVfs,
-        )) => Named::GoneDevice,
-        StepAction::Rule(rule) if episode_of_rule(rule).is_none() => match rule.effect {
-            RuleEffect::Hang { .. } => Named::Hang,
-            RuleEffect::Vanish => Named::GoneDevice,
-            _ => Named::Unreadable,
-        },
-        _ => return None,
+/// What happened to a node, in order. The end of an episode, such as the load of a driver that was unloaded, is none.
+pub(crate) fn happened(log: &Log, node: &NodeName) -> Vec<Happened> {
+    let is_end = |what: &Occurrence| {
+        let end = director::Episode::DriverLoad { is_end: true };
+        matches!(what, Occurrence::Episode { kind, .. } if *kind == end)
     };
-    Some(kind.into())
+    let is_meant =
+        |act: &&Act| act.on.node().is_none_or(|of| of == node) && !act.what.iter().any(is_end);
+    let acts = log.acts.iter().filter(is_meant);
+    acts.flat_map(|act| {
+        let function = act.what.iter().find_map(|what| match what {
+            Occurrence::Changed(function) => Some(function.pci),
+            _ => None,
+        });
+        let kinds = kinds_of(&act.what).into_iter();
+        kinds.map(move |kind| Happened {
+            tick: act.tick,
+            kind,
+            function,
+        })
+    })
+    .collect()
 }
 
-fn of_port_action(action: &PortAction) -> Option<Kind> {
-    let kind = match action {
-        PortAction::Cut
-        | PortAction::TakeDown { .. }
-        | PortAction::BothTakeDown { .. }
-        | PortAction::Quarantine { .. }
-        | PortAction::FirmwareReport { .. }
-        | PortAction::NeighbourReboot { .. }
-        | PortAction::Interface { up: false }
-        | PortAction::Module { there: false, .. } => Named::Polling,
-        PortAction::Disable => Named::Disabled,
-        PortAction::Set { state, phys_state } => of_states(
-            state.unwrap_or(PortState::ACTIVE),
-            phys_state.unwrap_or(PhysState::LINK_UP),
-        )?,
-        PortAction::TrainSlowly { .. } => Named::Training,
-        PortAction::Stick { .. } => Named::Init,
-        PortAction::Speed { .. } | PortAction::LoseLanes { .. } => Named::Slow,
-        PortAction::RemovePort => Named::GonePort,
-        PortAction::ChangeLayer { .. } => Named::MovedLayer,
-        PortAction::PacketError { .. } | PortAction::BufferOverrun { .. } => {
-            return Some(Kind::Counter("excessive_buffer_overrun_errors".to_owned()));
+/// The kind of an episode, as promises name it.
+pub(crate) fn named(kind: director::Episode) -> Named {
+    use director::Episode;
+    match kind {
+        Episode::Rename => Named::Rename,
+        Episode::Replaced => Named::Replaced,
+        Episode::FirmwareReset => Named::FirmwareReset,
+        Episode::DriverUnload | Episode::DriverLoad { .. } | Episode::PciError => {
+            Named::DriverReload
         }
-        PortAction::Counter { name, .. } => return Some(Kind::Counter(name.clone())),
-        PortAction::Traffic { .. } => return Some(Kind::Counter("port_xmit_wait".to_owned())),
-        PortAction::CharDevice { there: false, .. } => Named::CharDevice,
-        PortAction::Mend
-        | PortAction::Release { .. }
-        | PortAction::ClearReasons { .. }
-        | PortAction::Hear { .. }
-        | PortAction::ErrorRegisters { .. }
-        | PortAction::Overheat
-        | PortAction::WidthPolicy { .. }
-        | PortAction::ErrorAction { .. }
-        | PortAction::Operstate { .. }
-        | PortAction::Interface { up: true }
-        | PortAction::Module { there: true, .. }
-        | PortAction::RestorePort
-        | PortAction::CharDevice { there: true, .. } => return None,
+        Episode::HotAdded => Named::HotAdded,
+        Episode::Reboot | Episode::BootId => Named::Reboot,
+        Episode::Metadata => Named::Metadata,
+        Episode::Flap => Named::Flap,
+        Episode::SubnetManager => Named::SmGone,
+        Episode::StateFile => Named::StateFile,
+        Episode::Connector => Named::Connector,
+        Episode::ScopeChange => Named::ScopeChange,
+        Episode::MonitorRestart { .. } => Named::MonitorRestart,
+    }
+}
+
+/// The kind of a fault, as promises name it; `None` if a port shows healthy states.
+pub(crate) fn kind_of(fault: &Fault) -> Option<Kind> {
+    let kind = match fault {
+        Fault::States(state, phys_state) => of_states(*state, *phys_state)?,
+        Fault::Slow => Named::Slow,
+        Fault::GonePort => Named::GonePort,
+        Fault::MovedLayer => Named::MovedLayer,
+        Fault::CharDevice => Named::CharDevice,
+        Fault::Counter(name) => return Some(Kind::Counter(name.clone())),
+        Fault::GoneDevice => Named::GoneDevice,
+        Fault::Unreadable => Named::Unreadable,
+        Fault::Hang => Named::Hang,
     };
     Some(kind.into())
 }

@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use observe::{
-    Severity, Subject,
+    Subject,
     promises::{LostPublish, Pinned},
 };
 use platforms::NodeName;
-use reports::{Cause, CauseField, CauseKind, FindingKind};
-use scenarios::{Expectation, Heal};
+use reports::{Cause, CauseKind, FindingKind};
+use scenarios::{About, Expectation, Heal};
+use terms::{EventField, Severity};
 
 use super::assign::{self, Assignment, Bounds};
 use super::demands::{self, Demand};
@@ -89,18 +90,17 @@ impl<'a> Judging<'a> {
             context.truth,
             &forgotten::forgotten(&context, recording),
         );
-        let strays = Strays::of(&context, recording.healing_from);
+        let strays = Strays::of(&context, recording);
         let mut excused = BTreeSet::new();
         for (at, reported) in accepted.iter().enumerate() {
             if assignment.of_event[at].is_none() && !reckoning.allowed.contains(&at) {
                 let before = &accepted[..at];
-                if strays.excuse(reported).is_some() {
+                if strays.excuse(reported, before).is_some() {
                     excused.insert(at);
                     continue;
                 }
-                let no_cause = !strays.has_cause(reported);
                 let instead = instead.get(&reported.key()).copied();
-                self.unexpected(reported, instead, before, no_cause);
+                self.unexpected(reported, instead, before, &strays);
             }
         }
         self.laws(&accepted, &reported, &excused, &strays);
@@ -115,6 +115,7 @@ impl<'a> Judging<'a> {
                 |(node, of, _): &(NodeName, String, u64)| node == fault.node && of == name;
             assignment.of_event[at].is_some_and(|demand| demands[demand].stays)
                 || owed.left_behind.iter().any(is_left)
+                || strays.unpromised_move(&at_the_end(fault, last)).is_some()
                 || pins && strays.stands(fault, last)
         };
         if !matches!(self.story.heal, Heal::Never { .. }) {
@@ -220,10 +221,30 @@ impl<'a> Judging<'a> {
                 let after = came.position(|came| *came == line).map_or(0, |at| at + 1);
                 finding.came.splice(after..after, differs);
             }
+            // What meets two demands is taken for one of them.
+            let taken = accepted
+                .iter()
+                .zip(&assignment.of_event)
+                .find_map(|(reported, by)| {
+                    let other = &demands[(*by)?];
+                    let is_another = !std::ptr::eq(other, demand) && answers(demand, reported);
+                    is_another.then(|| (reported.line(), other.line(&self.context)))
+                });
+            if let Some((line, other)) = taken
+                && let Some(at) = finding.came.iter().position(|came| *came == line)
+            {
+                let taken =
+                    format!("this one is expected twice and came once: it is taken for {other}");
+                finding.came.insert(at + 1, taken);
+            }
             let (from, to) = (demand.window.from, demand.window.to);
+            let failed = self.failed_pages(&demand.node, from, to);
             let unread = self.unread(&demand.node, from, to);
-            finding.came.splice(0..0, unread);
+            finding.came.splice(0..0, failed.into_iter().chain(unread));
             let names = subject_names(&finding.expected[0]);
+            if let Some(share) = share_of_line(demand, demands, assignment) {
+                finding.expected[0].push_str(&share);
+            }
             finding.reads = self.reads(Some(&demand.node), demand.window.from, &names);
             self.findings.push(finding);
         }
@@ -247,7 +268,7 @@ impl<'a> Judging<'a> {
         // When it is sent again, it has another timestamp.
         let is_it = matches!(
             likeness,
-            Likeness::Same | Likeness::Differs(CauseField::Timestamp)
+            Likeness::Same | Likeness::Differs(EventField::Timestamp)
         );
         (!last.accepted && is_it).then_some(last)
     }
@@ -299,7 +320,7 @@ impl<'a> Judging<'a> {
                 _ => {}
             }
         }
-        let differs = |(reported, field): (&ReportedEvent<'a>, CauseField)| {
+        let differs = |(reported, field): (&ReportedEvent<'a>, EventField)| {
             let cause = Cause {
                 field: Some(field),
                 ..of(CauseKind::Differs)
@@ -313,7 +334,7 @@ impl<'a> Judging<'a> {
         } else if let Some(reported) = early {
             (of(CauseKind::Early), Some(reported.key()))
         } else if let Some(reported) = beside.or(stranger.map(|(reported, _)| reported)) {
-            differs((reported, CauseField::Entities))
+            differs((reported, EventField::Entities))
         } else {
             (of(CauseKind::Missed), None)
         }
@@ -364,28 +385,27 @@ impl<'a> Judging<'a> {
     }
 
     /// Reports an event that nobody expects; `instead` is the cause that it shares with a demand that
-    /// was not met, `before` what was accepted before it. Without promises only a law can forbid it: `no_cause` is
-    /// one.
+    /// was not met, `before` what was accepted before it. Without promises only a law can forbid it: one is that nothing is
+    /// said without a cause.
     fn unexpected(
         &mut self,
         reported: &ReportedEvent<'_>,
         instead: Option<Cause>,
         before: &[ReportedEvent<'_>],
-        no_cause: bool,
+        strays: &Strays<'_>,
     ) {
         let silence = silence(&self.context, reported);
         let (node, tick, event) = (reported.node, reported.tick, reported.event);
-        let mut same = before.iter().rev().filter(|earlier| {
+        let same = before.iter().rev().filter(|earlier| {
             earlier.node == node
                 && earlier.event.subject == event.subject
                 && earlier.event.check == event.check
                 && earlier.event.codes == event.codes
         });
-        let repeats = same
-            .next()
-            .is_some_and(|earlier| earlier.event.severity == event.severity);
+        let said = same.take_while(|earlier| earlier.event.severity == event.severity);
+        let first = said.last();
         let kind = match silence {
-            _ if repeats => CauseKind::Repeats,
+            _ if first.is_some() => CauseKind::Repeats,
             Some(_) => CauseKind::Silence,
             None => CauseKind::Unexpected,
         };
@@ -396,17 +416,24 @@ impl<'a> Judging<'a> {
                 place(&mut finding, expectation);
                 finding.expected.push("nothing".to_owned());
             }
-            None if no_cause && self.context.descriptor.promises.is_empty() => {
+            None if self.context.descriptor.promises.is_empty() && !strays.has_cause(reported) => {
                 finding.expected.push(laws::NO_CAUSE.to_owned());
             }
-            None => finding
-                .expected
-                .push(match self.context.not_monitored(node, tick, event) {
-                    Some(subject) => format!("nothing about {subject}"),
-                    None => "nothing that the story does not name".to_owned(),
-                }),
+            None => {
+                let not_monitored = self.context.not_monitored(node, tick, event);
+                let nothing = not_monitored.map(|subject| format!("nothing about {subject}"));
+                let forbidden = || strays.forbidden(reported, before).map(str::to_owned);
+                let nothing = nothing.or_else(forbidden);
+                let else_nothing = || "nothing that the story does not name".to_owned();
+                finding.expected.push(nothing.unwrap_or_else(else_nothing));
+            }
         }
         finding.came.push(reported.line());
+        let first = first.filter(|_| finding.cause.kind == CauseKind::Repeats);
+        finding.came.extend(first.map(|first| {
+            let at = self.story.ticks.at(first.tick);
+            format!("said first at {at}, {}", first.line())
+        }));
         let names = subject_names(&reported.event.subject.to_string());
         finding.reads = self.reads(Some(reported.node), reported.tick, &names);
         self.findings.push(finding);
@@ -454,6 +481,14 @@ impl<'a> Judging<'a> {
     }
 }
 
+/// An event as one of the last tick, for what is known then.
+fn at_the_end<'e>(reported: &ReportedEvent<'e>, last: u64) -> ReportedEvent<'e> {
+    ReportedEvent {
+        tick: last,
+        ..*reported
+    }
+}
+
 /// The line that wants silence about an event in its time.
 fn silence<'s>(
     context: &JudgeContext<'s>,
@@ -464,6 +499,44 @@ fn silence<'s>(
         (expectation.window.from..=expectation.window.to).contains(&reported.tick)
             && facts::is_silenced(&expectation.what, context, reported)
     })
+}
+
+/// How many of the subjects of its line are missed like a demand, in parentheses; `None` if the line has no others, or all
+/// are missed.
+fn share_of_line(
+    demand: &Demand<'_>,
+    demands: &[Demand<'_>],
+    assignment: &Assignment,
+) -> Option<String> {
+    let expectation = demand.expectation?;
+    let subjects = subjects_of(&demand.pattern.about)?;
+    let is_like = |other: &Demand<'_>| {
+        other
+            .expectation
+            .is_some_and(|of| std::ptr::eq(of, expectation))
+            && other.node == demand.node
+            && other.bounds.at_least > 0
+            && other.pattern.tone == demand.pattern.tone
+            && other.pattern.counter == demand.pattern.counter
+            && subjects_of(&other.pattern.about) == Some(subjects)
+    };
+    let of_line = demands.iter().zip(&assignment.of_demand);
+    let (mut all, mut missed) = (0, 0);
+    for (other, claimed) in of_line.filter(|(other, _)| is_like(other)) {
+        all += 1;
+        missed += usize::from(claimed.len() < other.bounds.at_least);
+    }
+    (0 < missed && missed < all).then(|| format!(" ({missed} of {all} {subjects})"))
+}
+
+/// What the subjects of a kind are called; `None` for a whole check.
+fn subjects_of(about: &About) -> Option<&'static str> {
+    match about {
+        About::Port(_) | About::NamedPort(..) => Some("ports"),
+        About::Device(..) | About::NamedDevice(_) => Some("devices"),
+        About::Card(..) => Some("cards"),
+        About::Check => None,
+    }
 }
 
 /// The device names in a text with `NIC=…`, as they appear in paths.

@@ -2,15 +2,13 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use platforms::{
-    DeviceName, LinkLayer, NodeName, PciAddress, PortNumber, SlotRef, WORLD_START_WALL_NS,
-};
-use proto::{Check, Layer};
-use scenarios::{About, EventPattern, Story, Tone};
+use platforms::{DeviceName, NodeName, PciAddress, PortNumber, SlotRef, WORLD_START_WALL_NS};
+use scenarios::{About, EventPattern, Story};
 use simfs::SimTime;
+use terms::{Check, LinkLayer};
 
 use director::{FunctionView, NodeView, PortView, Truth};
-use observe::{ClockKind, Descriptor, Observation, Severity, Subject, promises::PortNaming};
+use observe::{ClockKind, Descriptor, Observation, Subject, promises::PortNaming};
 
 /// The true state and the monitor's descriptor, for matching events.
 #[derive(Clone, Copy, Debug)]
@@ -22,28 +20,17 @@ pub(crate) struct JudgeContext<'a> {
 
 /// The state check of a link layer (`lsd 13.1`).
 pub(crate) fn state_check(layer: LinkLayer) -> &'static str {
-    Check::state(table_layer(layer)).name()
+    layer.state_check().name()
 }
 
 /// The counter check of a link layer (`lsd 12.1`).
 pub(crate) fn counter_check(layer: LinkLayer) -> &'static str {
-    Check::degradation(table_layer(layer)).name()
+    layer.degradation_check().name()
 }
 
 /// The link layer of a check; `None` for a check that is not in the table.
 pub(crate) fn layer_of_check(check: &str) -> Option<LinkLayer> {
-    Some(match Check::parse(check)?.layer() {
-        Layer::InfiniBand => LinkLayer::InfiniBand,
-        Layer::Ethernet => LinkLayer::Ethernet,
-    })
-}
-
-/// A link layer in the type of the table of checks.
-fn table_layer(layer: LinkLayer) -> Layer {
-    match layer {
-        LinkLayer::InfiniBand => Layer::InfiniBand,
-        LinkLayer::Ethernet => Layer::Ethernet,
-    }
+    Check::parse(check).map(Check::layer)
 }
 
 impl<'a> JudgeContext<'a> {
@@ -66,7 +53,7 @@ impl<'a> JudgeContext<'a> {
                 .is_none_or(|counter| event.codes == [counter.as_str()])
             && self.names_subject(&pattern.about, node, tick, event)
             && self.is_check(pattern, node, tick, event)
-            && event.severity == severity_of(pattern.tone)
+            && event.severity == pattern.tone
             && self.says(pattern, node, tick, event)
             && self.is_stamped(pattern, event)
     }
@@ -394,15 +381,6 @@ impl<'a> JudgeContext<'a> {
 
 /// The largest distance of a timestamp from its poll's time: one nanosecond per event.
 pub(crate) const BATCH_SPREAD: SimTime = SimTime::from_ns(100_000);
-
-/// The severity of a pattern.
-fn severity_of(tone: Tone) -> Severity {
-    match tone {
-        Tone::Fatal => Severity::Fatal,
-        Tone::NonFatal => Severity::NonFatal,
-        Tone::Healthy => Severity::Healthy,
-    }
-}
 
 /// Whether `text` matches `pattern`, in which `…` matches anything.
 pub(crate) fn like(pattern: &str, text: &str) -> bool {

@@ -4,12 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use director::FunctionView;
-use fabric::{Action, DeviceAction, NodeAction};
+use director::{Act, Episode, FunctionView, Occurrence, Target};
 use observe::Recording;
 use platforms::{Machine, Metadata, MetadataFile, NodeName, PciAddress, Platform, Routes};
 use regex::Regex;
-use scenarios::{FileRef, MonitorAction, StepAction};
+use scenarios::{FileRef, MonitorAction};
 
 use crate::{
     demands::polled,
@@ -36,7 +35,7 @@ pub(crate) struct Forgotten {
 pub(crate) fn forgotten(context: &JudgeContext<'_>, recording: &Recording) -> Vec<Forgotten> {
     let nodes = context.story.nodes.iter();
     let monitored = nodes.filter(|(node, _)| context.story.monitors.contains(node));
-    if !context.story.actions().any(may_forget) {
+    if !context.truth.log.acts.iter().any(may_forget) {
         return Vec::new();
     }
     let mut all: Vec<Forgotten> = monitored
@@ -46,19 +45,17 @@ pub(crate) fn forgotten(context: &JudgeContext<'_>, recording: &Recording) -> Ve
     all
 }
 
-/// Whether a monitor may know less after an action.
-fn may_forget(action: &StepAction) -> bool {
-    match action {
-        StepAction::StateFile(..) | StepAction::Monitor(..) | StepAction::Reboot { .. } => true,
-        StepAction::World(Action::Device(_, action)) => {
-            matches!(action, DeviceAction::Rename { .. })
-        }
-        StepAction::World(Action::Node(_, action)) => !matches!(
-            action,
-            NodeAction::ClockStep { .. } | NodeAction::DriverUnload
+/// Whether a monitor may know less after an act.
+fn may_forget(act: &Act) -> bool {
+    let changes = |what: &Occurrence| match what {
+        Occurrence::Collected(_) | Occurrence::Routed(_) => true,
+        Occurrence::Episode { kind, .. } => matches!(
+            kind,
+            Episode::Reboot | Episode::Rename | Episode::DriverLoad { .. }
         ),
         _ => false,
-    }
+    };
+    matches!(act.on, Target::StateFile(_) | Target::Monitor(_)) || act.what.iter().any(changes)
 }
 
 fn of_node(
@@ -69,10 +66,8 @@ fn of_node(
 ) -> Vec<Forgotten> {
     let story = context.story;
     let readings = Readings::of(*context, recording.healing_from);
-    let given = story.given.iter().map(|step| (0, step));
-    let later = story.steps.iter();
-    let later = later.map(|step| (story.ticks.first_from(step.at), step));
-    let mut steps = given.chain(later).peekable();
+    let acts = context.truth.log.acts.iter();
+    let mut acts = acts.filter(|act| act.on.node() == Some(node)).peekable();
     let mut sources = Sources {
         config: &story.config,
         checks: chosen(&story.flags),
@@ -88,10 +83,10 @@ fn of_node(
     let mut all = Vec::new();
     for tick in polled(recording, node) {
         let mut starts = before.is_none();
-        while let Some((_, step)) = steps.next_if(|(at, _)| *at <= tick) {
-            for action in &step.actions {
-                is_lost |= matches!(action, StepAction::StateFile(of, _) if of == node);
-                starts |= sources.change(action, node, &mut is_running);
+        while let Some(act) = acts.next_if(|act| act.tick <= tick) {
+            is_lost |= matches!(act.on, Target::StateFile(_));
+            for what in &act.what {
+                starts |= sources.change(what, &mut is_running);
             }
         }
         if recording.healing_from.is_some_and(|from| from <= tick) && !is_healed {
@@ -171,46 +166,46 @@ enum Collected<'s> {
 }
 
 impl<'s> Sources<'s> {
-    /// Changes what an action changes of them; whether it starts a monitor.
-    fn change(&mut self, action: &'s StepAction, of: &NodeName, is_running: &mut bool) -> bool {
-        match action {
-            StepAction::World(Action::Node(node, action)) if node == of => match action {
-                NodeAction::Metadata { file } => self.metadata = Collected::File(file),
-                NodeAction::Routes { routes } => self.routes = Some(routes),
-                NodeAction::Reboot { .. } => return self.reboot(),
-                _ => {}
-            },
-            StepAction::Reboot { node, .. } if node == of => return self.reboot(),
-            StepAction::Monitor(node, action) if node == of => match action {
+    /// Changes what happened to them on their node; whether it starts a monitor.
+    fn change(&mut self, what: &'s Occurrence, is_running: &mut bool) -> bool {
+        match what {
+            Occurrence::Collected(file) => self.metadata = Collected::File(file),
+            Occurrence::Routed(routes) => self.routes = Some(routes),
+            Occurrence::Episode {
+                kind: Episode::Reboot,
+                ..
+            } => {
+                self.reboot();
+                return true;
+            }
+            Occurrence::Monitor(action) => match action {
                 MonitorAction::Restart { flags, config, .. } => {
                     self.config = config.as_deref().unwrap_or(self.config);
                     self.checks = chosen(flags).or(self.checks);
                     *is_running = true;
+                    return true;
                 }
                 MonitorAction::Start { flags } => {
                     self.checks = chosen(flags).or(self.checks);
                     *is_running = true;
+                    return true;
                 }
-                MonitorAction::Stop { .. } => {
-                    *is_running = false;
-                    return false;
-                }
-                MonitorAction::Pause { .. } => return false,
+                MonitorAction::Stop { .. } => *is_running = false,
+                MonitorAction::Pause { .. } => {}
             },
-            _ => return false,
+            _ => {}
         }
-        matches!(action, StepAction::Monitor(..))
+        false
     }
 
     /// The collector runs again.
-    fn reboot(&mut self) -> bool {
+    fn reboot(&mut self) {
         if !matches!(
             self.metadata,
             Collected::File(MetadataFile::Text(_) | MetadataFile::Missing)
         ) {
             self.metadata = Collected::Now;
         }
-        true
     }
 
     /// What they decide by.

@@ -3,19 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use fabric::{Action, PortAction};
 use observe::{
     Recording,
     promises::{Kind, Named},
 };
 use platforms::{LinkLayer, NodeName, PciAddress, PortNumber, SlotRef};
-use scenarios::{StepAction, Tone};
+use terms::Severity;
 
-use director::{FunctionView, NodeView};
+use director::{FunctionView, NodeView, PortFault};
 
 use crate::{
     demands::polled,
-    episodes,
+    episodes::kind_of,
     fits::JudgeContext,
     kinds::Whom,
     readings::{Reading, Readings},
@@ -33,11 +32,18 @@ pub(crate) struct Interval {
     /// The link layer of the subject, if it is one.
     pub(crate) layer: Option<LinkLayer>,
     /// The severity by the documents where their row distinguishes cases; `None` if they ask for no event.
-    pub(crate) tone: Option<Tone>,
+    pub(crate) tone: Option<Severity>,
     /// The first poll that reads it.
     pub(crate) from: u64,
     /// The first poll that does not any more.
     pub(crate) to: u64,
+}
+
+impl Interval {
+    /// Whether it is read from the port's own files: of these a subject has one at a time.
+    pub(crate) fn is_of_reading(&self) -> bool {
+        matches!(&self.kind, Kind::Named(kind) if !matches!(kind, Named::CharDevice | Named::Slow))
+    }
 }
 
 /// The faults of the monitored functions, as the polls of a recording could read them, by node and time.
@@ -91,7 +97,7 @@ fn seen_at(
             }
         }
         all.extend(open.into_values());
-        all.extend(by_steps(context, node, recording.settled_at));
+        all.extend(beside_states(context, node, recording.settled_at));
     }
     all.sort_by(|one, other| (&one.node, one.from).cmp(&(&other.node, other.from)));
     all
@@ -122,7 +128,7 @@ fn standing(
     };
     for (pci, function) in views.0.iter().filter(|(_, view)| view.monitored) {
         if !function.listed {
-            let tone = Some(Tone::Fatal);
+            let tone = Some(Severity::Fatal);
             stands(
                 Whom::Device(*pci),
                 Named::GoneDevice,
@@ -147,61 +153,35 @@ fn standing(
         }
     }
     for card in views.behind() {
-        let (whom, layer) = (Whom::Card(card.pci.card().to_string()), Some(card.layer));
-        stands(whom, Named::Card, layer, Some(Tone::Fatal));
+        let (whom, layer) = (Whom::Card(card.pci.card()), Some(card.layer));
+        stands(whom, Named::Card, layer, Some(Severity::Fatal));
     }
     standing
 }
 
-/// What the steps of a story alone decide: counters, character devices, speeds.
-fn by_steps(context: &JudgeContext<'_>, node: &NodeName, settled_at: Option<u64>) -> Vec<Interval> {
-    let story = context.story;
-    let mut found: Vec<Interval> = Vec::new();
-    let given = story.given.iter().map(|step| (0, step));
-    let steps = story
-        .steps
-        .iter()
-        .map(|step| (story.ticks.first_from(step.at), step));
-    for (from, step) in given.chain(steps) {
-        for action in &step.actions {
-            let StepAction::World(Action::Port(slot, of)) = action else {
-                continue;
-            };
-            if slot.node != *node || !is_watched(context, slot, from) {
-                continue;
-            }
-            let whom = Whom::Port(slot.pci, slot.port);
-            let ends = matches!(
-                of,
-                PortAction::Mend
-                    | PortAction::CharDevice { there: true, .. }
-                    | PortAction::Counter {
-                        change: fabric::CounterChange::Reset,
-                        ..
-                    }
-            );
-            if ends {
-                let of_it = found.iter_mut().filter(|it| it.whom == whom);
-                of_it.for_each(|it| it.to = it.to.min(from));
-                continue;
-            }
-            for kind in episodes::kinds_of(action) {
-                let is_read = matches!(kind, Kind::Named(kind) if kind != Named::CharDevice && kind != Named::Slow);
-                if !is_read {
-                    found.push(Interval {
-                        node: node.clone(),
-                        whom: whom.clone(),
-                        kind,
-                        layer: layer_of(context, node, slot.pci, slot.port),
-                        tone: None,
-                        from,
-                        to: settled_at.unwrap_or(u64::MAX),
-                    });
-                }
-            }
-        }
-    }
-    found
+/// What no state of a port shows: counters, character devices, speeds.
+fn beside_states(
+    context: &JudgeContext<'_>,
+    node: &NodeName,
+    settled_at: Option<u64>,
+) -> Vec<Interval> {
+    let settled = settled_at.unwrap_or(u64::MAX);
+    let faults = context.truth.log.faults.iter();
+    let meant = faults
+        .filter(|fault| fault.slot.node == *node && is_watched(context, &fault.slot, fault.from));
+    let interval = |fault: &PortFault| {
+        let (pci, port) = (fault.slot.pci, fault.slot.port);
+        Some(Interval {
+            node: node.clone(),
+            whom: Whom::Port(pci, port),
+            kind: kind_of(&fault.fault)?,
+            layer: layer_of(context, node, pci, port),
+            tone: None,
+            from: fault.from,
+            to: fault.to.unwrap_or(u64::MAX).min(settled),
+        })
+    };
+    meant.filter_map(interval).collect()
 }
 
 /// Whether a port was one of a monitored function until a tick: what a scope leaves out is not (`scope.rs`).
@@ -230,10 +210,10 @@ fn of_all(function: &FunctionView) -> Option<LinkLayer> {
 }
 
 /// The severity of a reading by docs/decisions.md, 1.
-fn tone_of(reading: Reading, layer: Option<LinkLayer>) -> Option<Tone> {
+fn tone_of(reading: Reading, layer: Option<LinkLayer>) -> Option<Severity> {
     match layer {
-        _ if reading.is_fatal => Some(Tone::Fatal),
-        Some(LinkLayer::InfiniBand) => Some(Tone::NonFatal),
+        _ if reading.is_fatal => Some(Severity::Fatal),
+        Some(LinkLayer::InfiniBand) => Some(Severity::NonFatal),
         _ => None,
     }
 }

@@ -16,10 +16,11 @@ use observe::{
     promises::{Kind, Named, Row, documents_row},
 };
 use platforms::{LinkLayer, NodeName, PciAddress, PortNumber};
-use proto::{Check, CheckKind};
-use scenarios::{About, EventPattern, Story, Tone, What};
+use scenarios::{About, EventPattern, Story, What};
+use terms::{Card, Check, CheckKind, Severity};
 
 use crate::{
+    added,
     demands::{self, Demand},
     episodes::Episodes,
     fits::{JudgeContext, layer_of_check},
@@ -47,8 +48,11 @@ pub(crate) struct Kinds {
     pub(crate) is_waiting: bool,
     /// Whether the documents let it wait for the patience after a reboot, as in a first poll.
     pub(crate) waited: bool,
-    /// Whether the fault stood before the episode began: it is reported again, or cleared without a healing.
+    /// Whether the fault stood before the episode began: it is reported again, or cleared without a healing. After a reboot
+    /// that is so of ports and devices which were not healthy in the last poll before it.
     pub(crate) is_older: bool,
+    /// Whether a healthy demand is about what was added to a running node.
+    pub(crate) is_added: bool,
 }
 
 /// A demand of the documents in words, with its kinds.
@@ -84,7 +88,7 @@ pub fn asked(
         &demands,
         &context,
         &readings,
-        &Episodes::promised(story, &descriptor.promises),
+        &Episodes::promised(&context),
         recording,
     );
     let asked = demands.iter().zip(kinds).map(|(demand, kinds)| Asked {
@@ -109,7 +113,7 @@ pub(crate) enum Whom {
     /// A device.
     Device(PciAddress),
     /// A card.
-    Card(String),
+    Card(Card),
     /// A name that no device ever had.
     Name(String),
     /// All that a check monitors.
@@ -135,7 +139,7 @@ pub(crate) fn kinds(
 ) -> Vec<Kinds> {
     let mut kinds = vec![Kinds::default(); demands.len()];
     let mut in_time: Vec<usize> = (0..demands.len()).collect();
-    let is_healthy = |demand: &Demand<'_>| demand.pattern.tone == Tone::Healthy;
+    let is_healthy = |demand: &Demand<'_>| demand.pattern.tone == Severity::Healthy;
     in_time.sort_by_key(|at| (demands[*at].window.from, !is_healthy(&demands[*at])));
     let finder = Finder {
         context,
@@ -203,20 +207,20 @@ impl Finder<'_, '_> {
         match &demand.pattern.about {
             About::Port(slot) => vec![Whom::Port(slot.pci, slot.port)],
             About::Device(_, pci) => vec![Whom::Device(*pci)],
-            About::Card(_, pci) => vec![Whom::Card(pci.card().to_string())],
+            About::Card(_, pci) => vec![Whom::Card(pci.card())],
             About::Check => vec![Whom::Check],
             About::NamedPort(name, port) => {
                 let bearers = bearers(name.as_str()).into_iter();
                 let ports = bearers.map(|pci| Whom::Port(pci, *port));
                 ports.chain([Whom::Name(name.to_string())]).collect()
             }
-            About::NamedDevice(name) if name.as_str().contains(':') => {
-                vec![Whom::Card(name.to_string())]
-            }
-            About::NamedDevice(name) => {
-                let bearers = bearers(name.as_str()).into_iter().map(Whom::Device);
-                bearers.chain([Whom::Name(name.to_string())]).collect()
-            }
+            About::NamedDevice(name) => match Card::parse(name.as_str()) {
+                Some(card) => vec![Whom::Card(card)],
+                None => {
+                    let bearers = bearers(name.as_str()).into_iter().map(Whom::Device);
+                    bearers.chain([Whom::Name(name.to_string())]).collect()
+                }
+            },
         }
     }
 
@@ -235,8 +239,12 @@ impl Finder<'_, '_> {
         let episode = of_monitor
             .or_else(|| self.unpromised_rule(node, since, to))
             .or(cause)
+            .or_else(|| self.is_added_card(demand, whom).then_some(Named::HotAdded))
             .or(is_flap.then_some(Named::Flap))
-            .or((since == 0).then_some(Named::FirstPoll));
+            .or_else(|| {
+                let first = self.readings.first_poll(self.recording, node);
+                (since <= first).then_some(Named::FirstPoll)
+            });
         Kinds {
             condition,
             episode,
@@ -245,16 +253,48 @@ impl Finder<'_, '_> {
             begins,
             is_waiting: self.is_waiting(demand, whom, since),
             waited: episode == Some(Named::Reboot) && self.waited_after_reboot(node, to),
-            is_older: of_monitor.is_some()
-                && (since < to || self.stood_before(demand, whom, since)),
+            is_older: match (of_monitor, whom) {
+                (None, _) => false,
+                // What was not told before a reboot is judged as in a first poll, however long that waits; so are cards.
+                (Some(Named::Reboot), Whom::Card(_)) => false,
+                (Some(Named::Reboot), Whom::Port(..)) => {
+                    let booted = self.booted(node, to).unwrap_or(since);
+                    self.stood_before(demand, whom, booted)
+                }
+                (Some(_), _) => since < to || self.stood_before(demand, whom, since),
+            },
+            is_added: false,
         }
+    }
+
+    /// Whether a subject is a card all of whose functions were added to a running node.
+    fn is_added_card(&self, demand: &Demand<'_>, whom: &Whom) -> bool {
+        let Whom::Card(card) = whom else { return false };
+        let last = self.readings.ticks().saturating_sub(1);
+        let views = self
+            .readings
+            .views(&demand.node, demand.window.to.min(last));
+        let functions = views.into_iter().flat_map(|[views, _]| views.0.keys());
+        let mut of_it = functions.filter(|pci| pci.card() == *card).peekable();
+        of_it.peek().is_some() && of_it.all(|pci| self.is_added(demand, *pci))
+    }
+
+    /// Whether a function was added to a running node, as whose a demand is made.
+    fn is_added(&self, demand: &Demand<'_>, pci: PciAddress) -> bool {
+        let found = (self.readings, self.episodes);
+        added::is_added(found, self.recording, (&demand.node, pci), demand.window)
+    }
+
+    /// The first tick that can show the latest reboot of a node until a tick.
+    fn booted(&self, node: &NodeName, tick: u64) -> Option<u64> {
+        let reboots = self.episodes.on_node(node);
+        let reboots = reboots.filter(|(kind, from)| *kind == Named::Reboot && *from <= tick);
+        reboots.map(|(_, from)| from).last()
     }
 
     /// Whether a tick is the documents' patience after the first poll of the latest boot, or later.
     fn waited_after_reboot(&self, node: &NodeName, tick: u64) -> bool {
-        let reboots = self.episodes.on_node(node);
-        let reboots = reboots.filter(|(kind, from)| *kind == Named::Reboot && *from <= tick);
-        let Some(booted) = reboots.map(|(_, from)| from).last() else {
+        let Some(booted) = self.booted(node, tick) else {
             return false;
         };
         let first = demands::polled(self.recording, node).find(|poll| *poll >= booted);
@@ -271,7 +311,7 @@ impl Finder<'_, '_> {
     fn unpromised_rule(&self, node: &NodeName, from: u64, to: u64) -> Option<Named> {
         let mut ruled = (from..=to).filter_map(|tick| self.readings.ruled_episode(node, tick));
         let promises = &self.context.descriptor.promises;
-        ruled.find(|kind| promises.row(&Kind::from(*kind), None).is_none())
+        ruled.find(|kind| promises.leaves_open(&Kind::from(*kind)))
     }
 
     /// Whether a port was not healthy in the last poll before its fault could be seen again.
@@ -294,9 +334,7 @@ impl Finder<'_, '_> {
         let Some([views, _]) = views else {
             return false;
         };
-        let mut cards = views.0.keys().map(|pci| pci.card());
-        let card = cards.find(|of| of.is_called(card));
-        card.is_some_and(|card| views.is_card_waiting(card))
+        views.is_card_waiting(*card)
     }
 
     /// The condition of an unhealthy demand, and its first tick.
@@ -327,7 +365,7 @@ impl Finder<'_, '_> {
                     found.map(|(_, since)| since),
                 )
             }
-            Whom::Device(pci) if pattern.tone == Tone::Fatal => {
+            Whom::Device(pci) if pattern.tone == Severity::Fatal => {
                 let is_gone = |views: &NodeView| views.0.get(pci).is_some_and(|view| !view.listed);
                 (Some(Named::GoneDevice.into()), since(from, &is_gone))
             }
@@ -335,7 +373,7 @@ impl Finder<'_, '_> {
             Whom::Card(card) => {
                 let is_behind = |views: &NodeView| {
                     let cards = views.cards();
-                    let mut of_it = cards.iter().filter(|one| one.pci.card().is_called(card));
+                    let mut of_it = cards.iter().filter(|one| one.pci.card() == *card);
                     of_it.any(|card| views.falls_behind(card))
                 };
                 (Some(Named::Card.into()), since(from, &is_behind))
@@ -408,6 +446,7 @@ impl Finder<'_, '_> {
             is_waiting: of.is_waiting,
             waited: of.waited,
             is_older: unhealed,
+            is_added: false,
         }
     }
 
@@ -421,7 +460,13 @@ impl Finder<'_, '_> {
             }
             _ => None,
         };
-        let episode = self.episodes.latest(node, whom.and_then(Whom::pci), 0, to);
+        let is_added_card = whom.is_some_and(|whom| self.is_added_card(demand, whom));
+        let of_pci = whom.and_then(Whom::pci);
+        let is_added = is_added_card || of_pci.is_some_and(|pci| self.is_added(demand, pci));
+        let episode = match is_added_card {
+            true => Some(Named::HotAdded),
+            false => self.episodes.latest(node, of_pci, 0, to),
+        };
         let what = demand.expectation.map(|of| &of.what);
         let is_baseline = matches!(what, Some(What::Baseline { .. }));
         let condition = remembered.filter(|_| !is_baseline).map(Kind::from);
@@ -429,6 +474,7 @@ impl Finder<'_, '_> {
             episode: episode.or(Some(Named::FirstPoll).filter(|_| condition.is_none())),
             condition,
             layer: self.layer(demand),
+            is_added,
             ..Kinds::default()
         }
     }
@@ -461,7 +507,7 @@ impl Finder<'_, '_> {
                 Whom::Device(pci) => start.0.get(pci).is_some_and(|view| view.listed),
                 Whom::Card(card) => {
                     let cards = start.cards();
-                    let mut of_it = cards.iter().filter(|one| one.pci.card().is_called(card));
+                    let mut of_it = cards.iter().filter(|one| one.pci.card() == *card);
                     !of_it.any(|card| start.falls_behind(card))
                 }
                 Whom::Name(_) | Whom::Check => false,
@@ -493,10 +539,10 @@ impl Finder<'_, '_> {
 }
 
 /// The kind of a reading that can be the cause of a fault of this tone.
-fn cause_of(tone: Tone, reading: Reading) -> Option<Named> {
+fn cause_of(tone: Severity, reading: Reading) -> Option<Named> {
     match (tone, reading.state, reading.blind) {
-        (Tone::Fatal, Some(_), _) if !reading.is_fatal => Some(Named::Persists),
-        (Tone::Fatal, Some(state), _) => Some(state),
+        (Severity::Fatal, Some(_), _) if !reading.is_fatal => Some(Named::Persists),
+        (Severity::Fatal, Some(state), _) => Some(state),
         (_, state, blind) => blind.or(state),
     }
 }

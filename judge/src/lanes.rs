@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use fabric::Action;
 use platforms::{NodeName, PciAddress, PortNumber};
-use reports::{ArmName, Finding, Judged, Lane, Lanes, Mark, MarkKind, Stretch};
-use scenarios::{About, Expectation, StepAction, Story, What};
+use reports::{Finding, Judged, Lane, Lanes, Mark, MarkKind, Stretch, one_line};
+use scenarios::{About, Expectation, Story, What};
+use terms::{Arm, Severity};
 
-use director::{NodeView, Truth};
-use observe::{
-    Descriptor, Exit, MonitorTick, Observation, Recording, Severity, Subject, told_read,
-};
+use director::{NodeView, Target, Truth};
+use observe::{Descriptor, Exit, MonitorTick, Observation, Recording, Subject, told_read};
 
 use crate::{Consequences, links, normal};
 
@@ -25,7 +23,7 @@ const READS_TOLD_MAX: usize = 12;
 #[derive(Clone, Copy, Debug)]
 pub struct JudgedIn<'a> {
     /// The arm.
-    pub arm: ArmName,
+    pub arm: Arm,
     /// The findings of the drill; those of other arms are passed over.
     pub findings: &'a [Finding],
     /// What was judged.
@@ -177,7 +175,8 @@ impl Drawing<'_> {
                     true => "before the monitor starts".to_owned(),
                     false => step.at.to_string(),
                 };
-                let mut subjects: Vec<Of> = step.actions.iter().flat_map(acted_on).collect();
+                let targets = step.actions.iter().map(Target::of);
+                let mut subjects: Vec<Of> = targets.flat_map(|of| acted_on(&of)).collect();
                 subjects.sort();
                 subjects.dedup();
                 for of in subjects {
@@ -215,7 +214,7 @@ impl Drawing<'_> {
                             (true, Severity::Healthy) => MarkKind::Healthy,
                             (true, Severity::Unknown) => MarkKind::Unknown,
                         };
-                        let text = said.to_string().replace("{root}", "");
+                        let text = one_line(&said.to_string().replace("{root}", ""));
                         let text = match call.accepted {
                             true => text,
                             false => format!("{text} ({})", call.answer),
@@ -378,14 +377,14 @@ impl Drawing<'_> {
             });
             let lane = named.next().cloned().map_or(Of::World, Of::Monitor);
             let tick = finding.tick.unwrap_or(self.last()).min(self.last());
-            let text = [finding.kind.words().to_owned()].into_iter();
+            let text = [finding.words().to_owned()].into_iter();
             let text: Vec<String> = text.chain(came(finding)).collect();
             self.mark(lane, tick, MarkKind::Wrong, text.join("\n"));
         }
     }
 
     /// The lanes that show something.
-    fn lanes(self, arm: ArmName) -> Lanes {
+    fn lanes(self, arm: Arm) -> Lanes {
         let names = Names {
             is_several: self.story.nodes.len() > 1,
             truth: self.truth,
@@ -438,36 +437,30 @@ impl<'a> JudgedIn<'a> {
     }
 }
 
-/// What a step acts on.
-fn acted_on(action: &StepAction) -> Vec<Of> {
-    match action {
-        StepAction::World(Action::Port(slot, _)) => vec![Of::slot(slot)],
-        StepAction::World(Action::Ports(slots, _)) => slots.iter().map(Of::slot).collect(),
-        StepAction::World(Action::Device(function, _)) => {
-            vec![Of::Device(function.node.clone(), function.pci)]
+/// The lanes of what a step acts on.
+fn acted_on(target: &Target) -> Vec<Of> {
+    match target {
+        Target::Port(slot) | Target::Counter(slot) | Target::CharDevice(slot) => {
+            vec![Of::slot(slot)]
         }
-        StepAction::World(
-            Action::Node(..)
-            | Action::SubnetManager { .. }
-            | Action::StandbyTakesOver
-            | Action::Sweeps { .. },
-        )
-        | StepAction::Unrule(_)
-        | StepAction::Reboot { .. } => vec![Of::World],
-        StepAction::Rule(rule) => vec![Of::Monitor(rule.node.clone())],
-        StepAction::Connector(node, _) => vec![Of::Connector(node.clone())],
-        StepAction::Monitor(node, _) | StepAction::StateFile(node, _) => {
+        Target::Ports(slots) | Target::Switch(slots) => slots.iter().map(Of::slot).collect(),
+        Target::Device(function) => vec![Of::Device(function.node.clone(), function.pci)],
+        Target::Node(_) | Target::Fabric | Target::Files(None) => vec![Of::World],
+        Target::Files(Some(node)) | Target::Monitor(node) | Target::StateFile(node) => {
             vec![Of::Monitor(node.clone())]
         }
-        StepAction::Load(action) => vec![Of::Workload(action.workload().to_owned())],
+        Target::Connector(node) => vec![Of::Connector(node.clone())],
+        Target::Workload(name) => vec![Of::Workload(name.clone())],
     }
 }
 
 /// What was expected and came, a line each.
 fn came(finding: &Finding) -> impl Iterator<Item = String> {
-    let expected = finding.expected.iter().map(|it| format!("expected: {it}"));
+    let line = |what: &str, text: &str| format!("{what}: {}", one_line(text));
+    let expected = finding.expected.iter();
+    let expected = expected.map(move |it| line("expected", it));
     let nothing = (finding.came.is_empty()).then(|| "came: nothing".to_owned());
-    let came = finding.came.iter().take(3).map(|it| format!("came: {it}"));
+    let came = finding.came.iter().take(3).map(move |it| line("came", it));
     expected.chain(came).chain(nothing)
 }
 

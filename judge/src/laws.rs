@@ -10,12 +10,13 @@ mod healing;
 use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use observe::{
-    Severity,
+    Protocol,
     promises::{LostPublish, Named, Style},
     slurm::LIFTED,
 };
 use platforms::NodeName;
 use reports::{CauseKind, FindingKind};
+use terms::Severity;
 
 use crate::{
     Judging, demands::polled, episodes::Episodes, owed::Rows, reported_event::ReportedEvent,
@@ -42,7 +43,7 @@ impl Judging<'_> {
         strays: &Strays<'_>,
     ) {
         if self.context.descriptor.promises.style.unwrap_or_default() == Style::Edge {
-            self.twice(accepted, excused);
+            self.twice(accepted, excused, strays);
         }
         self.lost(accepted, reported, strays);
         self.healing();
@@ -76,10 +77,18 @@ impl Judging<'_> {
 
     /// The same thing that is reported twice. A lost reply is no reason to be believed, and a monitor that ended in
     /// between may have forgotten.
-    fn twice(&mut self, accepted: &[ReportedEvent<'_>], excused: &BTreeSet<usize>) {
-        let episodes = Episodes::of(self.story);
-        for at in excused {
-            let again = accepted[*at];
+    fn twice(
+        &mut self,
+        accepted: &[ReportedEvent<'_>],
+        excused: &BTreeSet<usize>,
+        strays: &Strays<'_>,
+    ) {
+        let episodes = Episodes::of(&self.context);
+        let are_lines = self.recording.protocol == Protocol::Lines;
+        for (at, again) in accepted.iter().enumerate() {
+            if !are_lines && !excused.contains(&at) {
+                continue;
+            }
             let about = |earlier: &&ReportedEvent<'_>| {
                 earlier.node == again.node
                     && earlier.event.check == again.event.check
@@ -87,18 +96,25 @@ impl Judging<'_> {
                         || earlier.event.subject == observe::Subject::Node)
                     && (earlier.event.codes == again.event.codes || earlier.event.codes.is_empty())
             };
-            let Some(before) = accepted[..*at].iter().rev().find(about) else {
+            let Some(first) = accepted[..at].iter().rposition(|it| about(&it)) else {
                 continue;
             };
-            let same = before.event.severity == again.event.severity
-                && before.event.subject == again.event.subject
-                && before.event.text == again.event.text;
+            let before = &accepted[first];
+            let is_same = before.event.severity == again.event.severity
+                && before.event.subject == again.event.subject;
+            // One of two lines may be what the story expects.
+            let is_excused = || excused.contains(&first) || excused.contains(&at);
+            let same = is_same
+                && match are_lines {
+                    true => is_excused() && self.is_written_again(before, again, strays),
+                    false => before.event.text == again.event.text && before.answer == "accepted",
+                };
             let ended = || {
                 let kind = episodes.latest_of_monitor(again.node, before.tick, again.tick);
                 self.has_ended(again.node, before.tick..=again.tick)
                     || kind.is_some_and(|kind| kind != Named::Connector)
             };
-            if !same || before.answer != "accepted" || ended() {
+            if !same || ended() {
                 continue;
             }
             let (node, tick) = (again.node, again.tick);
@@ -114,6 +130,23 @@ impl Judging<'_> {
         }
     }
 
+    /// Whether a line says again what one before it said, although nothing changed in between. A program that promises
+    /// nothing may state what is.
+    fn is_written_again(
+        &self,
+        before: &ReportedEvent<'_>,
+        again: &ReportedEvent<'_>,
+        strays: &Strays<'_>,
+    ) -> bool {
+        let promises = &self.context.descriptor.promises;
+        let tells_changes = promises.style.is_some() || !promises.is_empty();
+        let is_healthy = again.event.severity == Severity::Healthy;
+        tells_changes
+            && before.event.codes == again.event.codes
+            && (is_healthy || before.event.text == again.event.text)
+            && strays.is_as_it_was(again, before.tick)
+    }
+
     /// Reports that were refused, although the fault stands on, and never delivered.
     fn lost(
         &mut self,
@@ -125,7 +158,7 @@ impl Judging<'_> {
         let forgets = Rows::of(&self.context).unpromised(&Named::MonitorRestart.into());
         for refused in reported.iter().filter(|reported| !reported.accepted) {
             let (node, event) = (refused.node, refused.event);
-            if event.severity == Severity::Healthy || strays.excuse(refused).is_none() {
+            if event.severity == Severity::Healthy || strays.excuse(refused, &[]).is_none() {
                 continue;
             }
             let of_node =

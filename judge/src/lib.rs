@@ -15,7 +15,9 @@ use std::collections::BTreeSet;
 use platforms::{CLASS_INFINIBAND, NodeName};
 use reports::{Cause, CauseKind, Finding, FindingKind, Judged, Read, StoryLine};
 use scenarios::{Expectation, Story, What};
+use terms::{EventField, Severity};
 
+mod added;
 mod alarms;
 mod altered;
 mod assign;
@@ -40,11 +42,13 @@ mod lanes;
 mod laws;
 mod links;
 mod loads;
+mod moments;
 mod needs;
 mod normal;
 mod order;
 mod outstanding;
 mod owed;
+mod pages;
 mod readings;
 mod reasons;
 mod reported_event;
@@ -56,12 +60,13 @@ mod trace;
 pub use altered::{Altered, Bite, altered};
 pub use compare::{Difference, compare};
 pub use compared::{HeardBy, compared};
-pub use consequences::{Consequences, Fault, Standing, TickMade, cabling};
+pub use consequences::{ClusterState, Consequences, Fault, TickMade, cabling};
 pub use counters::documents_counters;
 pub use episodes::kinds_of;
 pub use kinds::{Asked, asked};
 pub use lanes::{JudgedIn, lanes};
 pub use loads::{WorkloadVerdict, verdict_on};
+pub use moments::told_by;
 pub use needs::{Cleared, Ended, FalseAlarm, HeardFault, Notice, Noticed, judge_needs, noticed};
 pub use normal::asked_for;
 pub use stood::{Stood, StoodOf, stood};
@@ -111,12 +116,13 @@ pub fn judge(
     let named = normal::normal(recording, descriptor, story);
     let recording = &*named;
     let mut judging = Judging::of(context, recording);
-    judging.contract();
     if let Some(broken) = &recording.broken
         && !judging.expects_breaking(broken)
     {
         judging.broken(broken);
         judging.leave_out_all(reasons::BROKE_OFF);
+    } else if let Some(reason) = judging.unmade_read() {
+        judging.leave_out_all(&reason);
     } else {
         judging.missed_moments();
         if judging.has_alarms() {
@@ -125,6 +131,7 @@ pub fn judge(
             judging.events();
         }
     }
+    judging.contract();
     judging.judgement()
 }
 
@@ -231,11 +238,16 @@ impl<'a> Judging<'a> {
         }
     }
 
+    /// Tells what breaks the contract, before all else in its tick.
     fn contract(&mut self) {
+        let mut broken: Vec<Finding> = Vec::new();
         for breach in contract::breaches(self.story, &self.context, self.recording) {
+            if self.is_of_a_wrong_severity(&breach) {
+                continue;
+            }
             let cause = causes::cause_of_breach(breach.field);
             // One that every event repeats is told once.
-            let mut told = self.findings.iter_mut();
+            let mut told = broken.iter_mut();
             if let Some(told) = told.find(|finding| finding.cause == cause) {
                 told.times += 1;
                 continue;
@@ -249,8 +261,49 @@ impl<'a> Judging<'a> {
             finding
                 .came
                 .extend(breach.observation.map(ToString::to_string));
-            self.findings.push(finding);
+            broken.push(finding);
         }
+        self.findings.splice(0..0, broken);
+    }
+
+    /// Whether a breach follows from an event's severity, which differs from that of the event that is expected: the action
+    /// that does not fit it is that of the expected one. The finding about the severity says so.
+    fn is_of_a_wrong_severity(&mut self, breach: &contract::Breach<'_>) -> bool {
+        let (EventField::Action, Some(event)) = (breach.field, breach.observation) else {
+            return false;
+        };
+        let line = format!("poll {}: {event}", breach.tick);
+        let mut fields = event.fields.iter();
+        let action = fields.find(|(name, _)| name == "recommendedAction");
+        // The documents' action, by the severity that is expected.
+        let severity = match action.map(|(_, action)| action.as_str()) {
+            Some("REPLACE_VM") => Some(Severity::Fatal),
+            Some("NONE") | None => Some(Severity::NonFatal),
+            Some(_) => return false,
+        };
+        let several = self.story.nodes.len() > 1;
+        let node = Some(breach.node.to_string()).filter(|_| several);
+        let mut findings = self.findings.iter_mut();
+        let about_it = findings.find(|finding| {
+            (finding.cause.kind, finding.cause.field)
+                == (CauseKind::Differs, Some(EventField::Severity))
+                && finding.cause.severity == severity
+                && finding.node == node
+                && finding.came.iter().any(|came| came.starts_with(&line))
+        });
+        let Some(about_it) = about_it else {
+            return false;
+        };
+        let field = match event.severity {
+            Severity::Healthy => "isHealthy",
+            _ => "isFatal",
+        };
+        let told =
+            format!("its recommendedAction is that of the expected event, its {field} is not");
+        if !about_it.came.contains(&told) {
+            about_it.came.push(told);
+        }
+        true
     }
 
     /// Whether the story expects the drill to end in this way.
@@ -301,6 +354,12 @@ impl<'a> Judging<'a> {
                 "a monitor that can be ended".to_owned(),
                 vec!["it waits in the kernel".to_owned()],
             ),
+            Broken::SocketTampered { tick, what } => (
+                FindingKind::SocketTampered,
+                Some(*tick),
+                "the connector's socket, as the drill made it".to_owned(),
+                vec![what.clone()],
+            ),
             Broken::Interrupted => (
                 FindingKind::Stage,
                 None,
@@ -322,16 +381,6 @@ impl<'a> Judging<'a> {
             finding.reads = self.reads(None, tick, &[]);
         }
         self.findings.push(finding);
-    }
-
-    fn missed_moments(&mut self) {
-        for missed in &self.recording.missed_moments {
-            let cause = Cause::of(CauseKind::Moment);
-            let mut finding = self.finding(FindingKind::MissedMoment, cause, None, None);
-            let waited = format!("the operation that the moment waits for: {missed}");
-            finding.expected.push(waited);
-            self.findings.push(finding);
-        }
     }
 
     /// Reports consequences that are wrong in every drill.

@@ -7,12 +7,13 @@
 
 use lnet::{NiView, Recovery};
 use platforms::NodeName;
-use scenarios::{CountIs, CounterOf, LnetIs, Story, Verdict, Window, WorkloadIs};
+use scenarios::{CountIs, CounterOf, LnetIs, Story, Window, WorkloadIs};
 use simfs::SimTime;
+use terms::{ReportVerdict, Severity};
 use workloads::{WorkloadOutcome, WorkloadStats};
 
 use director::{Interface, Truth};
-use observe::{Recording, Severity};
+use observe::Recording;
 
 use crate::{
     facts::{Outcome, check},
@@ -23,7 +24,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkloadVerdict {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ReportVerdict,
     /// Time from the report to the failure, in nanoseconds; negative if the report came after. `None`
     /// without a report or without a failure.
     pub lead_ns: Option<i64>,
@@ -52,7 +53,7 @@ pub fn verdict_on(
     let word = word.and_then(|reported| Some(at(reported.tick, truth)?.as_ns()));
     let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
     Some(WorkloadVerdict {
-        verdict: Verdict::of(word.is_some(), stats.outcome == WorkloadOutcome::Failed),
+        verdict: ReportVerdict::of(word.is_some(), stats.outcome == WorkloadOutcome::Failed),
         lead_ns: stats
             .failed_at
             .zip(word)
@@ -62,7 +63,7 @@ pub fn verdict_on(
 
 pub(super) fn verdict(
     workload: &str,
-    expected: Verdict,
+    expected: ReportVerdict,
     lead: Option<(i64, i64)>,
     found: Option<WorkloadVerdict>,
 ) -> Outcome {
@@ -74,8 +75,9 @@ pub(super) fn verdict(
         })
     };
     let holds = found.is_some_and(|found| found.verdict == expected && in_time(&found));
-    let rendered =
-        |verdict: Verdict, lead: String| format!("{} about `{workload}`{lead}", verdict.word());
+    let rendered = |verdict: ReportVerdict, lead: String| {
+        format!("{} about `{workload}`{lead}", verdict.word())
+    };
     check(
         holds,
         || {

@@ -14,7 +14,7 @@ pub use noticed::{Cleared, Ended, FalseAlarm, HeardFault, Notice, Noticed, notic
 
 use director::Truth;
 use observe::{Descriptor, Needs, Recording};
-use reports::{Cause, CauseKind, CauseLayer, CauseSubject, Finding, FindingKind};
+use reports::{Cause, CauseKind, CauseSubject, Finding, FindingKind};
 use scenarios::Story;
 
 use crate::{Judgement, Judging, fits::JudgeContext, kinds::Whom, normal, reasons};
@@ -43,6 +43,9 @@ pub fn judge_needs(
     let broken = broken.filter(|broken| !judging.expects_breaking(broken));
     if let Some(broken) = broken {
         judging.broken(broken);
+    } else if let Some(reason) = judging.unmade_read() {
+        // What did not happen is no fault that must be noticed.
+        judging.judged.leave_out_part(reason);
     } else {
         judging.missed_moments();
     }
@@ -127,7 +130,7 @@ impl ByNeeds<'_, '_> {
                     fault.heard_from()
                 );
                 let (kind, cause) = (FindingKind::Missing, self.cause(CauseKind::Missed, fault));
-                self.found(kind, cause, due, expected, fault);
+                self.found(kind, cause, (fault.heard_from(), due), expected, fault);
             }
         }
     }
@@ -149,7 +152,13 @@ impl ByNeeds<'_, '_> {
                     fault.name, fault.kind
                 );
                 let cause = self.cause(CauseKind::NotCleared, fault);
-                self.found(FindingKind::Outstanding, cause, due, expected, fault);
+                self.found(
+                    FindingKind::Outstanding,
+                    cause,
+                    (over, due),
+                    expected,
+                    fault,
+                );
             }
         }
     }
@@ -186,10 +195,7 @@ impl ByNeeds<'_, '_> {
                 Whom::Card(_) => CauseSubject::Card,
                 _ => CauseSubject::Device,
             }),
-            layer: fault.layer.map(|layer| match layer {
-                platforms::LinkLayer::InfiniBand => CauseLayer::InfiniBand,
-                platforms::LinkLayer::Ethernet => CauseLayer::Ethernet,
-            }),
+            layer: fault.layer,
             ..Cause::of(kind)
         }
     }
@@ -198,7 +204,7 @@ impl ByNeeds<'_, '_> {
         &mut self,
         kind: FindingKind,
         cause: Cause,
-        tick: u64,
+        (from, tick): (u64, u64),
         expected: String,
         fault: &Fault,
     ) {
@@ -206,7 +212,9 @@ impl ByNeeds<'_, '_> {
             self.judging
                 .finding(kind, cause, Some(self.verdicts.node), Some(tick));
         finding.expected.push(expected);
-        finding.came = self.verdicts.alarms.lines(fault, tick);
+        let failed = self.judging.failed_pages(self.verdicts.node, from, tick);
+        finding.came.extend(failed);
+        finding.came.extend(self.verdicts.alarms.lines(fault, tick));
         finding.reads = self
             .judging
             .reads(Some(self.verdicts.node), tick, &fault.paths);

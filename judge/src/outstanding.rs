@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use platforms::NodeName;
 
 use director::Truth;
-use observe::{Severity, Subject};
+use observe::Subject;
+use terms::Severity;
 
 use crate::{forgotten::Forgotten, reported_event::ReportedEvent};
 

@@ -10,6 +10,8 @@ mod cards;
 mod consequences;
 mod delivery;
 mod due;
+mod first_sights;
+mod moved;
 mod names;
 mod restated;
 mod rows;
@@ -20,7 +22,8 @@ mod true_faults;
 
 use observe::Recording;
 use platforms::NodeName;
-use scenarios::{About, Expectation, Tone};
+use scenarios::{About, Expectation};
+use terms::Severity;
 
 use crate::{
     demands::Demand, episodes::Episodes, fits::JudgeContext, kinds, kinds::Kinds,
@@ -28,7 +31,7 @@ use crate::{
 };
 
 pub(crate) use consequences::{Instead, moved};
-pub(crate) use rows::Rows;
+pub(crate) use rows::{Rows, is_on_its_way};
 
 /// What a monitor owes in a drill.
 #[derive(Debug)]
@@ -63,7 +66,7 @@ pub(crate) enum Fate {
         /// In ticks.
         later: i64,
         /// Its severity.
-        tone: Tone,
+        tone: Severity,
         /// Whom it names, if that is another subject.
         about: Option<About>,
     },
@@ -83,7 +86,7 @@ impl<'a> Owed<'a> {
         recording: &Recording,
     ) -> Self {
         let readings = Readings::of(*context, recording.healing_from);
-        let episodes = Episodes::promised(context.story, &context.descriptor.promises);
+        let episodes = Episodes::promised(context);
         let kinds = kinds::kinds(&documents, context, &readings, &episodes, recording);
         let translator = translator::Translator {
             context,
@@ -91,7 +94,7 @@ impl<'a> Owed<'a> {
             readings: &readings,
             episodes: &episodes,
             recording,
-            delivery: delivery::Delivery::of(context.story, recording),
+            delivery: delivery::Delivery::of(context, recording),
         };
         let (translated, mut demands) = translator.translate(documents, kinds);
         translator.beyond(&translated, &mut demands);

@@ -1,15 +1,19 @@
-//! What a poll can read of a port: the true state, under the story's rules on files. Start at [`Readings`].
+//! What a poll can read of a port: the true state, under the rules on files that are in effect. Start at [`Readings`].
+
+use std::{cell::OnceCell, collections::BTreeMap};
 
 use platforms::{
     CLASS_INFINIBAND, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState,
 };
-use scenarios::{FileRef, RuleAction, RuleEffect, RuleLasting, StepAction, Story};
-use simfs::SimTime;
+use scenarios::{FileRef, RuleEffect};
 
-use director::{FunctionView, NodeView};
-use observe::promises::{Garbled, Named, Row};
+use director::{FunctionView, Log, NodeView, RuledReads};
+use observe::{
+    Recording,
+    promises::{Garbled, Named, Row},
+};
 
-use crate::{episodes::episode_of_rule, fits::JudgeContext};
+use crate::{demands::polled, episodes::named, fits::JudgeContext};
 
 /// The files of a port that its state is read from.
 const OF_STATE: [&str; 3] = ["state", "phys_state", "link_layer"];
@@ -19,12 +23,17 @@ const OF_STATE: [&str; 3] = ["state", "phys_state", "link_layer"];
 pub(crate) struct Readings<'a> {
     context: JudgeContext<'a>,
     rules: Vec<RuleSpan<'a>>,
+    /// The changes of link layers on each node, once somebody has asked for them.
+    layer_changes: OnceCell<BTreeMap<NodeName, Vec<LayerChange>>>,
 }
+
+/// A port that showed another link layer for the first time, and the tick in which it did.
+pub(crate) type LayerChange = (PciAddress, PortNumber, u64);
 
 /// A rule, and the ticks in which it is in effect; the last one is excluded.
 #[derive(Debug)]
 struct RuleSpan<'a> {
-    rule: &'a RuleAction,
+    ruled: &'a RuledReads,
     from: u64,
     to: u64,
 }
@@ -52,8 +61,47 @@ impl<'a> Readings<'a> {
     pub(crate) fn of(context: JudgeContext<'a>, healing_from: Option<u64>) -> Self {
         Self {
             context,
-            rules: spans(context.story, healing_from.unwrap_or(u64::MAX)),
+            rules: spans(&context.truth.log, healing_from.unwrap_or(u64::MAX)),
+            layer_changes: OnceCell::new(),
         }
+    }
+
+    /// The ports of a node that showed another link layer for the first time, in order of time.
+    pub(crate) fn layer_changes(&self, node: &NodeName) -> &[LayerChange] {
+        let of_all = || {
+            let nodes = self.context.story.nodes.iter();
+            let changes = nodes.map(|(node, _)| (node.clone(), self.changes_on(node)));
+            changes.collect()
+        };
+        let changes = self.layer_changes.get_or_init(of_all).get(node);
+        changes.map_or(&[], Vec::as_slice)
+    }
+
+    fn changes_on(&self, node: &NodeName) -> Vec<LayerChange> {
+        let mut layers = BTreeMap::new();
+        let mut changes: Vec<LayerChange> = Vec::new();
+        let mut last: Option<&NodeView> = None;
+        for tick in 0..self.ticks() {
+            for views in self.views(node, tick).into_iter().flatten() {
+                // Views are shared between ticks.
+                if last
+                    .replace(views)
+                    .is_some_and(|last| std::ptr::eq(last, views))
+                {
+                    continue;
+                }
+                for (pci, view) in &views.0 {
+                    for (port, of) in &view.ports {
+                        let before = *layers.entry((*pci, *port)).or_insert(of.layer);
+                        let is_told = || changes.iter().any(|it| (it.0, it.1) == (*pci, *port));
+                        if before != of.layer && !is_told() {
+                            changes.push((*pci, *port, tick));
+                        }
+                    }
+                }
+            }
+        }
+        changes
     }
 
     /// The views of a node at a tick's start and at its end.
@@ -83,7 +131,7 @@ impl<'a> Readings<'a> {
         if matches!(reading.state, Some(Named::GoneDevice | Named::GonePort)) {
             return reading;
         }
-        for rule in self.in_effect(node, tick) {
+        for RuledReads { rule, .. } in self.in_effect(node, tick) {
             let Some(below) = below_port(&rule.file, function, pci, port) else {
                 continue;
             };
@@ -119,7 +167,8 @@ impl<'a> Readings<'a> {
         let views = self.views(node, tick)?;
         let function = views[0].0.get(&pci).or(views[1].0.get(&pci))?;
         let ports = || function.ports.keys().copied().chain([PortNumber(1)]);
-        let mut rules = self.in_effect(node, tick).filter(|rule| {
+        let rules = self.in_effect(node, tick).map(|ruled| &ruled.rule);
+        let mut rules = rules.filter(|rule| {
             ports().any(|port| {
                 below_port(&rule.file, function, pci, port).is_some()
                     || matches!(&rule.file, FileRef::Port(slot, _) if slot.pci == pci)
@@ -138,7 +187,18 @@ impl<'a> Readings<'a> {
         tick: u64,
         meant: impl Fn(&FileRef) -> bool,
     ) -> bool {
-        self.in_effect(node, tick).any(|rule| meant(&rule.file))
+        self.in_effect(node, tick)
+            .any(|ruled| meant(&ruled.rule.file))
+    }
+
+    /// The first poll of a node's monitor: one in which the class folder cannot be listed has failed, and is none
+    /// (docs/decisions.md, 6). The largest tick if there is none.
+    pub(crate) fn first_poll(&self, recording: &Recording, node: &NodeName) -> u64 {
+        let is_class =
+            |file: &FileRef| matches!(file, FileRef::Path(path) if path == CLASS_INFINIBAND);
+        let mut polls = polled(recording, node);
+        let first = polls.find(|tick| !self.is_file_ruled(node, *tick, is_class));
+        first.unwrap_or(u64::MAX)
     }
 
     /// Whether any file of a node is under a rule in a tick.
@@ -149,14 +209,16 @@ impl<'a> Readings<'a> {
     /// The episode of a rule that is in effect on a node in a tick, if one belongs to an episode.
     pub(crate) fn ruled_episode(&self, node: &NodeName, tick: u64) -> Option<Named> {
         let mut rules = self.in_effect(node, tick);
-        rules.find_map(episode_of_rule)
+        rules.find_map(|ruled| ruled.episode).map(named)
     }
 
-    fn in_effect(&self, node: &NodeName, tick: u64) -> impl Iterator<Item = &'a RuleAction> {
+    fn in_effect(&self, node: &NodeName, tick: u64) -> impl Iterator<Item = &'a RuledReads> {
         let rules = self.rules.iter();
         rules
-            .filter(move |span| (span.from..span.to).contains(&tick) && span.rule.node == *node)
-            .map(|span| span.rule)
+            .filter(move |span| {
+                (span.from..span.to).contains(&tick) && span.ruled.rule.node == *node
+            })
+            .map(|span| span.ruled)
     }
 }
 
@@ -264,46 +326,18 @@ fn below_port<'f>(
     }
 }
 
-/// When which rule is in effect.
-fn spans(story: &Story, healing_from: u64) -> Vec<RuleSpan<'_>> {
-    let mut spans: Vec<RuleSpan<'_>> = Vec::new();
-    let ticks = |at: SimTime| story.ticks.first_from(at);
-    let given = story.given.iter().map(|step| (0, SimTime::ZERO, step));
-    let steps = story
-        .steps
-        .iter()
-        .map(|step| (ticks(step.at), step.at, step));
-    for (tick, at, step) in given.chain(steps) {
-        for action in &step.actions {
-            match action {
-                StepAction::Rule(rule) => {
-                    let to = match (rule.lasting, &rule.effect) {
-                        (RuleLasting::For(long), _) => ticks(at + long),
-                        (RuleLasting::Nth(n) | RuleLasting::First(n), effect)
-                            if !matches!(effect, RuleEffect::Hang { .. }) =>
-                        {
-                            tick.saturating_add(n)
-                        }
-                        _ => u64::MAX,
-                    };
-                    let to = to.min(healing_from);
-                    spans.push(RuleSpan {
-                        rule,
-                        from: tick,
-                        to,
-                    });
-                }
-                StepAction::Unrule(file) => {
-                    let meant = |span: &RuleSpan<'_>| {
-                        file.as_ref().is_none_or(|file| span.rule.file == *file)
-                    };
-                    for span in spans.iter_mut().filter(|span| meant(span)) {
-                        span.to = span.to.min(tick);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    spans
+/// When which rule is in effect. The nth read is taken for that of the nth poll.
+fn spans(log: &Log, healing_from: u64) -> Vec<RuleSpan<'_>> {
+    let span = |ruled: &RuledReads| {
+        let hangs = matches!(ruled.rule.effect, RuleEffect::Hang { .. });
+        let reads = ruled.reads.as_ref().filter(|_| !hangs);
+        let reads = reads.map(|reads| ruled.from.saturating_add(*reads.end()));
+        let to = ruled.to.into_iter().chain(reads);
+        (ruled.from, to.fold(healing_from, u64::min))
+    };
+    let spans = log.reads.iter().map(|ruled| {
+        let (from, to) = span(ruled);
+        RuleSpan { ruled, from, to }
+    });
+    spans.collect()
 }

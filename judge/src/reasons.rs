@@ -2,14 +2,18 @@
 
 use observe::promises::Kind;
 
-/// The drill ended before its end, so that what was said is not all that would have been said.
-pub(crate) const BROKE_OFF: &str = "the drill broke off";
+pub(crate) use reports::BROKE_OFF;
 
 /// Its log lines are not those of the documents.
 pub(crate) const LOG_LINES: &str = "log lines of its own";
 
 /// Which files it reads, and how often, is its own decision.
 pub(crate) const READS: &str = "reads of its own";
+
+/// The story goes on at a read that the monitor makes in no poll.
+pub(crate) fn unmade_read(op: &str, file: &str) -> String {
+    format!("the story goes on at a {op} of `{file}`, which it never makes")
+}
 
 /// Its state file has a form of its own.
 pub(crate) const STATE_FILE: &str = "state file of its own";
@@ -63,3 +67,6 @@ pub(crate) const OVER_RESTART: &str = "a counter that changed unread over a rest
 
 /// It is run again and again, and does not exist between its runs.
 pub(crate) const BETWEEN_RUNS: &str = "no process between its runs";
+
+/// A monitor that is asked gave no page in the time of the expectation, and nothing was owed in it.
+pub(crate) const NO_PAGE: &str = "no page came then, and no alarm opens or closes";

@@ -1,8 +1,9 @@
 //! The events of a recording in order, each with its tick and call.
 
-use observe::{Observation, Recording, Severity};
+use observe::{Observation, Recording};
 use platforms::NodeName;
 use scenarios::Story;
+use terms::Severity;
 
 /// An event that reached the connector.
 #[derive(Clone, Copy, Debug)]

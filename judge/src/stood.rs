@@ -4,7 +4,8 @@
 use director::Truth;
 use observe::{Descriptor, Recording, promises::Kind};
 use platforms::{LinkLayer, NodeName, PciAddress, PortNumber};
-use scenarios::{Story, Tone};
+use scenarios::Story;
+use terms::{Card, Severity};
 
 use crate::{fits::JudgeContext, intervals::intervals, kinds::Whom, readings::Readings};
 
@@ -20,7 +21,7 @@ pub struct Stood {
     /// The link layer of the subject, if it is one.
     pub layer: Option<LinkLayer>,
     /// The severity by the documents where their row distinguishes cases; `None` if they ask for no event.
-    pub tone: Option<Tone>,
+    pub tone: Option<Severity>,
     /// The first poll that reads it.
     pub from: u64,
     /// The first poll that does not any more; `None` if it stood to the end.
@@ -34,8 +35,8 @@ pub enum StoodOf {
     Port(PciAddress, PortNumber),
     /// A device.
     Device(PciAddress),
-    /// A card, by its address without the function.
-    Card(String),
+    /// A card.
+    Card(Card),
 }
 
 /// The faults that stood in a drill, by node and time.

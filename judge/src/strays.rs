@@ -4,16 +4,18 @@
 use std::collections::BTreeSet;
 
 use observe::{
-    Severity, Subject,
+    Recording, Subject,
     promises::{ANY_COUNTER, Kind, Named},
 };
 use platforms::{PciAddress, PortNumber};
-use proto::{Check, CheckKind};
+use scenarios::Window;
+use terms::{Check, CheckKind, Severity};
 
 use crate::{
+    added,
     counters::{compared_over_a_restart, rate_of_another_clock},
-    episodes::Episodes,
-    fits::JudgeContext,
+    episodes::{Episodes, Happened, happened},
+    fits::{JudgeContext, layer_of_check},
     owed::Rows,
     readings::Readings,
     reported_event::ReportedEvent,
@@ -26,6 +28,7 @@ const EPISODE_TICKS: u64 = 60;
 /// What can be the cause of an event.
 pub(crate) struct Strays<'a> {
     context: JudgeContext<'a>,
+    recording: &'a Recording,
     readings: Readings<'a>,
     episodes: Episodes,
     rows: Rows<'a>,
@@ -34,19 +37,38 @@ pub(crate) struct Strays<'a> {
 /// Why an unclaimed event is no finding.
 const NO_FIRST_POLL: &str = "no promise about `wire.first_poll`";
 
+/// The same of the end of what was reported of a device that was added, whose healthy events are forbidden.
+const ENDS_A_REPORT: &str = "the end of a fault of a device that was added";
+
+/// How many ticks after its end a fault of the first poll can be the cause of an event. Chosen: as many as the expectations
+/// of scenarios allow.
+const AFTER_ITS_END: u64 = 2;
+
 impl<'a> Strays<'a> {
     /// Those of a drill.
-    pub(crate) fn of(context: &JudgeContext<'a>, healing_from: Option<u64>) -> Self {
+    pub(crate) fn of(context: &JudgeContext<'a>, recording: &'a Recording) -> Self {
         Self {
             context: *context,
-            readings: Readings::of(*context, healing_from),
-            episodes: Episodes::promised(context.story, &context.descriptor.promises),
+            recording,
+            readings: Readings::of(*context, recording.healing_from),
+            episodes: Episodes::promised(context),
             rows: Rows::of(context),
         }
     }
 
-    /// Why an event is not judged: a kind that can be its cause has no row. `None` if it is.
-    pub(crate) fn excuse(&self, reported: &ReportedEvent<'_>) -> Option<String> {
+    /// Why an event is not judged that came after others: a kind that can be its cause has no row. `None` if it is.
+    pub(crate) fn excuse(
+        &self,
+        reported: &ReportedEvent<'_>,
+        before: &[ReportedEvent<'_>],
+    ) -> Option<String> {
+        if self.is_of_nobody(reported) {
+            return None;
+        }
+        if self.is_forbidden_of_added(reported) {
+            let is_reported = alarms_about(reported, before).next().is_some();
+            return is_reported.then(|| ENDS_A_REPORT.to_owned());
+        }
         let counter = reported.event.codes.first();
         let unjudged = counter.and_then(|it| {
             rate_of_another_clock(&self.context, it)
@@ -54,6 +76,10 @@ impl<'a> Strays<'a> {
         });
         if let Some(reason) = unjudged {
             return Some(reason.to_owned());
+        }
+        let changed = self.unpromised_name(reported);
+        if let Some(reason) = changed.or_else(|| self.unpromised_move(reported)) {
+            return Some(reason);
         }
         if reported.event.severity == Severity::Healthy {
             return self.excuse_of_healthy(reported);
@@ -67,9 +93,117 @@ impl<'a> Strays<'a> {
         unpromised.or_else(|| self.rows.are_none().then(|| "no promises".to_owned()))
     }
 
+    /// Why an event about a device that got another name is not judged; `None` if a row is about names, or the device
+    /// kept its name.
+    fn unpromised_name(&self, reported: &ReportedEvent<'_>) -> Option<String> {
+        let reason = self.rows.unpromised_name()?;
+        reported.event.subject.nic()?;
+        let names = |pci: PciAddress| {
+            let past = self.context.past(reported.node, reported.tick);
+            past.filter_map(move |views| Some(&views.0.get(&pci)?.name))
+        };
+        let mut functions = self.functions(reported).into_iter();
+        let is_renamed = functions.any(|pci| {
+            let mut names = names(pci);
+            let last = names.next();
+            names.any(|name| Some(name) != last)
+        });
+        is_renamed.then_some(reason)
+    }
+
+    /// Why an event about a port, or its card, is not judged that showed another link layer before; `None` if a row is about
+    /// such ports, or it did not.
+    pub(crate) fn unpromised_move(&self, reported: &ReportedEvent<'_>) -> Option<String> {
+        let reason = self.rows.unpromised(&Named::MovedLayer.into())?;
+        let subject = &reported.event.subject;
+        if matches!(subject, Subject::Node | Subject::Device(_)) {
+            return None;
+        }
+        let changes = self.readings.layer_changes(reported.node).iter().copied();
+        let mut changes = changes
+            .filter(|(.., tick)| *tick <= reported.tick)
+            .peekable();
+        changes.peek()?;
+        let functions = self.functions(reported);
+        let is_its = |(pci, port, _): (PciAddress, PortNumber, u64)| {
+            let number = subject.port();
+            functions.contains(&pci) && number.is_none_or(|number| *number == port.to_string())
+        };
+        changes.any(is_its).then_some(reason)
+    }
+
+    /// Whether an event names what its node never had.
+    pub(crate) fn is_of_nobody(&self, reported: &ReportedEvent<'_>) -> bool {
+        self.context.is_of_nobody(reported.node, reported.event)
+    }
+
+    /// What a row forbids by which an event is wrong that came after others; `None` if no row says so.
+    pub(crate) fn forbidden(
+        &self,
+        reported: &ReportedEvent<'_>,
+        before: &[ReportedEvent<'_>],
+    ) -> Option<&'static str> {
+        if self.is_forbidden_of_added(reported) {
+            return Some("nothing about what was added and is healthy, by the row of `hot_added`");
+        }
+        if reported.event.severity == Severity::Healthy || !self.rows.restates_less_after_reboots()
+        {
+            return None;
+        }
+        let reboots = self.episodes.on_node(reported.node);
+        let reboots = reboots.filter(|(kind, _)| *kind == Named::Reboot);
+        let ticks = reboots.map(|(_, from)| from);
+        let booted = ticks.filter(|from| *from <= reported.tick).last()?;
+        let mut alarms = alarms_about(reported, before);
+        let is_older = alarms.any(|alarm| alarm.tick < booted);
+        is_older.then_some("nothing that stood before the reboot, by the row of `reboot`")
+    }
+
+    /// Whether an event is a healthy one about what was added to a running node, of which the row says nothing is said.
+    fn is_forbidden_of_added(&self, reported: &ReportedEvent<'_>) -> bool {
+        let (node, tick) = (reported.node, reported.tick);
+        let check = reported.event.check.as_deref();
+        let layer = check.and_then(layer_of_check);
+        if reported.event.severity != Severity::Healthy
+            || reported.event.subject.nic().is_none()
+            || !reported.event.codes.is_empty()
+            || !self.rows.is_silent_about_added(layer)
+        {
+            return false;
+        }
+        let functions = self.functions(reported);
+        let window = Window {
+            from: tick,
+            to: tick,
+        };
+        let found = (&self.readings, &self.episodes);
+        let is_added =
+            |pci: &PciAddress| added::is_added(found, self.recording, (node, *pci), window);
+        !functions.is_empty() && functions.iter().all(is_added)
+    }
+
     /// Whether any fault that could be the cause of an event stands or stood, so that it is not without a cause.
     pub(crate) fn has_cause(&self, reported: &ReportedEvent<'_>) -> bool {
-        !self.causes(reported).is_empty() || self.was_ever(reported)
+        let is_caused = || !self.causes(reported).is_empty() || self.was_ever(reported);
+        !self.is_of_nobody(reported) && is_caused()
+    }
+
+    /// Whether nothing happened to the subject of an event since a tick, as far as the truth knows: no counter of it was
+    /// ever changed, and all polls after that tick read the same of it.
+    pub(crate) fn is_as_it_was(&self, reported: &ReportedEvent<'_>, since: u64) -> bool {
+        let functions = self.functions(reported);
+        let is_unread = |kind: &Kind| match kind {
+            Kind::Counter(_) => true,
+            Kind::Named(named) => matches!(named, Named::CharDevice | Named::Slow),
+        };
+        let is_unread_of_it = |it: &Happened| {
+            let is_its = it.function.is_none_or(|pci| functions.contains(&pci));
+            is_its && is_unread(&it.kind) && it.tick <= reported.tick
+        };
+        let ticks = since.saturating_add(1)..=reported.tick;
+        let read: BTreeSet<_> = ticks.map(|tick| self.standing(reported, tick)).collect();
+        let mut happened = happened(&self.context.truth.log, reported.node).into_iter();
+        read.len() <= 1 && !happened.any(|it| is_unread_of_it(&it))
     }
 
     /// Whether a fault of the subject of an event stands in a tick.
@@ -84,7 +218,8 @@ impl<'a> Strays<'a> {
         if let Some(kind) = self.by_check(reported) {
             return self.rows.unpromised(&kind);
         }
-        let mut past = self.past_kinds(reported).into_iter();
+        let past = self.past_kinds(reported).into_iter();
+        let mut past = past.chain(self.of_first_poll(reported));
         let episode = self.episode(reported).map(Kind::from);
         past.find_map(|kind| self.rows.unpromised(&kind))
             .or_else(|| self.rows.unpromised(&episode?))
@@ -104,6 +239,7 @@ impl<'a> Strays<'a> {
             kinds.insert(Named::Unreadable.into());
         }
         kinds.extend(self.episode(reported).map(Kind::from));
+        kinds.extend(self.of_first_poll(reported));
         // However long it lasted, what is left of an episode of the device may be reported at its end.
         let functions = self.functions(reported).into_iter();
         let causes = functions.filter_map(|pci| self.episodes.cause(node, pci, reported.tick));
@@ -111,6 +247,29 @@ impl<'a> Strays<'a> {
         let ruled = self.readings.ruled_episode(node, reported.tick);
         kinds.extend(ruled.map(Kind::from));
         kinds
+    }
+
+    /// The first poll as a kind, if nothing is promised about it and what stood then can be the cause of an event.
+    fn of_first_poll(&self, reported: &ReportedEvent<'_>) -> Option<Kind> {
+        let kind = Kind::from(Named::FirstPoll);
+        self.rows.unpromised(&kind)?;
+        let first = self.readings.first_poll(self.recording, reported.node);
+        let is_port = reported.event.subject.port().is_some();
+        // Of a device or card only what is said of it as a whole: a port of it may be dark by design.
+        let as_a_whole = [Named::GoneDevice, Named::Card].map(Kind::from);
+        let stands_in = |tick: u64| {
+            let standing = self.standing(reported, tick);
+            let mut kinds = standing.iter();
+            kinds.any(|kind| is_port || as_a_whole.contains(kind))
+        };
+        let mut ticks = first..=reported.tick;
+        let end = ticks.find(|tick| !stands_in(*tick));
+        let stands = match end {
+            // It comes before the first poll, or nothing stood in that.
+            Some(end) => end > first && reported.tick <= end.saturating_add(AFTER_ITS_END),
+            None => first <= reported.tick,
+        };
+        stands.then_some(kind)
     }
 
     /// The kind of an event whose check has one only.
@@ -209,4 +368,16 @@ impl<'a> Strays<'a> {
     fn was_ever(&self, reported: &ReportedEvent<'_>) -> bool {
         (0..reported.tick).any(|tick| !self.standing(reported, tick).is_empty())
     }
+}
+
+/// The alarms about the subject of an event that came before it.
+fn alarms_about<'r, 'e>(
+    reported: &'r ReportedEvent<'_>,
+    before: &'r [ReportedEvent<'e>],
+) -> impl Iterator<Item = &'r ReportedEvent<'e>> {
+    before.iter().filter(|earlier| {
+        earlier.node == reported.node
+            && earlier.event.subject == reported.event.subject
+            && earlier.event.severity != Severity::Healthy
+    })
 }

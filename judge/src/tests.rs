@@ -8,13 +8,15 @@ mod facts;
 mod left_out;
 mod many;
 mod missing;
+mod moments;
 mod unexpected;
 
 use std::collections::BTreeMap;
 
-use observe::{Call, Messages, MonitorTick, Observation, RunEnd, Severity, Subject, Tick};
+use observe::{Call, Messages, MonitorTick, Observation, RunEnd, Subject, Tick};
 use rstest::rstest;
 use scenarios::{About, Heal, Times, Window};
+use terms::Severity;
 
 use super::*;
 use crate::fits::tests::{Case, device, event, ib_port, node_a, node_b, pattern, port};

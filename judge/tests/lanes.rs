@@ -3,7 +3,8 @@
 use director::Trees;
 use judge::{JudgedIn, lanes};
 use platforms::NodeName;
-use reports::{ArmName, Finding, FindingKind, Judged, Lane, LaneOf, Lanes, MarkKind};
+use reports::{Finding, FindingKind, Judged, Lane, LaneOf, Lanes, MarkKind};
+use terms::Arm;
 
 /// A port is disabled from 5 s to 9 s, and a fatal event is expected.
 fn drawn(findings: &[Finding]) -> Lanes {
@@ -21,7 +22,7 @@ fn drawn(findings: &[Finding]) -> Lanes {
     let descriptor: observe::Descriptor = platforms::yaml::read(file, text).unwrap();
     let played = memory::play_in_memory(&story, &descriptor, None, &mut Trees::default());
     let of = JudgedIn {
-        arm: ArmName::Memory,
+        arm: Arm::Memory,
         findings,
         judged: &Judged::default(),
     };
@@ -59,7 +60,7 @@ fn a_port_that_goes_down_has_a_lane_with_what_was_done_said_and_expected() {
 fn a_finding_of_no_expectation_stands_in_the_lane_of_its_monitor() {
     let finding = Finding {
         tick: Some(3),
-        ..Finding::plain(FindingKind::Contract, Some(ArmName::Memory), "no node name")
+        ..Finding::plain(FindingKind::Contract, Some(Arm::Memory), "no node name")
     };
     let drawn = drawn(&[finding]);
     let mut lanes = drawn.lanes.iter();

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use super::{
     message::{Leg, Message},
     ni::LocalNi,
+    no_path::NoPath,
     node::Node,
     peer::PeerNi,
     route::Route,
-    select::NoPath,
     trace::{Candidate, Choice, PassedOver},
 };
 
@@ -117,7 +117,7 @@ impl Node {
             destination: message.destination.clone(),
             path: match chosen {
                 Ok(leg) => Ok((leg.by.clone(), leg.to.clone())),
-                Err(no_path) => Err(no_path.status()),
+                Err(no_path) => Err(*no_path),
             },
             gateways: self.gateway_candidates(leg, reasons),
             local: self.local_candidates(leg, reasons),

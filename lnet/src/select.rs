@@ -12,33 +12,14 @@ use super::{
     health::Health,
     message::{Leg, Message},
     nid::{NetName, Nid},
+    no_path::NoPath,
     node::Node,
     params::Param,
     peer::PeerNi,
     route::Route,
-    status::MsgStatus,
     trace::{Criterion, PassedOver, Rank, Traced, loses},
     workload_event::{Errand, Log},
 };
-
-/// Why a message has no path; it is then not sent, blamed or resent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoPath {
-    /// `-EHOSTUNREACH`: there is no route.
-    HostUnreachable,
-    /// Any other error: the required interface cannot be used.
-    Unusable,
-}
-
-impl NoPath {
-    /// The status for the layer above.
-    pub(crate) fn status(self) -> MsgStatus {
-        match self {
-            Self::HostUnreachable => MsgStatus::RemoteError,
-            Self::Unusable => MsgStatus::LocalError,
-        }
-    }
-}
 
 impl Node {
     /// Selects a path, and counts the selection.
@@ -77,7 +58,9 @@ impl Node {
                 ..Leg::chosen(by, to)
             });
         }
-        let peer = self.peer(destination).ok_or(NoPath::HostUnreachable)?;
+        let Some(peer) = self.peer(destination) else {
+            return Err(self.unknown(message, why));
+        };
         let free = is_free(message);
         let any_rail = peer.multi_rail && free;
         match message.source_given.clone() {
@@ -91,6 +74,16 @@ impl Node {
             }
             None => self.choose_router(None, message, why),
         }
+    }
+
+    /// Why there is no path to a destination that the node does not know: it is behind no router, or it does not exist.
+    fn unknown(&self, message: &Message, why: &mut Reasons) -> NoPath {
+        let far = message.destination.net();
+        if self.nets.contains_key(far) {
+            return NoPath::UnknownPeer;
+        }
+        let route = self.best_route(message.source_given.as_ref(), far, why);
+        route.err().unwrap_or(NoPath::UnknownPeer)
     }
 
     /// Cases A1 and A2: the source is given.
@@ -144,14 +137,14 @@ impl Node {
     ) -> Result<Leg, NoPath> {
         let to = message.destination.clone();
         let strict = self.behaviour().given_must_be_healthy;
-        let peer_ni = self.peer_ni(&to).ok_or(NoPath::HostUnreachable)?;
+        let peer_ni = self.peer_ni(&to).ok_or(NoPath::UnknownPeer)?;
         if strict && message.tries > 0 && self.counted(peer_ni.health) == Health::ZERO {
-            return Err(NoPath::Unusable);
+            return Err(NoPath::PeerAtZero);
         }
         let preferred = peer_ni.preferred.clone().filter(|_| keep);
         if let Some(ni) = preferred.and_then(|nid| self.ni(&nid)) {
             if strict && (ni.fatal || self.counted(ni.health) == Health::ZERO) {
-                return Err(NoPath::Unusable);
+                return Err(NoPath::PreferredUnusable);
             }
             let by = ni.nid().clone();
             why.no_own_ni_is_compared(PassedOver::OneSource);
@@ -173,10 +166,8 @@ impl Node {
         message: &Message,
         why: &mut Reasons,
     ) -> Result<Leg, NoPath> {
-        let best = self.best_route(source, message.destination.net(), why);
-        let gateway = &self.routes[best.ok_or(NoPath::HostUnreachable)?]
-            .spec
-            .gateway;
+        let best = self.best_route(source, message.destination.net(), why)?;
+        let gateway = &self.routes[best].spec.gateway;
         let many = self.peer(gateway).is_some_and(|peer| peer.multi_rail);
         let by = match source {
             Some(source) => source.clone(),
@@ -196,16 +187,31 @@ impl Node {
     }
 
     /// The place of the best route to a net that is up, and starts on the net of a given source.
-    fn best_route(&self, source: Option<&Nid>, far: &NetName, why: &mut Reasons) -> Option<usize> {
+    fn best_route(
+        &self,
+        source: Option<&Nid>,
+        far: &NetName,
+        why: &mut Reasons,
+    ) -> Result<usize, NoPath> {
         let mut usable = Vec::new();
+        // A node that is on the net itself looks for a route only because of the source.
+        let mut none = if source.is_some() && self.nets.contains_key(far) {
+            NoPath::NoRouteFromSource
+        } else {
+            NoPath::NoRoute
+        };
         for (at, route) in self.routes.iter().enumerate() {
             if route.spec.net != *far {
                 continue;
             }
             if !self.is_route_up(route) {
                 why.route(at, PassedOver::RouteDown);
+                if none == NoPath::NoRoute {
+                    none = NoPath::RoutesDown;
+                }
             } else if !self.is_route_near(route, source) {
                 why.route(at, PassedOver::NotNear);
+                none = NoPath::NoRouteFromSource;
             } else {
                 usable.push(at);
             }
@@ -219,7 +225,7 @@ impl Node {
                 why.route(at, lost);
             }
         }
-        best
+        best.ok_or(none)
     }
 
     /// Whether a route's gateway is on the net of the given source; always if none is given.
@@ -239,9 +245,9 @@ impl Node {
 
     /// A given source is used regardless of its health; in the HLD profile it fails if it is down.
     fn given(&self, source: &Nid, why: &mut Reasons) -> Result<Nid, NoPath> {
-        let ni = self.ni(source).ok_or(NoPath::Unusable)?;
+        let ni = self.ni(source).ok_or(NoPath::NotOwn)?;
         if self.behaviour().given_must_be_healthy && ni.fatal {
-            return Err(NoPath::Unusable);
+            return Err(NoPath::SourceFatal);
         }
         why.no_own_ni_is_compared(PassedOver::SourceGiven);
         Ok(source.clone())
@@ -284,10 +290,10 @@ impl Node {
             .collect();
         if sound.is_empty() {
             let first = all.first().filter(|_| behaviour.fatal_is_last_resort);
-            let first = *first.ok_or(NoPath::Unusable)?;
+            let first = *first.ok_or(NoPath::AllFatal)?;
             why.no_own_ni_is_compared(PassedOver::OtherNet);
             for at in all.into_iter().filter(|at| *at != first) {
-                why.own_ni(at, PassedOver::Loses(Criterion::Order));
+                why.own_ni(at, PassedOver::AllFatal);
             }
             return Ok(self.nis[first].nid().clone());
         }
@@ -295,7 +301,7 @@ impl Node {
         let avoid = behaviour.resend_avoids_used && sound.iter().any(fresh);
         let candidates = sound.iter().copied().filter(|at| !avoid || fresh(at));
         let best = candidates.max_by_key(|&at| self.local_rank(at));
-        let best = best.ok_or(NoPath::Unusable)?;
+        let best = best.ok_or(NoPath::AllFatal)?;
         if why.are_wanted() {
             why.no_own_ni_is_compared(PassedOver::OtherNet);
             let chosen = self.local_rank(best);
@@ -323,7 +329,7 @@ impl Node {
         message: &Message,
         why: &mut Reasons,
     ) -> Result<Nid, NoPath> {
-        let peer = self.peer(peer).ok_or(NoPath::HostUnreachable)?;
+        let peer = self.peer(peer).ok_or(NoPath::UnknownPeer)?;
         let on_net = |at: &usize| peer.nis[*at].nid.net() == by.net();
         let fresh = |at: &usize| !message.used.contains(&peer.nis[*at].nid);
         let all: Vec<usize> = (0..peer.nis.len()).filter(on_net).collect();
@@ -331,7 +337,7 @@ impl Node {
         let candidates = all.iter().copied().filter(|at| !avoid || fresh(at));
         let rank = |at: usize| self.peer_rank(&peer.nis[at], at);
         let best = candidates.max_by_key(|&at| rank(at));
-        let best = best.ok_or(NoPath::HostUnreachable)?;
+        let best = best.ok_or(NoPath::NoPeerNi)?;
         if why.are_wanted() {
             why.no_peer_ni_is_compared(PassedOver::OtherNet);
             let chosen = rank(best);

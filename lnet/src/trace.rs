@@ -10,6 +10,7 @@ use super::{
     health::Health,
     message::MessageId,
     nid::{NetName, Nid},
+    no_path::NoPath,
     stats::MessageKind,
     status::MsgStatus,
     wire::Trouble,
@@ -164,8 +165,8 @@ pub struct Choice {
     pub attempt: u32,
     /// The destination at the selection.
     pub destination: Nid,
-    /// The local interface and that of the next hop; a status if there is no path.
-    pub path: Result<(Nid, Nid), MsgStatus>,
+    /// The local interface and that of the next hop, or why there is no path.
+    pub path: Result<(Nid, Nid), NoPath>,
     /// The gateways of the node's routes to the destination's net, if the message goes through a router.
     pub gateways: Vec<Candidate>,
     /// The node's own interfaces.
@@ -212,6 +213,8 @@ pub enum PassedOver {
     OtherNet,
     /// Its fatal flag is set.
     Fatal,
+    /// All on the net have their fatal flag set, and the first of the configuration is used without a comparison.
+    AllFatal,
     /// An earlier attempt used it (HLD).
     Used,
     /// Its route is down.

@@ -227,7 +227,14 @@ fn answer(entries: &[&TraceEntry], now: SimTime) -> String {
     let mut page = String::new();
     let timers = timers(entries, now);
     let first = timers.into_iter().min_by_key(|(at, _)| *at);
-    let timer = first.map_or_else(|| "none".to_owned(), |(_, timer)| timer);
+    // What has no path at its first try never reaches a driver: no timer runs, and no interface is asked.
+    let mut unsent = String::new();
+    for choice in entries.iter().filter_map(|entry| choice_of(entry)) {
+        if choice.path.is_err() && choice.attempt == 1 {
+            let _ = write!(unsent, ", message {} was not sent", choice.message);
+        }
+    }
+    let timer = first.map_or_else(|| format!("none{unsent}"), |(_, timer)| timer);
     let _ = writeln!(page, "  first timer to run out: {timer}");
     let mut blamed = false;
     for entry in entries {
@@ -248,7 +255,7 @@ fn answer(entries: &[&TraceEntry], now: SimTime) -> String {
         for ni in at_zero.collect::<BTreeSet<_>>() {
             let _ = write!(page, ", {ni} has no health to lose");
         }
-        page.push('\n');
+        let _ = writeln!(page, "{unsent}");
     }
     for entry in entries {
         let text = match &entry.what {
@@ -258,14 +265,23 @@ fn answer(entries: &[&TraceEntry], now: SimTime) -> String {
             Traced::Overdue { request, .. } => {
                 format!("request {request} was sent, and LNet never resends for want of a response")
             }
-            Traced::Choice(choice) if choice.attempt > 1 => {
-                let path = path(choice);
-                let _ = writeln!(
-                    page,
-                    "  sent again: message {}, try {} {path}",
-                    choice.message, choice.attempt
-                );
-                continue;
+            Traced::Choice(choice) => {
+                let (message, attempt) = (choice.message, choice.attempt);
+                match &choice.path {
+                    Err(why) => format!(
+                        "message {message}, try {attempt} to {}: {why}, and LNet does not resend what has no path",
+                        choice.destination
+                    ),
+                    Ok(_) if attempt > 1 => {
+                        let path = path(choice);
+                        let _ = writeln!(
+                            page,
+                            "  sent again: message {message}, try {attempt} {path}"
+                        );
+                        continue;
+                    }
+                    Ok(_) => continue,
+                }
             }
             Traced::Loss { message, why } => {
                 let _ = writeln!(
@@ -373,7 +389,10 @@ fn short(entry: &TraceEntry) -> Option<String> {
 fn path(choice: &Choice) -> String {
     match &choice.path {
         Ok((by, to)) => format!("by {by} to {to}"),
-        Err(status) => format!("no path to {}: {status}", choice.destination),
+        Err(why) => {
+            let (to, status) = (&choice.destination, why.status());
+            format!("no path to {to}: {why} ({status})")
+        }
     }
 }
 
@@ -587,6 +606,7 @@ fn passed_over(why: PassedOver) -> &'static str {
         PassedOver::Fixed => "passed over, the message goes to a fixed NID",
         PassedOver::OtherNet => "passed over, another net was chosen",
         PassedOver::Fatal => "passed over, its fatal flag is set",
+        PassedOver::AllFatal => "passed over, all are fatal, and the first is used",
         PassedOver::Used => "passed over, an earlier try used it",
         PassedOver::RouteDown => "passed over, the route is down",
         PassedOver::NotNear => "passed over, it is not on the net of the given source",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fabric::{Carriage, CarriageChange, Fabric};
 use platforms::{NodeName, PortRef, SlotRef};
 use simfs::SimTime;
-use workloads::{Cause, Workload, WorkloadStats};
+use workloads::{Workload, WorkloadCause, WorkloadStats};
 
 use super::{
     error::LnetError,
@@ -174,9 +174,9 @@ impl Workload for StorageWorkload {
             {
                 stats.failed_at = Some(at);
                 stats.cause = Some(if report.evicted_at == Some(at) {
-                    Cause::Evicted
+                    WorkloadCause::Evicted
                 } else {
-                    Cause::Unanswered
+                    WorkloadCause::Unanswered
                 });
             }
         }

@@ -1,14 +1,48 @@
 //! Runs the reference agent on a platform's tree: the role of each device, and why.
 
-use std::{cell::RefCell, collections::BTreeMap};
+use std::{cell::RefCell, collections::BTreeMap, fmt};
 
-use checks::{Agent, Answer, Clocks, Flags, Hands, ReadError, Request, Start};
+use checks::{
+    Agent, Answer, Clocks, Flags, Hands, ReadError, Refusal, Request, Start, Unmonitored,
+};
 use fabric::NODE;
 use platforms::{CLASS_INFINIBAND, NodeName, Platform, Role};
 use simfs::{Fs, Refused};
 
 /// Each device with its role, or with the reason why it is not monitored.
-pub type Found = BTreeMap<String, Result<Watched, String>>;
+pub type Found = BTreeMap<String, Result<Watched, Unmonitored>>;
+
+/// Why the agent classifies no device of a platform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unclassified {
+    /// It refuses to start.
+    Refused(Refusal),
+    /// It cannot read its clocks.
+    Clocks(ReadError),
+}
+
+impl fmt::Display for Unclassified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Clocks(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Unclassified {}
+
+impl From<Refusal> for Unclassified {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<ReadError> for Unclassified {
+    fn from(error: ReadError) -> Self {
+        Self::Clocks(error)
+    }
+}
 
 /// A device that is monitored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,9 +53,11 @@ pub struct Watched {
     pub why: String,
 }
 
-/// Lets the agent read the platform's tree; the error is the agent's one line if it refuses to
-/// start.
-pub fn classified(platform: &Platform) -> Result<Found, String> {
+/// Lets the agent read the platform's tree.
+///
+/// # Errors
+/// If it refuses to start; the text is then its one line.
+pub fn classified(platform: &Platform) -> Result<Found, Unclassified> {
     let mut fs = Fs::new();
     fs.alias_folder(CLASS_INFINIBAND);
     fs.apply(&platforms::render(&platform.machine(&NodeName::from(NODE))));
@@ -33,7 +69,7 @@ pub fn classified(platform: &Platform) -> Result<Found, String> {
         "--proc-net-route-path=/proc/net/route",
     ];
     let settings = Flags::from_args(flags).and_then(|flags| flags.settings());
-    let (settings, _) = settings.map_err(|refusal| refusal.to_string())?;
+    let (settings, _) = settings?;
     let read = |path: &str| discovery.0.borrow_mut().read(path).map_err(errno);
     let (metadata, route, boot_id) = (
         read(&settings.paths.metadata),
@@ -48,10 +84,8 @@ pub fn classified(platform: &Platform) -> Result<Found, String> {
         boot_id: boot_id.as_deref().map_err(|error| *error),
         state: Err(ReadError::ENOENT),
     };
-    let (agent, _) = Agent::start(start).map_err(|refusal| refusal.to_string())?;
-    let found = agent
-        .classified(&discovery)
-        .map_err(|error| error.to_string())?;
+    let (agent, _) = Agent::start(start)?;
+    let found = agent.classified(&discovery)?;
     let because = because(&agent.explain(&discovery));
     let devices = found.into_iter().map(|(name, role)| {
         let name = name.to_string();
@@ -71,9 +105,9 @@ pub fn classified(platform: &Platform) -> Result<Found, String> {
 /// reason other than Management; empty if the agent refuses to start.
 #[must_use]
 pub fn roles_found(platform: &Platform) -> BTreeMap<String, Role> {
-    let role = |seen: Result<Watched, String>| match seen {
+    let role = |seen: Result<Watched, Unmonitored>| match seen {
         Ok(watched) => Some(watched.role),
-        Err(reason) => reason.starts_with("management").then_some(Role::Management),
+        Err(why) => why.is_management().then_some(Role::Management),
     };
     let found = classified(platform).unwrap_or_default().into_iter();
     found

@@ -16,8 +16,9 @@ use director::{
 };
 use observe::{Broken, Descriptor, Exit, Filling, MonitorTick, Recording, Tick};
 use platforms::{NodeName, WORLD_START_WALL_NS};
-use scenarios::{Arm, Signal, Story};
+use scenarios::{Signal, Story};
 use simfs::Fs;
+use terms::Arm;
 
 mod asking;
 mod classify;
@@ -25,8 +26,8 @@ mod hands;
 mod publisher;
 mod reads;
 
-pub use checks::Variant;
-pub use classify::{Found, Watched, classified, roles_found};
+pub use checks::{Unmonitored, Variant};
+pub use classify::{Found, Unclassified, Watched, classified, roles_found};
 pub use reads::TraceLog;
 
 use hands::MemoryHands;

@@ -2,8 +2,9 @@
 //!
 //! Every edge has one connection, and sends one message per period: the receiver offers a buffer, and
 //! its clear-to-send lets the sender post. So many messages can be in flight on an edge as its traffic says; what waits
-//! behind another on a queue pair is flushed with it. Edges do not wait for each other, so that the effects on
-//! each edge can be observed separately: the steps of an allreduce, each of which needs the one before, are not modelled.
+//! behind another on a queue pair is flushed with it. By default edges do not wait for each other, so that the effects on
+//! each edge can be observed separately; [`Traffic::dependent`] makes them the steps of an allreduce, each of which needs the
+//! one before.
 //!
 //! If any rank's plugin is refused, the whole job runs on NCCL's own transport: one rail, SOUT, the
 //! same outage rule, no classification (NCCL's behaviour if only some ranks are refused is not known).
@@ -349,7 +350,11 @@ impl Job {
             }
             let mut looked = self.drive(index);
             if looked.is_ok() && is_due {
-                looked = self.begin(index);
+                if self.may_begin(index) {
+                    looked = self.begin(index);
+                } else {
+                    self.skip(index);
+                }
             }
             // A job's calls fail on dead connections only, and one may have died of this call.
             if looked.is_err() {
@@ -371,6 +376,20 @@ impl Job {
         if let Some((edge, death)) = dead {
             self.fail(Some(edge), FailureCause::Network(death));
         }
+    }
+
+    /// Whether what the next message of an edge depends on has arrived at its sender.
+    fn may_begin(&self, index: usize) -> bool {
+        let lane = &self.lanes[index];
+        let begun = lane.messages + lane.flying.len() as u64;
+        let mut inbound = self.lanes.iter().filter(|it| it.edge.to == lane.edge.from);
+        !self.traffic.dependent || inbound.all(|it| it.messages >= begun)
+    }
+
+    /// Leaves out a time to send.
+    fn skip(&mut self, index: usize) {
+        let after = self.net.now() + SimTime::from_ns(1);
+        self.lanes[index].beat = self.traffic.beat(self.start, after);
     }
 
     fn begin(&mut self, index: usize) -> Result<(), NcclResult> {

@@ -47,12 +47,15 @@ pub enum Rescue {
 pub enum Hopeless {
     /// Clear-to-send was lost on this rail, which it uses whatever the mask.
     ClearToSend(Rail),
-    /// The mask was fixed when the connection was made, and no hint is read.
+    /// The connection was made for this rail, and a hint does not change it: none is read, or in
+    /// [`Profile::Spec`](super::Profile::Spec) only the class counts.
     Fixed(Rail),
-    /// The host's agent writes no hint: it is dead, or the pair has no slot yet.
+    /// The host's agent is dead and writes none.
     NoHint(HostId),
-    /// However much a hint gives to the other rail, this much of each message is posted on the rail; an empty message
-    /// is posted on SOUT.
+    /// It was posted at the start of the job, when the connections were made; no pair has a slot before.
+    TooEarly,
+    /// However much of a message goes to the other rail, this much is posted on the rail; an empty message is posted
+    /// on SOUT.
     Rest(Rail, Bytes),
 }
 
@@ -94,7 +97,11 @@ impl Job {
         let hopeless = killers.iter().find_map(|killer| {
             let [from, _] = self.net().ends(killer.queue_pair.connection);
             let why = self.hopeless(*killer);
-            let silent = silent.contains(&from).then_some(Hopeless::NoHint(from));
+            let silent = silent.contains(&from).then_some(if killer.at > self.start {
+                Hopeless::NoHint(from)
+            } else {
+                Hopeless::TooEarly
+            });
             Some((killer.at, why.or(silent)?))
         });
         Some(match hopeless {
@@ -167,12 +174,18 @@ impl Job {
             return Some(Hopeless::ClearToSend(rail));
         }
         let path = self.net().path(queue_pair.connection, Side::Send);
-        if let ShareSource::Cached(_) = path.share() {
+        let split = path.split(all_to(other(rail)), self.traffic.size);
+        let stays = split.mask().has(rail);
+        let is_fixed = match path.share() {
+            // A share that gives everything to the other rail put nothing here but the rest.
+            ShareSource::Cached(share) => share == all_to(rail),
+            // The rest of a split is SOUT's; only where the class alone counts does SUP keep anything.
+            ShareSource::Agent => stays && rail == Rail::Sup,
+        };
+        if is_fixed {
             return Some(Hopeless::Fixed(rail));
         }
-        let split = path.split(all_to(other(rail)), self.traffic.size);
-        let rest = split.mask().has(rail).then(|| split.on(rail));
-        rest.map(|rest| Hopeless::Rest(rail, rest))
+        stays.then(|| Hopeless::Rest(rail, split.on(rail)))
     }
 
     /// The job played again with hints right before `at`, up to the present instant; and the hosts whose agents could not

@@ -64,13 +64,17 @@ pub struct Traffic {
     pub pauses: Vec<Pause>,
     /// How many messages may be in flight on an edge: 1 to [`IN_FLIGHT_MAX`].
     pub in_flight: u8,
+    /// Whether a rank sends its next message only when as many have arrived on every edge to it as it has sent: the steps
+    /// of an allreduce, one at a time. A time at which it may not is skipped.
+    pub dependent: bool,
     /// How long a message may be in flight before the job counts as hung. This is a watchdog's limit:
     /// the network reports an error long before.
     pub time_limit: SimTime,
 }
 
 impl Traffic {
-    /// 1 MiB per edge every 100 ms without a pause, one in flight, hung after 600 s.
+    /// 1 MiB per edge every 100 ms without a pause, one in flight, on edges that do not wait for each other; hung after
+    /// 600 s.
     #[must_use]
     pub const fn steady() -> Self {
         Self {
@@ -78,6 +82,7 @@ impl Traffic {
             period: SimTime::from_ms(100),
             pauses: Vec::new(),
             in_flight: 1,
+            dependent: false,
             time_limit: SimTime::from_secs(600),
         }
     }

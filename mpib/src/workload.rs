@@ -6,7 +6,7 @@ use fabric::{Carriage, CarriageChange, Fabric};
 use platforms::{NodeName, SlotRef};
 use simfs::SimTime;
 
-use workloads::{Cause, Workload, WorkloadStats};
+use workloads::{Workload, WorkloadCause, WorkloadStats};
 
 use super::{
     Agent, AgentAction, Death, Edge, FailureCause, Gid, Host, HostId, HostPlan, Job, JobPlan, Net,
@@ -199,13 +199,13 @@ fn state(carriage: Carriage) -> RailState {
     }
 }
 
-fn cause(cause: FailureCause) -> Cause {
+fn cause(cause: FailureCause) -> WorkloadCause {
     match cause {
-        FailureCause::Connect(_) => Cause::NoConnection,
-        FailureCause::Network(Death::RetryExceeded { .. }) => Cause::RetryExceeded,
-        FailureCause::Network(Death::QueueFull { .. }) => Cause::QueueFull,
-        FailureCause::Network(Death::DeviceGone { .. }) => Cause::DeviceGone,
-        FailureCause::RankLost(_) => Cause::RankLost,
-        FailureCause::Hung => Cause::Hung,
+        FailureCause::Connect(_) => WorkloadCause::NoConnection,
+        FailureCause::Network(Death::RetryExceeded { .. }) => WorkloadCause::RetryExceeded,
+        FailureCause::Network(Death::QueueFull { .. }) => WorkloadCause::QueueFull,
+        FailureCause::Network(Death::DeviceGone { .. }) => WorkloadCause::DeviceGone,
+        FailureCause::RankLost(_) => WorkloadCause::RankLost,
+        FailureCause::Hung => WorkloadCause::Hung,
     }
 }

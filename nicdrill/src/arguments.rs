@@ -1,7 +1,6 @@
 //! The arguments of the command line.
 //!
-//! [`mod@crate::command`] implements the commands. Planned flags that are not built yet are listed here too, so that
-//! they are refused by name and not as typing errors.
+//! [`mod@crate::command`] implements the commands.
 
 mod check;
 mod color;
@@ -216,8 +215,8 @@ pub(crate) struct SelectArguments {
     #[arg(value_name = "PATH|NAME")]
     pub(crate) what: Vec<String>,
     /// The arm to play in [default: both for a monitor that can be played in memory, else process]
-    #[arg(long, value_name = "memory|process|both|realtime")]
-    pub(crate) arm: Option<Arm>,
+    #[arg(long, value_name = "memory|process|both")]
+    pub(crate) arm: Option<Arms>,
     /// Only what failed in the previous run (`failed.txt` in the run folder)
     #[arg(long)]
     pub(crate) failed: bool,
@@ -234,7 +233,7 @@ pub(crate) struct SelectArguments {
     #[arg(long, value_name = "documents")]
     pub(crate) against: Option<Against>,
     /// Only on these platforms: `name` (all its variants), `name:` (none of them), `name:variant`, or a
-    /// folder or file of your own
+    /// folder or file of your own, also `FILE:variant`
     #[arg(long, value_name = "P,..", value_delimiter = ',')]
     pub(crate) platform: Vec<String>,
     /// Leave out drills that need more real time as a process than this, such as `2m`; the list of drills tells how much each
@@ -256,11 +255,10 @@ pub(crate) enum Against {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Arm {
+pub(crate) enum Arms {
     Memory,
     Process,
     Both,
-    Realtime,
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -342,7 +340,7 @@ pub(crate) struct OneDrill {
 pub(crate) struct ShowArguments {
     /// The arm to play in [default: memory for a monitor that can be played there]
     #[arg(long, value_name = "memory|process")]
-    pub(crate) arm: Option<Arm>,
+    pub(crate) arm: Option<Arms>,
     /// The monitor: a descriptor's name or file, or a program [default: reference]
     #[arg(long, value_name = "DESCRIPTOR|PROGRAM")]
     pub(crate) monitor: Option<String>,
@@ -504,7 +502,8 @@ pub(crate) struct CaptureArguments {
     /// The platform's name
     #[arg(long, value_name = "NAME", default_value = "my-node")]
     pub(crate) name: String,
-    /// What `nvidia-smi topo -m` printed on the node [default: ask the program, where the root is `/`]
+    /// What `nvidia-smi topo -m` printed on the node, or with GPUs of AMD the text of `rocm-smi --showtopo` or
+    /// `amd-smi topology` [default: ask nvidia-smi, where the root is `/`]
     #[arg(long, value_name = "FILE")]
     pub(crate) topo: Option<PathBuf>,
     /// Read counters too; each read is a query to the card's firmware

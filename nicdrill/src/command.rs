@@ -126,10 +126,6 @@ impl Stop {
         Self::usage(error.to_string())
     }
 
-    pub(crate) fn not_built(what: &str) -> Self {
-        Self::usage(format!("`{what}` is planned and not built yet"))
-    }
-
     /// Its text with its hint.
     pub(crate) fn whole(&self) -> String {
         let hint = self.hint.as_ref();

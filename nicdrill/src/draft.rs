@@ -11,11 +11,11 @@ use fabric::NODE;
 use harness::descriptors::shipped;
 use judge::judge;
 use memory::play_in_memory;
-use observe::{Observation, Recording, Severity};
+use observe::{Observation, Recording};
 use platforms::NodeName;
-use proto::{Check, CheckKind};
 use scenarios::{ScenarioError, Story, Unfit};
 use simfs::SimTime;
+use terms::{Check, CheckKind, Severity};
 
 /// A story with its expectations.
 #[derive(Clone, Debug, PartialEq, Eq)]

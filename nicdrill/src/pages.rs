@@ -14,6 +14,7 @@ mod mpib;
 pub(crate) mod platform_check;
 pub(crate) mod platform_pages;
 mod suite_check;
+pub(crate) mod undrilled;
 pub(crate) mod world_pages;
 
 pub(crate) use drill::drill_page;

@@ -52,6 +52,12 @@ fn packages() -> BTreeMap<String, Package> {
         .collect()
 }
 
+/// The folder of a crate.
+fn folder(package: &Package) -> PathBuf {
+    let manifest = package.manifest_path.as_std_path();
+    manifest.parent().unwrap().to_owned()
+}
+
 #[test]
 fn every_room_stands_in_the_table_and_the_table_names_only_rooms() {
     let members: BTreeSet<String> = table().into_keys().collect();
@@ -84,12 +90,32 @@ fn a_room_names_exactly_the_rooms_and_crates_that_the_table_allows() {
     }
 }
 
+/// What a monitor reads and reports on one side, the state of the simulated world on the other.
+#[test]
+fn the_two_sides_share_the_terms_alone() {
+    let table = table();
+    let side = |crates: &[&str]| {
+        let mut side = BTreeSet::new();
+        let mut pending: Vec<String> = crates.iter().map(|&name| name.to_owned()).collect();
+        while let Some(name) = pending.pop() {
+            pending.extend(table[&name].names.iter().cloned());
+            side.insert(name);
+        }
+        side
+    };
+    let monitors = side(&["monitor", "zoo", "cluster", "alerts"]);
+    let simulators = side(&["director", "simfs-fuse"]);
+    let shared: Vec<&String> = monitors.intersection(&simulators).collect();
+    assert_eq!(shared, ["terms"]);
+}
+
 #[test]
 fn a_pure_room_is_linked_to_the_list_of_what_it_may_not_name() {
     let list = fs::canonicalize(root().join("clippy/pure.toml")).unwrap();
-    for (name, member) in table() {
-        let link = root().join(&name).join("clippy.toml");
-        if member.pure {
+    let table = table();
+    for (name, package) in packages() {
+        let link = folder(&package).join("clippy.toml");
+        if table[&name].pure {
             assert_eq!(
                 fs::canonicalize(&link).unwrap(),
                 list,
@@ -106,8 +132,8 @@ fn a_pure_room_is_linked_to_the_list_of_what_it_may_not_name() {
 
 #[test]
 fn every_room_takes_the_lints_of_the_workspace() {
-    for name in table().keys() {
-        let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
+    for (name, package) in packages() {
+        let manifest = fs::read_to_string(package.manifest_path).unwrap();
         assert!(
             manifest.contains("[lints]\nworkspace = true"),
             "`{name}/Cargo.toml`"
@@ -117,8 +143,8 @@ fn every_room_takes_the_lints_of_the_workspace() {
 
 #[test]
 fn every_source_file_opens_with_a_module_comment() {
-    for name in table().keys() {
-        for path in rust_files(root().join(name).join("src")) {
+    for package in packages().values() {
+        for path in rust_files(folder(package).join("src")) {
             let text = fs::read_to_string(&path).unwrap();
             assert!(
                 text.starts_with("//! ") || text.starts_with("// @generated "),
@@ -132,11 +158,11 @@ fn every_source_file_opens_with_a_module_comment() {
 /// Cargo compiles a library again for its own tests, and asks rustdoc for its examples: rooms without any switch that off.
 #[test]
 fn a_room_that_switches_a_kind_of_tests_off_has_none_of_that_kind() {
-    for (name, package) in packages() {
+    for package in packages().values() {
         let Some(library) = package.targets.iter().find(|target| target.is_lib()) else {
             continue;
         };
-        for path in rust_files(root().join(&name).join("src")) {
+        for path in rust_files(folder(package).join("src")) {
             let text = fs::read_to_string(&path).unwrap();
             let has_tests = text.contains("#[cfg(test)]") || text.contains("#[test]");
             // A block without a language is Rust.
@@ -159,8 +185,9 @@ fn a_room_that_switches_a_kind_of_tests_off_has_none_of_that_kind() {
 /// It reads files and talks to a socket; the topology is the collector's to ask for.
 #[test]
 fn the_monitor_starts_no_program() {
-    for member in ["checks", "monitor", "proto"] {
-        for path in rust_files(root().join(member).join("src")) {
+    let packages = packages();
+    for member in ["checks", "monitor", "proto", "terms"] {
+        for path in rust_files(folder(&packages[member]).join("src")) {
             let text = fs::read_to_string(&path).unwrap();
             for line in text.lines() {
                 let is_start = line.contains("process::") && line.contains("Command");
@@ -171,6 +198,44 @@ fn the_monitor_starts_no_program() {
             }
         }
     }
+}
+
+/// The files behind the director that name the actions of a script, and why.
+const NAME_ACTIONS: [(&str, &str); 2] = [
+    ("harness/src/process/probe.rs", "makes a story of its own"),
+    (
+        "harness/src/sandbox.rs",
+        "carries actions out, without a drill",
+    ),
+];
+
+/// What an action does is decided by the director, which writes it into its log, or foresees it.
+#[test]
+fn the_director_alone_interprets_the_actions_of_a_script() {
+    let names_an_action = |path: &Path| {
+        let text = fs::read_to_string(path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        code.replace("WordKind::StepAction", "")
+            .contains("StepAction")
+    };
+    let own = ["scenarios", "director"];
+    let packages = packages();
+    let others = packages.iter().filter(|(name, _)| !own.contains(&&***name));
+    let files = others.flat_map(|(_, package)| rust_files(folder(package).join("src")));
+    let is_test = |path: &Path| {
+        let mut parts = path.components();
+        parts.any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs")))
+    };
+    let found: BTreeSet<String> = files
+        .filter(|path| !is_test(path) && names_an_action(path))
+        .map(|path| {
+            let root = fs::canonicalize(root()).unwrap();
+            let path = fs::canonicalize(path).unwrap();
+            path.strip_prefix(root).unwrap().display().to_string()
+        })
+        .collect();
+    let known: BTreeSet<String> = NAME_ACTIONS.map(|(file, _)| file.to_owned()).into();
+    assert_eq!(found, known);
 }
 
 #[test]
@@ -333,7 +398,7 @@ fn every_dependency_is_named_by_a_source_file() {
             _ => &["src"],
         };
         let ident = dependency.name.replace('-', "_");
-        let folder = root().join(package.name.as_str());
+        let folder = folder(&package);
         let is_named = folders
             .iter()
             .flat_map(|part| rust_files(folder.join(part)))

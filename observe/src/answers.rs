@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 /// What a monitor answered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers {
@@ -31,7 +33,7 @@ impl Series {
     pub fn line(&self) -> String {
         let labels = self.labels.iter();
         let labels: Vec<String> = labels
-            .map(|(name, text)| format!("{name}={text:?}"))
+            .map(|(name, text)| format!("{name}={}", Value::from(text.as_str())))
             .collect();
         format!("{}{{{}}} {}", self.name, labels.join(","), self.value)
     }

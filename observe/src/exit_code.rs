@@ -15,9 +15,10 @@ use serde::{
     Deserialize, Deserializer,
     de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
 };
+use terms::Severity;
 
 use crate::{
-    Delivery, Exit, Observation, Problem, Severity, Subject, VerdictWord, observation,
+    Delivery, Exit, Observation, Problem, Subject, VerdictWord, observation,
     pattern::{self, Pattern},
     slurm::Actions,
 };

@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Observation, Recording, Severity, Subject};
+use terms::Severity;
+
+use crate::{Observation, Recording, Subject};
 
 /// A statement that held for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use terms::Severity;
 
 use crate::{
-    Delivery, Observation, Problem, Severity, observation,
+    Delivery, Observation, Problem, observation,
     pattern::{self, Pattern},
 };
 

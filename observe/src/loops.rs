@@ -6,9 +6,9 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use proto::{Check, CheckKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use terms::{Check, CheckKind};
 
 use crate::{Descriptor, PollUnit, Problem, Span, toml_tables};
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use terms::Severity;
+
 /// One statement of a monitor.
 ///
 /// An adapter creates it from what it received; the judge, pages, recorder and the comparison of
@@ -101,31 +103,6 @@ impl fmt::Display for Subject {
             Self::Port { device, port } => write!(f, "NIC={device} NICPort={port}"),
             Self::Other(words) => f.write_str(words),
         }
-    }
-}
-
-/// The severity of an observation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// It is healthy, or healthy again.
-    Healthy,
-    /// It has a fault, and work continues.
-    NonFatal,
-    /// It has a fault, and work that uses it fails.
-    Fatal,
-    /// Unknown: the monitor states so, or contradicts itself.
-    #[default]
-    Unknown,
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Healthy => "healthy",
-            Self::NonFatal => "nonfatal",
-            Self::Fatal => "fatal",
-            Self::Unknown => "unknown",
-        })
     }
 }
 

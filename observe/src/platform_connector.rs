@@ -4,9 +4,10 @@
 //! `data-models/protobufs/health_event.proto`. Start at [`received`].
 
 use proto::{Entity, HealthEvent, HealthEvents, Message as _, RecommendedAction};
+use terms::Severity;
 
 use crate::{
-    Call, Delivery, Observation, Severity, Subject,
+    Call, Delivery, Observation, Subject,
     protocol::{Adapter, Breach, Contract},
 };
 

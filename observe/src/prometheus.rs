@@ -6,8 +6,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use terms::Severity;
 
-use crate::{Problem, Schedule, Severity, Span, Subject, VerdictWord, scrape::metrics_path};
+use crate::{Problem, Schedule, Span, Subject, VerdictWord, scrape::metrics_path};
 
 /// The row for alerts that have none of their own.
 const ANY: &str = "*";
@@ -182,6 +183,18 @@ impl AlertRows {
         })
     }
 
+    /// The names of the alerts that have a row of their own.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let names = self.0.keys().map(String::as_str);
+        names.filter(|name| *name != ANY)
+    }
+
+    /// Whether a row gives an alert of this name a meaning.
+    #[must_use]
+    pub fn means(&self, alert: &str) -> bool {
+        self.0.contains_key(alert) || self.0.contains_key(ANY)
+    }
+
     /// Whether no alert has a meaning.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -254,6 +267,16 @@ mod tests {
             Some(("", Severity::Unknown)),
         );
         assert_eq!(rows("{}").meaning("Any", &BTreeMap::new()), None);
+    }
+
+    #[test]
+    fn the_row_for_all_others_is_the_name_of_no_alert() {
+        let named = rows(r#"{"B": {"says": "fatal"}, "A": {"says": "fatal"}}"#);
+        assert_eq!(named.names().collect::<Vec<&str>>(), ["A", "B"]);
+        assert!(named.means("A") && !named.means("C"));
+        let any = rows(r#"{"*": {"says": "fatal"}}"#);
+        assert_eq!(any.names().count(), 0);
+        assert!(any.means("C"));
     }
 
     #[test]

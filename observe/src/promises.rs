@@ -22,7 +22,7 @@ pub use kind::{ANY_COUNTER, Kind, KindOf, Named};
 pub use lasting::Lasting;
 pub use row::{
     Back, Clears, Compared, Garbled, KnownBy, Levels, Meanwhile, OverRestart, PromisedSubject,
-    Restates, Row, Says, Verdict, WhileUnreadable,
+    Restates, Row, Says, WhileUnreadable,
 };
 pub use scope::{Pinned, Scope, ScopeRole};
 pub use wire::{
@@ -131,13 +131,24 @@ impl Promises {
 
     /// The row of a kind on a link layer; `None` if nothing is promised about it.
     #[must_use]
-    pub fn row(&self, kind: &Kind, layer: Option<proto::Layer>) -> Option<Row> {
+    pub fn row(&self, kind: &Kind, layer: Option<terms::LinkLayer>) -> Option<Row> {
         let any = || match kind {
             Kind::Counter(_) => self.rows.get(&Kind::Counter(ANY_COUNTER.to_owned())),
             Kind::Named(_) => None,
         };
         let row = self.rows.get(kind).or_else(any)?;
         Some(layer.map_or_else(|| row.clone(), |layer| row.on(layer)))
+    }
+
+    /// Whether nothing about a kind is judged: it has no row, or is `reboot` with a silent one. Who never asks for the boot id
+    /// sees no reboot, and says after one, or where the boot id cannot be read, whatever is so.
+    #[must_use]
+    pub fn leaves_open(&self, kind: &Kind) -> bool {
+        match self.row(kind, None) {
+            None => true,
+            Some(Row::Silent) => *kind == Named::Reboot.into(),
+            Some(Row::Usual | Row::Says(_)) => false,
+        }
     }
 
     /// Whether it classifies NICs by the metadata, so that it refuses to start where they do not tell NICs apart. Without a
@@ -154,21 +165,22 @@ impl Promises {
         self.rows.is_empty()
     }
 
-    /// The rows that cannot be.
+    /// The rows that cannot be, and a scope without anything.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let says = self.rows.iter().filter_map(|(kind, row)| match row {
             Row::Says(says) => Some((kind, says)),
             _ => None,
         });
         let rows = says.flat_map(|(kind, says)| {
-            let misplaced = misplaced::all(kind, says).into_iter();
+            let misplaced = misplaced::all(kind, says, self).into_iter();
             misplaced.map(move |(keys, what, hint)| {
                 let what = format!("the row of `{kind}`: {what}");
                 let problem = Problem::at(keys, what, hint);
                 problem.below(["rows".to_owned(), kind.to_string()])
             })
         });
-        rows.collect()
+        let scope = self.scope.iter().flat_map(Scope::problems);
+        scope.chain(rows).collect()
     }
 }
 

@@ -6,6 +6,7 @@
 use proto::HealthEvents;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use terms::EventField;
 
 use crate::{Call, Observation, platform_connector::PlatformConnector, promises::Wire};
 
@@ -97,44 +98,11 @@ pub struct Contract<'a> {
     pub wire: Option<&'a Wire>,
 }
 
-/// The field of a call or event that violates the contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BreachField {
-    /// The version of an event or of the call.
-    Version,
-    /// The name of the program.
-    Agent,
-    /// The class of the component.
-    ComponentClass,
-    /// The node.
-    NodeName,
-    /// The check.
-    CheckName,
-    /// The severity.
-    Severity,
-    /// The processing strategy.
-    Strategy,
-    /// The recommended action.
-    Action,
-    /// The error codes.
-    ErrorCode,
-    /// The entities.
-    Entities,
-    /// The message.
-    Message,
-    /// The timestamp.
-    Timestamp,
-    /// A field that a monitor leaves empty.
-    Extra,
-    /// The events of the call: there are none, or they are of several checks.
-    Batch,
-}
-
 /// A violation of the contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach<'c> {
     /// The field that violates it.
-    pub field: BreachField,
+    pub field: EventField,
     /// The description.
     pub what: String,
     /// The observation that violates it; `None` for the call as a whole.

@@ -35,6 +35,15 @@ pub struct Recording {
     pub unreached: BTreeSet<(String, u64)>,
 }
 
+impl Recording {
+    /// The reads of all monitors in all ticks, as lines of text. None if the arm does not know them.
+    pub fn reads(&self) -> impl Iterator<Item = &str> {
+        let monitors = self.ticks.iter().flat_map(|tick| tick.monitors.values());
+        let reads = monitors.flat_map(|monitor| monitor.reads.iter());
+        reads.map(|line| &**line)
+    }
+}
+
 /// The recording of one tick.
 #[derive(Clone, Debug, Default)]
 pub struct Tick {
@@ -71,7 +80,8 @@ impl Tick {
 /// What one monitor did in one tick.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MonitorTick {
-    /// Number of polls that ended in this tick: 1, or 0 in ticks without a poll.
+    /// Number of polls that ended in this tick: 1, or 0 in ticks without a poll. A page that the monitor does not give is one,
+    /// unless the story has it stopped or holds a read of it.
     pub polls: u32,
     /// The logical reads of the poll, as `op path: outcome`.
     pub reads: Reads,
@@ -180,6 +190,13 @@ pub enum Broken {
     StuckInKernel {
         /// The tick.
         tick: u64,
+    },
+    /// The connector's socket is not as the drill made it. Only what runs in the monitor's mount namespace sees its folder.
+    SocketTampered {
+        /// The tick.
+        tick: u64,
+        /// What was found in its place.
+        what: String,
     },
     /// A signal asked nicdrill for an early end.
     Interrupted,

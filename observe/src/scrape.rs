@@ -48,6 +48,8 @@ pub enum ScrapeOutcome {
     },
     /// No answer came within the timeout.
     TimedOut,
+    /// A page came that cannot be read; with the reason.
+    Unread(String),
     /// Nobody listened, or the connection broke; with the reason.
     Failed(String),
 }
@@ -60,6 +62,23 @@ impl Scrape {
         match &self.outcome {
             ScrapeOutcome::Answered { status: 200, text } => series(text),
             _ => None,
+        }
+    }
+
+    /// Why nothing is known by it; `None` if a page came that can be read. One whose text is not kept has been read.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        match &self.outcome {
+            ScrapeOutcome::Answered { status: 200, text } => {
+                let is_read = series(text).is_some();
+                (!is_read).then(|| "the page is not in the text format".to_owned())
+            }
+            ScrapeOutcome::Answered { status, .. } => {
+                Some(format!("the page has the status {status}"))
+            }
+            ScrapeOutcome::TimedOut => Some("no page came within the timeout".to_owned()),
+            ScrapeOutcome::Unread(why) => Some(why.clone()),
+            ScrapeOutcome::Failed(error) => Some(format!("no page came: {error}")),
         }
     }
 }
@@ -76,6 +95,7 @@ mod tests {
             outcome,
         };
         assert_eq!(scrape.series().map(|all| all.len()), count, "{scrape:?}");
+        assert_eq!(scrape.failure().is_none(), count.is_some(), "{scrape:?}");
     }
 
     #[test]
@@ -89,6 +109,7 @@ mod tests {
         check(answered(503, "a 1\n"), None);
         check(answered(200, "a 1\nb"), None);
         check(ScrapeOutcome::TimedOut, None);
+        check(ScrapeOutcome::Unread("torn".to_owned()), None);
         check(ScrapeOutcome::Failed("refused".to_owned()), None);
     }
 }

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use terms::Severity;
 
 use crate::{
-    Delivery, Observation, Problem, Series, Severity, Subject, VerdictWord, observation,
+    Delivery, Observation, Problem, Series, Subject, VerdictWord, observation,
     value_range::ValueRange,
 };
 
@@ -93,7 +94,7 @@ impl SeriesRule {
             subject,
             severity,
             codes,
-            text: series.line(),
+            text: text_of(series),
             fields: observation::unnamed(word),
             ..Observation::default()
         }
@@ -127,6 +128,19 @@ impl SeriesRule {
             )
         })
     }
+}
+
+/// The longest text of a statement, in bytes. Chosen: a few times the longest series of node_exporter.
+const TEXT_MAX: usize = 1024;
+
+/// A series as a person reads it, of bounded length.
+fn text_of(series: &Series) -> String {
+    let mut text = series.line();
+    if text.len() > TEXT_MAX {
+        text.truncate(text.floor_char_boundary(TEXT_MAX));
+        text.push('…');
+    }
+    text
 }
 
 #[cfg(test)]
@@ -178,6 +192,22 @@ mod tests {
             "up{dev=\"a\",port=\"1\"} NaN\n",
             &["unknown NIC=a NICPort=1"],
         );
+    }
+
+    #[test]
+    fn the_text_of_a_statement_has_a_bound() {
+        let page = format!(
+            "up{{dev=\"a\",port=\"1\",more=\"{}\"}} 1\n",
+            "é".repeat(1000)
+        );
+        let observed = rules(RULES).unwrap().observed(&series(&page).unwrap());
+        let text = &observed.observations[0].text;
+        assert!(text.starts_with("up{dev=\"a\",more=\"éé"), "{text}");
+        assert!(
+            text.ends_with("é…") && text.len() <= TEXT_MAX + "…".len(),
+            "{text}"
+        );
+        check("up{dev=\"a\",port=\"1\"} 1\n", &["healthy NIC=a NICPort=1"]);
     }
 
     #[test]

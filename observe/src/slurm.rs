@@ -5,8 +5,9 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use terms::Severity;
 
-use crate::{ExitCodes, Observation, Severity, Subject};
+use crate::{ExitCodes, Observation, Subject};
 
 /// Whom a program asks for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

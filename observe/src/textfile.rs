@@ -43,11 +43,26 @@ pub struct Textfiles {
 }
 
 impl Textfiles {
+    /// Whether the collector reads a file of this name (node_exporter, "Textfile Collector").
+    #[must_use]
+    pub fn is_read(name: &str) -> bool {
+        name.ends_with(".prom")
+    }
+
     /// What the collector shows of files, by their names and in the order of these.
     #[must_use]
     pub fn of(files: &BTreeMap<String, String>) -> Self {
-        let mut shown = Self::default();
-        for (name, text) in files.iter().filter(|(name, _)| name.ends_with(".prom")) {
+        Self::beside(files, Vec::new())
+    }
+
+    /// The same beside files that cannot be read, or are none: why, each with its name.
+    #[must_use]
+    pub fn beside(files: &BTreeMap<String, String>, refused: Vec<String>) -> Self {
+        let mut shown = Self {
+            refused,
+            ..Self::default()
+        };
+        for (name, text) in files.iter().filter(|(name, _)| Self::is_read(name)) {
             match parsed(text) {
                 Ok(series) => shown.series.extend(series),
                 Err(why) => shown.refused.push(format!("{name}: {why}")),
@@ -100,6 +115,16 @@ mod tests {
             &[],
         );
         check(&[], &["node_textfile_scrape_error{} 0"], &[]);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_an_error_beside_the_others() {
+        let files = BTreeMap::from([("b.prom".to_owned(), "b 2\n".to_owned())]);
+        let refused = vec!["a.prom: it is not a regular file".to_owned()];
+        let shown = Textfiles::beside(&files, refused.clone());
+        let lines: Vec<String> = shown.series.iter().map(Series::line).collect();
+        assert_eq!(lines, ["b{} 2", "node_textfile_scrape_error{} 1"]);
+        assert_eq!(shown.refused, refused);
     }
 
     #[test]

@@ -60,6 +60,9 @@ pub enum CaptureError {
         /// The device.
         device: String,
     },
+    /// The matrix has GPUs, and those of the bus are not NVIDIA's.
+    #[error("the matrix is one of `nvidia-smi topo -m`, and the node's GPUs are AMD's\nhint: {hint}", hint = self.hint())]
+    OtherGpus,
     /// A port's rate could not be read.
     #[error("the rate of device `{device}` could not be read\nhint: {hint}", hint = self.hint())]
     NoRate {
@@ -87,6 +90,9 @@ impl CaptureError {
             Self::NoFunction { .. } => "capture the host: a subfunction's card is described there",
             Self::NoDriver { .. } => {
                 "write one, with `nicdrill platform new` as a start, and name its folder with `--platforms`"
+            }
+            Self::OtherGpus => {
+                "leave `--topo` out, or give what `rocm-smi --showtopo` or `amd-smi topology` prints on this node"
             }
             Self::NoLayer { .. } => "`ports/1/link_layer` holds it",
             Self::NoVendor { .. } => {
@@ -117,7 +123,7 @@ pub struct Captured {
 /// the drivers.
 ///
 /// # Errors
-/// If there are no NICs, or a NIC has no driver file.
+/// If there are no NICs, a NIC has no driver file, or the matrix is of other GPUs.
 pub fn capture(
     snapshot: &Snapshot,
     topology: Option<&Topology>,
@@ -128,6 +134,11 @@ pub fn capture(
     let asymmetries = topology.into_iter().flat_map(Topology::asymmetries);
     notes.extend(asymmetries.map(|it| format!("In the matrix {it}.")));
     let gpus = gpus::gpus(snapshot, topology, &mut notes);
+    if topology.is_some_and(|topology| !topology.gpus().is_empty())
+        && gpus.profile.vendor == gpus::AMD
+    {
+        return Err(CaptureError::OtherGpus);
+    }
     let nics = nics::nics(snapshot, topology, &gpus, known, &mut notes)?;
     let unread: Vec<&str> = snapshot.unread().map(|(path, _)| path).collect();
     if let Some(first) = unread.first() {
@@ -242,6 +253,10 @@ fn cpus(
         {
             cpus.insert(numa, list.to_owned());
         }
+    }
+    // What is on no known node has the CPUs of all.
+    if cpus.len() > 1 {
+        cpus.remove(&-1);
     }
     cpus
 }

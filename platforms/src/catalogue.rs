@@ -89,14 +89,25 @@ impl Platforms {
         self.all.get(name)
     }
 
-    /// The same platforms for a monitor that watches the cards of these PCI vendors. One that does not need the matrix of
+    /// The same platforms for a monitor that watches the cards of these PCI vendors, and where NVIDIA is one of them the cards
+    /// that the documents take for NVIDIA's ([`Platform::watches`]). One that does not need the matrix of
     /// GPUs and NICs starts on machines without it too.
     #[must_use]
     pub fn for_monitor(mut self, vendors: &BTreeSet<u16>, needs_topology: bool) -> Self {
         let vendors = Arc::new(vendors.clone());
         for platform in self.all.values_mut() {
             platform.vendors = Arc::clone(&vendors);
+            platform.by_name = vendors.contains(&NVIDIA_NETWORKING);
             platform.needs_topology = needs_topology;
+        }
+        self
+    }
+
+    /// The same platforms for a monitor that goes by the PCI vendor alone.
+    #[must_use]
+    pub fn by_vendor_alone(mut self) -> Self {
+        for platform in self.all.values_mut() {
+            platform.by_name = false;
         }
         self
     }
@@ -130,6 +141,7 @@ impl Platforms {
                 counters,
                 drivers: Arc::clone(&drivers),
                 vendors: Arc::clone(&vendors),
+                by_name: true,
                 needs_topology: true,
                 source,
             };

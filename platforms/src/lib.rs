@@ -29,6 +29,7 @@ mod ids;
 mod machine;
 mod metadata;
 mod name;
+mod natural;
 mod numbering;
 mod pci;
 mod places;
@@ -63,12 +64,14 @@ pub use name::{
     DeviceName, NAME_CHARS_MAX, NAME_HINT, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel,
     name_mistake,
 };
-pub use pci::{Card, PciAddress, PciAddressError};
+pub use natural::natural;
+pub use pci::{PciAddress, PciAddressError};
 pub use platform::{Platform, PortFacts, Refusal};
 pub use problem::ProblemKind;
 pub use render::{CLASS_INFINIBAND, MODES, diff, follow, render};
 pub use schema::{DIALECT as SCHEMA_DIALECT, driver_schema, profile_schema, schema_of};
 pub use source::PlatformError;
-pub use state::{LaneSpeed, LinkLayer, PhysState, PortState, Rate};
+pub use state::{LaneSpeed, PhysState, PortState, Rate};
 pub use survey::Survey;
 pub use template::NoTemplate;
+pub use terms::{Card, LinkLayer};

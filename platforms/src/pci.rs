@@ -3,6 +3,7 @@
 use std::{fmt, str};
 
 use serde::Deserialize;
+use terms::Card;
 
 /// The address of a PCI function, such as `0000:0c:00.1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,39 +53,6 @@ impl fmt::Display for PciAddress {
             function,
         } = self;
         write!(f, "{domain:04x}:{bus:02x}:{device:02x}.{function}")
-    }
-}
-
-/// The address of a card, `0000:0c:00`: that of its functions without their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Card {
-    domain: u32,
-    bus: u8,
-    device: u8,
-}
-
-impl Card {
-    /// Whether this text names the card, as it prints.
-    #[must_use]
-    pub fn is_called(self, name: &str) -> bool {
-        let hex = |text: &str| u32::from_str_radix(text, 16).ok();
-        let mut parts = name.splitn(3, ':').map(hex);
-        let of = |number: u8| Some(Some(u32::from(number)));
-        parts.next() == Some(Some(self.domain))
-            && parts.next() == of(self.bus)
-            && parts.next() == of(self.device)
-            && self.to_string() == name
-    }
-}
-
-impl fmt::Display for Card {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            domain,
-            bus,
-            device,
-        } = self;
-        write!(f, "{domain:04x}:{bus:02x}:{device:02x}")
     }
 }
 
@@ -168,9 +136,5 @@ mod tests {
         let pf: PciAddress = "0000:0c:00.1".parse().unwrap();
         assert_eq!(pf.routed(8).to_string(), "0000:0c:01.1");
         assert_eq!(pf.card().to_string(), "0000:0c:00");
-        assert!(pf.card().is_called("0000:0c:00"));
-        for other in ["", "0:c:0", "0000:0C:00", "0000:0c:01", "0000:0c:00.0"] {
-            assert!(!pf.card().is_called(other), "{other}");
-        }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::machine::NetDev;
-use crate::profile::{Profile, Roles};
+use crate::profile::{Device, Profile, Roles};
 use crate::provenance::{self, Mark};
 use crate::rest::CountersAtRest;
 use crate::source::Source;
@@ -26,6 +26,8 @@ pub struct Platform {
     pub(crate) counters: Arc<BTreeMap<String, CountersAtRest>>,
     /// PCI vendors whose cards the monitor under test watches.
     pub(crate) vendors: Arc<BTreeSet<u16>>,
+    /// Whether it watches the cards too that their name or driver alone makes NVIDIA's.
+    pub(crate) by_name: bool,
     /// Whether the monitor under test tells NICs apart by the matrix of GPUs and NICs.
     pub(crate) needs_topology: bool,
     /// The file it was read from.
@@ -63,8 +65,7 @@ pub struct PortFacts {
     pub is_near_gpu: bool,
     /// Whether it belongs to a virtual function.
     pub is_vf: bool,
-    /// Whether its card's vendor is one that the monitor under test watches (NVIDIA by default, `lsd
-    /// 5.3`).
+    /// Whether its card is one that the monitor under test watches by its vendor ([`Platform::watches`]; NVIDIA's by default).
     pub is_of_vendor: bool,
     /// Whether the monitor under test starts on its machine: it has the data to classify NICs, or the monitor needs none.
     pub is_told_apart: bool,
@@ -118,6 +119,7 @@ impl Platform {
             && Arc::ptr_eq(&self.drivers, &other.drivers)
             && self.variant == other.variant
             && self.vendors == other.vendors
+            && self.by_name == other.by_name
             && self.needs_topology == other.needs_topology
     }
 
@@ -125,6 +127,22 @@ impl Platform {
     #[must_use]
     pub fn vendors(&self) -> &BTreeSet<u16> {
         &self.vendors
+    }
+
+    /// Whether the monitor under test watches the card of a function with this address at rest, of this PCI vendor: the
+    /// vendor is one of its own, or, where NVIDIA's is, the device is called `mlx5_<n>` at rest or its driver is `mlx5_core`
+    /// (`lsd 5.3`; docs/decisions.md, 11).
+    #[must_use]
+    pub fn watches(&self, pci: PciAddress, vendor: u16) -> bool {
+        let is_named = |device: &Device| {
+            let number = device.name.strip_prefix("mlx5_");
+            let driver = self.driver(&device.driver);
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+                || driver.is_some_and(|driver| driver.kernel_driver == "mlx5_core")
+        };
+        let mut devices = self.profile.devices.iter();
+        self.vendors.contains(&vendor)
+            || self.by_name && devices.any(|device| device.pci == pci && is_named(device))
     }
 
     /// Why the monitor under test must refuse to start here; `None` if it must start, as one that does not classify NICs
@@ -252,7 +270,7 @@ impl Platform {
                     has_numa_node: function.numa >= 0,
                     is_near_gpu: device.topo.0.iter().any(is_near),
                     is_vf,
-                    is_of_vendor: self.vendors.contains(&function.vendor),
+                    is_of_vendor: self.watches(owner, function.vendor),
                     is_told_apart,
                 });
             }

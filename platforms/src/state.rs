@@ -1,12 +1,11 @@
 //! The states of a port, in the kernel's spelling.
 //!
 //! The spelling is the kernel's (`drivers/infiniband/core/sysfs.c`: `state_show`,
-//! `phys_state_show`, `rate_show`, `link_layer_show`). The monitor's side repeats it on purpose, so
-//! that a mistake on one side is found by the other.
+//! `phys_state_show`, `rate_show`). The monitor's side repeats it on purpose, so that a mistake on one
+//! side is found by the other.
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::yaml::Refused;
@@ -137,24 +136,6 @@ impl<'de> Deserialize<'de> for PhysState {
  what: format!("invalid physical state `{word}`"),
  hint: "write one such as `LinkUp` or `Polling`, or the number of one that the kernel has no word for, such as `9`",
  })
-        })
-    }
-}
-
-/// The link layer of a port, in the kernel's spelling (`link_layer_show`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema)]
-pub enum LinkLayer {
-    /// `InfiniBand`.
-    InfiniBand,
-    /// `Ethernet`, that is RoCE.
-    Ethernet,
-}
-
-impl fmt::Display for LinkLayer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::InfiniBand => "InfiniBand",
-            Self::Ethernet => "Ethernet",
         })
     }
 }

@@ -168,6 +168,7 @@ impl Surveyed {
             counters: Arc::default(),
             drivers: Arc::default(),
             vendors: Arc::new(BTreeSet::from([NVIDIA_NETWORKING])),
+            by_name: true,
             needs_topology: true,
             source,
         });

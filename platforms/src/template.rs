@@ -86,7 +86,12 @@ impl Platforms {
         let bases = || self.iter().filter(|(name, _)| !name.contains(':'));
         let Some((_, base)) = bases().find(|(name, _)| *name == from) else {
             let near = nearest(from, bases().map(|(name, _)| name));
+            let base = from.split_once(':').map(|(base, _)| base);
             let hint = match near {
+                _ if self.get(from).is_some() => format!(
+                    "it is a variant, which stands in the file of its platform: name `{}`, and the copy has the variant too",
+                    base.unwrap_or(from)
+                ),
                 Some(near) => format!("did you mean `{near}`? `nicdrill platform list` lists them"),
                 None => "`nicdrill platform list` lists them".to_owned(),
             };

@@ -9,9 +9,9 @@
 //! The matrix has no addresses, UUIDs and serial numbers; [`Topology::metadata`] leaves them empty.
 //! Roles of NICs are not derived here.
 //!
-//! GPUs that AMD's tools list without NICs are [`listed_gpus`].
+//! GPUs that AMD's tools list without NICs are [`ListedGpu`]s.
 //!
-//! Start at [`parse`]; `sheet.rs` finds the lines, `affinity.rs` reads the fields beside a GPU.
+//! Start at [`read`], which takes the output of any of these tools, and [`parse`], which takes a matrix; `sheet.rs` finds the lines, `affinity.rs` reads the fields beside a GPU.
 
 mod affinity;
 mod error;
@@ -24,10 +24,53 @@ mod sheet;
 mod to_metadata;
 
 pub use error::{TopoError, TopoFault};
-pub use listed::{ListedGpu, listed_gpus};
+pub use listed::ListedGpu;
 pub use parse::parse;
 
 use crate::{DeviceName, TopoLevel};
+
+/// What a tool printed of a node's topology.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Printed {
+    /// The matrix of `nvidia-smi topo -m`.
+    Matrix(Topology),
+    /// The GPUs of `rocm-smi --showtopo` or `amd-smi topology`, which list no NIC.
+    Gpus(Vec<ListedGpu>),
+}
+
+/// Reads the output of one of these tools.
+///
+/// # Errors
+/// As [`parse`], of a text that is none of AMD's tools.
+pub fn read(text: &str) -> Result<Printed, TopoError> {
+    match listed::listed_gpus(text) {
+        Some(gpus) => Ok(Printed::Gpus(gpus)),
+        None => parse(text).map(Printed::Matrix).map_err(|error| {
+            if is_of_another_form(text) {
+                let fault = TopoFault::OtherForm;
+                return TopoError { fault, ..error };
+            }
+            error
+        }),
+    }
+}
+
+/// Whether a text that is no matrix is JSON, CSV, or a part of what `rocm-smi --showtopo` prints: the titles of its tables are
+/// those of `rocm_smi.py` (`showHwTopology`).
+fn is_of_another_form(text: &str) -> bool {
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    let is_data = first.is_some_and(|line| {
+        let line = line.trim_start();
+        line.starts_with(['{', '[']) || line.matches(',').count() > 1
+    });
+    let titles = [
+        "ROCm System Management",
+        "between two GPUs",
+        "Numa Nodes",
+        "GPU[0]",
+    ];
+    is_data || titles.iter().any(|title| text.contains(title))
+}
 
 /// The matrix, and what the tool prints around it.
 #[derive(Clone, Debug, PartialEq, Eq)]

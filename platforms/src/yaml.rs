@@ -251,7 +251,7 @@ fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
             unexpected,
             expected,
             ..
-        } => at(format!("found {unexpected}, expected {expected}")),
+        } => at(found(&unexpected.to_string(), &expected.to_string())),
         Error::SerdeInvalidValue {
             unexpected,
             expected,
@@ -265,7 +265,11 @@ fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
         Error::InvalidScalar { ty, .. } => at(format!("this cannot be read as {}", kind(ty))),
         Error::Message { msg, .. } => match Refused::parts(msg) {
             (what, Some(hint)) => at(what.to_owned()).hint(hint),
-            (what, None) => at(what.to_owned()),
+            (what, None) => {
+                let types = what.strip_prefix("invalid type: ");
+                let types = types.and_then(|types| types.split_once(", expected "));
+                at(types.map_or_else(|| what.to_owned(), |(is, wanted)| found(is, wanted)))
+            }
         },
         other => {
             let what = match first_line(&other.to_string(), place) {
@@ -274,11 +278,48 @@ fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
                 what => what,
             };
             let hint = shape_hint(&what);
-            let error = at(what);
+            let plain = SHAPES.iter().find(|(words, _)| what.contains(words));
+            let error = at(plain.map_or(what.clone(), |(_, plain)| (*plain).to_owned()));
             match hint {
                 Some(hint) => error.hint(hint),
                 None => error,
             }
+        }
+    }
+}
+
+/// The parser's words about the shape that a value must have, and those of a file's writer.
+const SHAPES: [(&str, &str); 3] = [
+    ("expected string scalar", "a text belongs here"),
+    ("expected sequence start", "a list belongs here"),
+    ("expected mapping start", "keys with values belong here"),
+];
+
+/// That a value is of another type than the one that belongs here, in words of a file's writer.
+fn found(is: &str, wanted: &str) -> String {
+    format!("found {}, expected {}", in_words(is), in_words(wanted))
+}
+
+/// The words of the library for a type, or for a value of one, for people.
+fn in_words(words: &str) -> String {
+    let value = |kind: &str| words.strip_prefix(kind);
+    match words {
+        "map" | "a map" => "keys with values".to_owned(),
+        "sequence" | "a sequence" => "a list".to_owned(),
+        "string" | "a string" => "a text".to_owned(),
+        "unit" | "unit value" | "null" => "nothing".to_owned(),
+        _ if value("struct ").is_some() => "keys with values".to_owned(),
+        _ => {
+            let told = [
+                ("string ", "the text "),
+                ("integer ", "the number "),
+                ("floating point ", "the number "),
+                ("boolean ", ""),
+            ];
+            let mut told = told
+                .into_iter()
+                .filter_map(|(kind, word)| Some(format!("{word}{}", value(kind)?)));
+            told.next().unwrap_or_else(|| kind(words).to_owned())
         }
     }
 }
@@ -436,5 +477,34 @@ mod tests {
         let hint = |text| read::<Started>("m.yaml", text).unwrap_err().hint.unwrap();
         assert!(hint("command: [a, {root}]\n").contains("needs quotes"));
         assert!(hint("command: ./mon.py --root={root}\n").contains("write a list"));
+    }
+
+    #[test]
+    fn a_value_of_another_shape_is_told_in_words_of_the_file() {
+        let what = |text| read::<Started>("m.yaml", text).unwrap_err().what;
+        assert_eq!(what("command: ./mon.py\n"), "a list belongs here");
+        assert_eq!(what("command: { a: 1 }\n"), "a list belongs here");
+        assert_eq!(what("[ a ]\n"), "keys with values belong here");
+    }
+
+    #[test]
+    fn types_are_told_in_words_of_the_file() {
+        let told = |is, wanted| found(is, wanted);
+        assert_eq!(
+            told("map", "a string"),
+            "found keys with values, expected a text"
+        );
+        assert_eq!(
+            told("sequence", "struct Says"),
+            "found a list, expected keys with values"
+        );
+        assert_eq!(
+            told("string \"x\"", "bool"),
+            "found the text \"x\", expected `true` or `false`"
+        );
+        assert_eq!(
+            told("integer `3`", "`silent`, or a map"),
+            "found the number `3`, expected `silent`, or a map"
+        );
     }
 }

@@ -114,7 +114,7 @@ fn the_good_ones_are_good() {
 #[case::unknown_model("model: cx7", "model: §cx9", "did you mean `cx7`?")]
 #[case::variant_of_nobody("devices: [mlx5_11]", "devices: §[mlx5_99]", "names device `mlx5_99`")]
 #[case::vf_of_nobody("of: [mlx5_0, ", "of: §[mlx5_99, ", "names device `mlx5_99`")]
-#[case::broken_yaml("gpus:\n", "gpus: §[\n", "expected mapping start")]
+#[case::broken_yaml("gpus:\n", "gpus: §[\n", "keys with values belong here")]
 #[case::vendor_too_large("vendor: 0x15b3", "vendor: §0x115b3", "whole number")]
 // Reported: it can be parsed, but such a machine is impossible or contradictory.
 #[case::device_twice("name: mlx5_1,", "name: §mlx5_0,", "duplicate device `mlx5_0`")]
@@ -185,6 +185,11 @@ fn the_good_ones_are_good() {
     "cpus: { 0:",
     "cpus: { 7: §\"1-2\", 0:",
     "NUMA node 7, on which nothing is"
+)]
+#[case::cpus_of_a_node_that_is_not_known(
+    "cpus: { 0:",
+    "cpus: { -1: §\"1-2\", 0:",
+    "invalid NUMA node with CPUs `-1`"
 )]
 #[case::another_node_behind_the_switch(
     "numa: 0, netdevs: [rdma0]",

@@ -1,14 +1,12 @@
-//! The wire format of the platform connector, and the table of checks. Messages are always
-//! available, client and server stubs with the feature `rpc`.
+//! The wire format of the platform connector. Messages are always available, client and server stubs
+//! with the feature `rpc`.
 //!
 //! The contract is `proto/health_event.proto`, copied field for field from NVSentinel's
 //! `data-models/protobufs/health_event.proto`. Nothing here opens a socket. Start with
-//! [`HealthEvent`] and [`Check`].
+//! [`HealthEvent`].
 
 pub use prost::Message;
 pub use prost_types::Timestamp;
-
-mod check;
 
 mod generated {
     #![cfg_attr(
@@ -23,7 +21,6 @@ mod generated {
     include!("generated.rs");
 }
 
-pub use check::{Check, CheckKind, Layer};
 pub use generated::*;
 
 /// The text of the contract, from which the messages are generated.

@@ -7,6 +7,7 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+use terms::{EventField, LinkLayer, Severity};
 
 /// Defines an enum of facts, each with the word that it has in a cause's name.
 macro_rules! facts {
@@ -28,16 +29,20 @@ macro_rules! facts {
                     $(Self::$variant => $word,)*
                 }
             }
-
-            /// Takes the word at the front of the words of a cause's name, if it is one of these.
-            fn take<'w>(words: &mut std::iter::Peekable<impl Iterator<Item = &'w str>>) -> Option<Self> {
-                let word = *words.peek()?;
-                let fact = Self::ALL.iter().find(|fact| fact.word() == word)?;
-                words.next();
-                Some(*fact)
-            }
         }
     };
+}
+
+/// Takes the word at the front of the words of a cause's name, if it is the word of one of these facts.
+fn take<'w, F: Copy>(
+    words: &mut std::iter::Peekable<impl Iterator<Item = &'w str>>,
+    all: &[F],
+    word: impl Fn(F) -> &'static str,
+) -> Option<F> {
+    let front = *words.peek()?;
+    let fact = all.iter().find(|fact| word(**fact) == front)?;
+    words.next();
+    Some(*fact)
 }
 
 facts! {
@@ -119,6 +124,8 @@ facts! {
         Excess = "excess",
         /// The monitor cannot be killed.
         StuckInKernel = "stuck-in-kernel",
+        /// The monitor removed the connector's socket, or put something else in its place.
+        SocketTampered = "socket-tampered",
         /// The recordings of the two arms differ.
         ArmsDiffer = "arms-differ",
         /// The trace differs from the golden one.
@@ -137,54 +144,6 @@ impl CauseKind {
     #[must_use]
     pub const fn is_of_the_world(self) -> bool {
         matches!(self, Self::Link | Self::Lnet | Self::Workload)
-    }
-}
-
-facts! {
-    /// The severity of an event.
-    CauseSeverity {
-        /// Fatal.
-        Fatal = "fatal",
-        /// Nonfatal.
-        NonFatal = "nonfatal",
-        /// Healthy.
-        Healthy = "healthy",
-        /// It contradicts itself.
-        Unknown = "unknown",
-    }
-}
-
-facts! {
-    /// The field of an event, or of a call, that differs.
-    CauseField {
-        /// `version` of an event or batch.
-        Version = "version",
-        /// `agent`.
-        Agent = "agent",
-        /// `componentClass`.
-        ComponentClass = "component-class",
-        /// `nodeName`.
-        NodeName = "node-name",
-        /// `checkName`.
-        CheckName = "check-name",
-        /// `isFatal` and `isHealthy`.
-        Severity = "severity",
-        /// `processingStrategy`.
-        Strategy = "processing-strategy",
-        /// `recommendedAction`.
-        Action = "recommended-action",
-        /// `errorCode`.
-        ErrorCode = "error-code",
-        /// `entitiesImpacted`.
-        Entities = "entities",
-        /// `message`.
-        Message = "message",
-        /// `generatedTimestamp`.
-        Timestamp = "timestamp",
-        /// A field that a monitor leaves empty.
-        Extra = "extra",
-        /// The events of a call: none, or of several checks.
-        Batch = "batch",
     }
 }
 
@@ -213,16 +172,6 @@ facts! {
         Unmonitored = "unmonitored",
         /// The world has none of this name.
         Absent = "absent",
-    }
-}
-
-facts! {
-    /// The link layer of a subject or check.
-    CauseLayer {
-        /// InfiniBand.
-        InfiniBand = "infiniband",
-        /// Ethernet.
-        Ethernet = "ethernet",
     }
 }
 
@@ -263,15 +212,15 @@ pub struct Cause {
     /// What is wrong.
     pub kind: CauseKind,
     /// The field that differs.
-    pub field: Option<CauseField>,
+    pub field: Option<EventField>,
     /// The severity of the event.
-    pub severity: Option<CauseSeverity>,
+    pub severity: Option<Severity>,
     /// The kind of the subject.
     pub subject: Option<CauseSubject>,
     /// The role of the subject.
     pub role: Option<CauseRole>,
     /// The layer of the subject or check.
-    pub layer: Option<CauseLayer>,
+    pub layer: Option<LinkLayer>,
     /// The action before it; `None` if there was none.
     pub action: Option<CauseAction>,
 }
@@ -339,11 +288,11 @@ impl Cause {
     pub fn words(self) -> impl Iterator<Item = &'static str> {
         [
             Some(self.kind.word()),
-            self.field.map(CauseField::word),
-            self.severity.map(CauseSeverity::word),
+            self.field.map(EventField::word),
+            self.severity.map(Severity::word),
             self.subject.map(CauseSubject::word),
             self.role.map(CauseRole::word),
-            self.layer.map(CauseLayer::word),
+            self.layer.map(LinkLayer::word),
             self.action.map(CauseAction::word),
         ]
         .into_iter()
@@ -357,8 +306,8 @@ impl Cause {
         let mut text = self.predicate();
         if let Some(layer) = self.layer {
             text.push_str(match layer {
-                CauseLayer::InfiniBand => ", on InfiniBand",
-                CauseLayer::Ethernet => ", on Ethernet",
+                LinkLayer::InfiniBand => ", on InfiniBand",
+                LinkLayer::Ethernet => ", on Ethernet",
             });
         }
         if let Some(action) = self.action {
@@ -383,13 +332,13 @@ impl Cause {
     fn predicate(self) -> String {
         use CauseKind as Kind;
         let events = self.events();
-        let field = self.field.map_or("field", CauseField::word);
+        let field = self.field.map_or("field", EventField::word);
         match self.kind {
             Kind::Missed => format!("does not send {events}"),
-            Kind::Differs if self.field == Some(CauseField::Severity) => {
+            Kind::Differs if self.field == Some(EventField::Severity) => {
                 format!("sends another severity where {events} are expected")
             }
-            Kind::Differs if self.field == Some(CauseField::Entities) => {
+            Kind::Differs if self.field == Some(EventField::Entities) => {
                 format!("sends {events} with other entities than expected")
             }
             Kind::Differs => format!("sends {events} with another {field}"),
@@ -438,6 +387,7 @@ impl Cause {
             Kind::Hung => "hangs".to_owned(),
             Kind::Excess => "does too much in a poll".to_owned(),
             Kind::StuckInKernel => "is stuck in the kernel".to_owned(),
+            Kind::SocketTampered => "takes the connector's socket away".to_owned(),
             Kind::ArmsDiffer => "the arms differ".to_owned(),
             Kind::GoldenDiffers => "the trace is not the golden one".to_owned(),
             Kind::RepeatsDiffer => "two repeats differ".to_owned(),
@@ -448,7 +398,7 @@ impl Cause {
 
     /// `fatal events about ports`.
     fn events(self) -> String {
-        let severity = self.severity.map_or("", CauseSeverity::word);
+        let severity = self.severity.map_or("", Severity::word);
         match self.subject {
             None => format!("{severity} events").trim_start().to_owned(),
             Some(_) => format!("{severity} events about {}", self.subjects())
@@ -494,13 +444,13 @@ impl FromStr for Cause {
         let error = || CauseError(text.to_owned());
         let mut words = text.split('.').peekable();
         let cause = Self {
-            kind: CauseKind::take(&mut words).ok_or_else(error)?,
-            field: CauseField::take(&mut words),
-            severity: CauseSeverity::take(&mut words),
-            subject: CauseSubject::take(&mut words),
-            role: CauseRole::take(&mut words),
-            layer: CauseLayer::take(&mut words),
-            action: CauseAction::take(&mut words),
+            kind: take(&mut words, CauseKind::ALL, CauseKind::word).ok_or_else(error)?,
+            field: take(&mut words, &EventField::ALL, EventField::word),
+            severity: take(&mut words, &Severity::ALL, Severity::word),
+            subject: take(&mut words, CauseSubject::ALL, CauseSubject::word),
+            role: take(&mut words, CauseRole::ALL, CauseRole::word),
+            layer: take(&mut words, &LinkLayer::ALL, LinkLayer::word),
+            action: take(&mut words, CauseAction::ALL, CauseAction::word),
         };
         match words.next() {
             None => Ok(cause),
@@ -536,10 +486,10 @@ mod tests {
     use super::*;
 
     const UNMONITORED: Cause = Cause {
-        severity: Some(CauseSeverity::Healthy),
+        severity: Some(Severity::Healthy),
         subject: Some(CauseSubject::Port),
         role: Some(CauseRole::Unmonitored),
-        layer: Some(CauseLayer::Ethernet),
+        layer: Some(LinkLayer::Ethernet),
         action: Some(CauseAction::Port),
         ..Cause::of(CauseKind::Unexpected)
     };
@@ -553,11 +503,11 @@ mod tests {
         #[test]
         fn a_cause_is_read_back_from_its_name(
             kind in proptest::sample::select(CauseKind::ALL),
-            field in fact(CauseField::ALL),
-            severity in fact(CauseSeverity::ALL),
+            field in fact(&EventField::ALL),
+            severity in fact(&Severity::ALL),
             subject in fact(CauseSubject::ALL),
             role in fact(CauseRole::ALL),
-            layer in fact(CauseLayer::ALL),
+            layer in fact(&LinkLayer::ALL),
             action in fact(CauseAction::ALL),
         ) {
             let cause = Cause { kind, field, severity, subject, role, layer, action };

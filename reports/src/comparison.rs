@@ -100,6 +100,8 @@ pub struct AlarmCount {
     pub alarmed: u64,
     /// How often one of them was fatal.
     pub fatal: u64,
+    /// How often one of them stood to the end of the drill.
+    pub standing: u64,
     /// The first drill.
     #[serde(serialize_with = "as_text")]
     pub first: Option<DrillName>,

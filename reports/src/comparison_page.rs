@@ -3,8 +3,14 @@
 use std::{collections::BTreeSet, fmt::Write as _};
 
 use crate::{
-    AlarmCount, ComparedMonitor, Comparison, Estimate, FaultCount, Spread, Style, Weighted,
+    AlarmCount, ComparedMonitor, Comparison, Estimate, FaultCount, Spread, Style, Weighted, counted,
 };
+
+/// The title of what descriptors promise less of.
+const CONCEDED: &str = "promises less than the documents ask";
+
+/// Above how many kinds only their number is told. Chosen: what was found by drills stays most of the table.
+const CONCEDED_MAX: usize = 8;
 
 /// The comparison as text: a block for each question, a column for each monitor.
 #[must_use]
@@ -124,6 +130,14 @@ impl Table {
                     .get(kind)
                     .map_or_else(String::new, false_alarms)
             }),
+            block(
+                "false alarms that stand to the end",
+                &alarms,
+                &|monitor, kind| {
+                    let count = monitor.false_alarms.get(kind);
+                    count.map_or_else(String::new, standing)
+                },
+            ),
             block("went blind to", &faults, &of_faults(blind)),
         ];
         for block in &mut blocks {
@@ -150,11 +164,19 @@ impl Table {
             let conceded = monitor.conceded.get(kind);
             conceded.map_or_else(String::new, |it| it.in_short.clone())
         };
-        blocks.push(block(
-            "promises less than the documents ask",
-            &conceded,
-            &in_short,
-        ));
+        blocks.push(match conceded.len() <= CONCEDED_MAX {
+            true => block(CONCEDED, &conceded, &in_short),
+            false => {
+                let counts = played.iter().map(|it| match it.conceded.len() {
+                    0 => String::new(),
+                    kinds => counted(kinds as u64, "kind"),
+                });
+                Block {
+                    title: format!("{CONCEDED}; `nicdrill run --monitor … --not-judged` lists it"),
+                    rows: vec![(String::new(), counts.collect())],
+                }
+            }
+        });
         if let Some(mix) = &comparison.mix {
             let row = |word: &str, of: fn(&Weighted) -> &Estimate| {
                 let cells = played.iter().map(|it| {
@@ -230,8 +252,10 @@ fn noticed(count: &FaultCount) -> String {
 
 fn cleared(count: &FaultCount) -> String {
     let all = count.cleared_in_time + count.cleared_late + count.cleared_never;
-    if all == 0 {
-        return String::new();
+    match count.in_time + count.late {
+        0 => return String::new(),
+        noticed if all == 0 => return format!("{noticed} not over, or too short to tell"),
+        _ => {}
     }
     let mut parts = vec![of(count.cleared_in_time + count.cleared_late, all)];
     parts.extend(count.cleared_after_ms.map(spread));
@@ -243,6 +267,14 @@ fn cleared(count: &FaultCount) -> String {
 
 fn false_alarms(count: &AlarmCount) -> String {
     of(count.alarmed, count.happened)
+}
+
+/// Of those that alarmed; nothing if none stands.
+fn standing(count: &AlarmCount) -> String {
+    match count.standing {
+        0 => String::new(),
+        standing => of(standing, count.alarmed),
+    }
 }
 
 fn blind(count: &FaultCount) -> String {
@@ -306,6 +338,41 @@ mod tests {
     }
 
     #[test]
+    fn what_is_promised_less_in_many_kinds_is_told_by_their_number() {
+        let monitor = |name: &str, kinds: usize| ComparedMonitor {
+            name: name.to_owned(),
+            conceded: (0..kinds)
+                .map(|kind| {
+                    let milder = Conceded {
+                        in_short: "milder".to_owned(),
+                        ..Conceded::default()
+                    };
+                    (format!("kind-{kind}"), milder)
+                })
+                .collect(),
+            ..ComparedMonitor::default()
+        };
+        let of = |most: usize| {
+            let comparison = Comparison {
+                needs: "example".to_owned(),
+                drills: vec![drill()],
+                monitors: vec![monitor("one", most), monitor("two", 1)],
+                ..Comparison::default()
+            };
+            comparison_page(&comparison, Style::default())
+        };
+        let listed = of(CONCEDED_MAX);
+        assert_eq!(listed.matches("  kind-").count(), CONCEDED_MAX, "{listed}");
+        let counted = of(CONCEDED_MAX + 1);
+        assert!(!counted.contains("kind-"), "{counted}");
+        let lists = "; `nicdrill run --monitor … --not-judged` lists it";
+        assert!(counted.contains(lists), "{counted}");
+        let row = counted.lines().last().unwrap();
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(cells, ["9", "kinds", "1", "kind"], "{counted}");
+    }
+
+    #[test]
     fn a_table_has_a_block_for_each_question_and_a_column_for_each_monitor() {
         let polling = FaultCount {
             faults: 5,
@@ -328,11 +395,21 @@ mod tests {
         let alarms = |alarmed| AlarmCount {
             happened: 7,
             alarmed,
+            standing: alarmed / 2,
             ..AlarmCount::default()
+        };
+        let not_over = FaultCount {
+            faults: 2,
+            in_time: 2,
+            ..FaultCount::default()
         };
         let monitor = |name: &str, count: FaultCount, nothing, reboot| ComparedMonitor {
             name: name.to_owned(),
-            faults: [("polling".to_owned(), count)].into(),
+            faults: [
+                ("polling".to_owned(), count),
+                ("slow".to_owned(), not_over.clone()),
+            ]
+            .into(),
             false_alarms: [
                 (String::new(), alarms(nothing)),
                 ("reboot".to_owned(), alarms(reboot)),
@@ -372,11 +449,15 @@ mod tests {
         1 drill, judged by needs of example; times are simulated: least/median/most
         noticed, and when  reference                          idle
           polling          4 of 5  0/1/90 s, 1 late, 1 never  0 of 5, 4 never, 1 short
+          slow             2 of 2                             2 of 2
         taken back, and when
           polling          3 of 4  0/1/1 s, 1 never
+          slow             2 not over, or too short to tell   2 not over, or too short to tell
         false alarms on
           (nothing)        1 of 7                             0 of 7
           reboot           0 of 7                             2 of 7
+        false alarms that stand to the end
+          reboot                                              1 of 2
         went blind to
           polling          1 after unreadable
         crashed or hung in

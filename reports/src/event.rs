@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use terms::Arm;
 
-use crate::{
-    ArmName, Coverage, DrillName, DrillReport, ExcusesReport, ExitCode, JudgedBy, Summary,
-};
+use crate::{Coverage, DrillName, DrillReport, ExcusesReport, ExitCode, JudgedBy, Summary};
 
 /// Values that differ between two equal runs: wall-clock times, process ids, ports, paths.
 ///
@@ -85,7 +84,7 @@ pub struct PlannedDrill {
     /// Its name.
     pub drill: DrillName,
     /// The arms in which it is to be played.
-    pub arms: Vec<ArmName>,
+    pub arms: Vec<Arm>,
 }
 
 /// A pair that is not applicable.

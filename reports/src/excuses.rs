@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use terms::Arm;
+
 use crate::{
-    ArmName, ArmStatus, Day, DrillName, DrillReport, Excuse, ExcusesReport, Finding, FindingKind,
+    ArmStatus, Day, DrillName, DrillReport, Excuse, ExcusesReport, Finding, FindingKind,
     KnownDeviations, KnownEntry, finding_id,
 };
 
@@ -24,7 +26,7 @@ pub struct Excuses {
     pub baseline: Option<Baseline>,
     /// Every drill that the monitor can play, selected or not, with every arm in which it can. A finding is
     /// gone only if its drills were played in all of these.
-    pub playable: BTreeMap<DrillName, BTreeSet<ArmName>>,
+    pub playable: BTreeMap<DrillName, BTreeSet<Arm>>,
 }
 
 impl Excuses {
@@ -127,7 +129,7 @@ impl Excuses {
 struct Played<'r> {
     /// The arms of each drill that were played to their end. A drill is left out if its stage could not
     /// be set.
-    arms: BTreeMap<&'r DrillName, BTreeSet<ArmName>>,
+    arms: BTreeMap<&'r DrillName, BTreeSet<Arm>>,
     /// The ids of the findings.
     ids: BTreeSet<String>,
 }
@@ -141,7 +143,7 @@ impl<'r> Played<'r> {
         for drill in drills {
             let arms = drill.arms.iter();
             let played = arms.filter(|arm| !matches!(arm.status, ArmStatus::Skipped { .. }));
-            let played: BTreeSet<ArmName> = played.map(|arm| arm.arm).collect();
+            let played: BTreeSet<Arm> = played.map(|arm| arm.arm).collect();
             if !played.is_empty() && drill.findings.iter().all(is_about_the_monitor) {
                 of.arms.insert(&drill.drill, played);
             }

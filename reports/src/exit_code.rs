@@ -68,6 +68,11 @@ impl ExitCode {
         }
     }
 
+    /// Whether a signal asked for an early end.
+    pub(crate) const fn is_early_end(self) -> bool {
+        matches!(self, Self::HungUp | Self::Terminated | Self::Interrupted)
+    }
+
     /// The meaning, in one line.
     #[must_use]
     pub const fn meaning(self) -> &'static str {

@@ -7,9 +7,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    DrillName, ExitCode, Group, ProbeOutcome, RunReport, Style, as_output,
+    DrillName, Group, RunReport, Style, as_output,
     group_page::{details, fitting},
     repository::Repository,
+    run_fault::RunFault,
     terminal::counted,
 };
 
@@ -20,8 +21,8 @@ const SHOWN_MAX: usize = 10;
 /// The largest number of lines that a finding has in an annotation. Chosen: GitHub shows few and folds the rest.
 const DETAIL_LINES: usize = 12;
 
-/// The run as workflow commands, one a line: `::error` for each group of findings, the most important first, and
-/// `::notice` for what is known and for the number of groups that GitHub would not show. Empty for a run without either.
+/// The run as workflow commands, one a line: `::error` for each group of findings, the most important first, and for what else
+/// makes the run red; `::notice` for what is known and for the number of groups that GitHub would not show. Empty for a run without either.
 ///
 /// `folder` is the run folder, as the user named it.
 #[must_use]
@@ -29,16 +30,17 @@ pub fn github_commands(run: &RunReport, repository: &Repository, folder: &str) -
     let (red, excused): (Vec<Group>, Vec<Group>) = fitting(&run.drills)
         .into_iter()
         .partition(|group| group.excuse.is_none());
-    let mut errors: Vec<String> = red
-        .iter()
-        .map(|group| of_group("error", group, repository))
-        .collect();
-    errors.extend(without_finding(run, repository));
-    if errors.is_empty() {
-        errors.extend(unexplained(run));
-    }
+    // That a run ended early stands before what it found until then.
+    let (ended, others): (Vec<RunFault>, Vec<RunFault>) = RunFault::all(run)
+        .into_iter()
+        .partition(|fault| fault.name == RunFault::RUN);
+    let of_run = |fault: &RunFault| of_run(fault, repository);
+    let mut errors: Vec<String> = ended.iter().map(of_run).collect();
+    let room = SHOWN_MAX - errors.len();
+    errors.extend((red.iter()).map(|group| of_group("error", group, repository)));
+    errors.extend(others.iter().map(of_run));
     let mut notices = Vec::new();
-    if let Some(further) = red.get(SHOWN_MAX..).filter(|more| !more.is_empty()) {
+    if let Some(further) = red.get(room..).filter(|more| !more.is_empty()) {
         let drills: BTreeSet<&DrillName> = further.iter().flat_map(|group| &group.drills).collect();
         let title = format!(
             "{} in {}",
@@ -74,47 +76,10 @@ fn of_group(level: &str, group: &Group, repository: &Repository) -> String {
     command(level, &properties, &lines.join("\n"))
 }
 
-/// What makes a run red and is no finding of a drill: a monitor that cannot be drilled, and wrong entries of `known.toml`.
-fn without_finding(run: &RunReport, repository: &Repository) -> Vec<String> {
-    let mut errors = Vec::new();
-    if let Some(ProbeOutcome::Failed { reason, .. }) = &run.probe {
-        let monitor = &run.plan.monitor;
-        let mut properties = placed(
-            run.plan.descriptor.as_deref().unwrap_or_default(),
-            repository,
-        );
-        properties.push((
-            "title",
-            format!("the monitor `{monitor}` cannot be drilled"),
-        ));
-        errors.push(command("error", &properties, reason));
-    }
-    let excuses = run.excuses.iter();
-    let entries = excuses.flat_map(|of| {
-        let gone = of
-            .no_longer
-            .iter()
-            .map(|entry| ("it no longer occurs, so the entry must be removed", entry));
-        gone.chain(
-            of.expired
-                .iter()
-                .map(|entry| ("the entry has expired", entry)),
-        )
-    });
-    for (why, entry) in entries {
-        let (place, text) = entry.split_once(": ").unwrap_or(("", entry));
-        let mut properties = placed(place, repository);
-        properties.push(("title", format!("known deviation: {why}")));
-        errors.push(command("error", &properties, text));
-    }
-    errors
-}
-
-/// The exit code of a run that is red for none of these reasons, such as a stage that could not be set.
-fn unexplained(run: &RunReport) -> Option<String> {
-    let code = run.exit_code.filter(|code| *code != ExitCode::Success)?;
-    let title = format!("nicdrill ended with exit code {code}");
-    Some(command("error", &[("title", title)], code.meaning()))
+fn of_run(fault: &RunFault, repository: &Repository) -> String {
+    let mut properties = placed(&fault.place, repository);
+    properties.push(("title", fault.title.clone()));
+    command("error", &properties, &fault.text)
 }
 
 fn placed(place: &str, repository: &Repository) -> Vec<(&'static str, String)> {

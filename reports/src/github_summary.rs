@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     ExitCode, Group, ProbeOutcome, RunReport, Summary, as_output, group_page::fitting, judged_line,
-    visible,
+    terminal::not_drilled, visible,
 };
 
 /// The largest summary of a step, in bytes (GitHub Docs, "Workflow commands", "Adding a job summary": 1 MiB).
@@ -35,9 +35,10 @@ pub fn github_summary(run: &RunReport, room: usize) -> String {
         code_span(&run.plan.monitor),
         plain(code.meaning())
     ));
-    if let Some(ProbeOutcome::Failed { reason, .. }) = &run.probe {
+    if let Some(ProbeOutcome::Failed { reason, exit_code }) = &run.probe {
         page.push(&format!(
-            "The monitor cannot be drilled: {}\n\n",
+            "The monitor {}: {}\n\n",
+            not_drilled(*exit_code),
             plain(reason)
         ));
     }

@@ -10,6 +10,7 @@ use crate::{
     CauseKind, FindingKind, Group, RunReport, groups,
     json::json_output,
     repository::{Repository, split},
+    run_fault::RunFault,
 };
 
 /// An issue as GitLab reads it.
@@ -43,19 +44,43 @@ struct Lines {
     begin: u64,
 }
 
-/// The run's findings as JSON, an issue for each id; `[]` for a run without any.
+/// The run's findings as JSON, an issue for each id, and one for each thing else that makes the run red; `[]` for a run without
+/// any.
 ///
 /// GitLab demands a path: a finding in a scenario that is built in has that of the monitor's descriptor, and without one in
 /// the repository the scenario's name.
 #[must_use]
 pub fn gitlab(run: &RunReport, repository: &Repository) -> String {
-    let mut issues = Vec::new();
+    let faults = RunFault::all(run);
+    let of_run = faults.iter().map(|fault| of_run(run, fault, repository));
+    let mut issues: Vec<Issue> = of_run.collect();
     for group in groups(&run.drills) {
         for id in &group.ids {
             issues.push(issue(run, &group, id, repository));
         }
     }
     json_output(&issues)
+}
+
+fn of_run(run: &RunReport, fault: &RunFault, repository: &Repository) -> Issue {
+    let descriptor = run.plan.descriptor.as_deref();
+    let named = repository
+        .place(&fault.place)
+        .or_else(|| repository.place(descriptor?));
+    let (path, begin) = match named {
+        Some(place) => (place.path.to_owned(), place.line),
+        None => (descriptor.unwrap_or(&run.plan.monitor).to_owned(), 1),
+    };
+    Issue {
+        description: format!("{}: {}", fault.title, fault.text),
+        check_name: fault.name.clone(),
+        fingerprint: format!("{}#{}", fault.name, fault.code),
+        severity: Severity::Blocker,
+        location: Location {
+            path,
+            lines: Lines { begin },
+        },
+    }
 }
 
 fn issue(run: &RunReport, group: &Group, id: &str, repository: &Repository) -> Issue {
@@ -112,6 +137,7 @@ fn severity(group: &Group) -> Severity {
         | FindingKind::Hung
         | FindingKind::Excess
         | FindingKind::StuckInKernel
+        | FindingKind::SocketTampered
         | FindingKind::Stage
         | FindingKind::Fault => Severity::Blocker,
         _ if group.cause.kind == CauseKind::Missed => Severity::Critical,

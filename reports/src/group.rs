@@ -6,12 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use terms::{Arm, EventField};
 
 use crate::{
-    ArmName, Cause, CauseKind, DrillName, DrillReport, Excuse, Finding, Outcome,
-    cause::{CauseField, CauseRole},
-    root::Roots,
-    terminal::counted,
+    Cause, CauseKind, DrillName, DrillReport, Excuse, Finding, Outcome, cause::CauseRole,
+    root::Roots, terminal::counted,
 };
 
 /// The stable name of a finding: the scenario and the cause, which has the kind of the subject. Platform,
@@ -50,7 +49,7 @@ pub struct Group {
     /// How often it occurred: a breach that is told once counts as often as it was repeated.
     pub times: u64,
     /// The arms that it occurs in; without a finding about both.
-    pub arms: BTreeSet<ArmName>,
+    pub arms: BTreeSet<Arm>,
     /// The drill that it is told by: of the drills with its most frequent full cause the plainest one, whose scenario is of the
     /// family that the cause's action is of, which has the fewest findings, then the fewest expectations, then the first name.
     pub first: FirstDrill,
@@ -166,9 +165,9 @@ fn explains(group: &Group, all: &[Group]) -> u8 {
     } = group.cause;
     let rank = match (kind, role, field) {
         (Kind::Contract | Kind::Undecided, ..) => 0,
-        (_, Some(CauseRole::Absent), _) | (Kind::Differs, _, Some(CauseField::Entities)) => 1,
+        (_, Some(CauseRole::Absent), _) | (Kind::Differs, _, Some(EventField::Entities)) => 1,
         (Kind::Unexpected | Kind::Silence, Some(CauseRole::Unmonitored), _) => 2,
-        (Kind::Differs, _, Some(CauseField::CheckName | CauseField::ErrorCode)) => 3,
+        (Kind::Differs, _, Some(EventField::CheckName | EventField::ErrorCode)) => 3,
         _ => return LAST,
     };
     let is_explained = |other: &&Group| {
@@ -198,7 +197,7 @@ struct Gathered<'d> {
     ids: BTreeSet<String>,
     findings: u64,
     times: u64,
-    arms: BTreeSet<ArmName>,
+    arms: BTreeSet<Arm>,
 }
 
 impl<'d> Gathered<'d> {
@@ -280,9 +279,11 @@ impl<'d> Gathered<'d> {
 mod tests {
     use crate::{
         FindingKind,
-        cause::{CauseAction, CauseLayer, CauseSeverity, CauseSubject},
+        cause::{CauseAction, CauseSubject},
         check::found,
     };
+    use terms::LinkLayer;
+    use terms::Severity;
 
     use super::*;
 
@@ -343,7 +344,7 @@ mod tests {
         let contract = Cause::of(CauseKind::Contract);
         let (missed, late) = (Cause::of(CauseKind::Missed), Cause::of(CauseKind::Late));
         let wrong_code = Cause {
-            field: Some(CauseField::ErrorCode),
+            field: Some(EventField::ErrorCode),
             ..Cause::of(CauseKind::Differs)
         };
         let few: [&[Cause]; 3] = [&[missed, contract], &[missed, contract], &[missed]];
@@ -392,7 +393,7 @@ mod tests {
             told(&drills, 2).remove(0).headline
         };
         let (port, node) = (CauseAction::Port, CauseAction::Node);
-        let (ethernet, infiniband) = (CauseLayer::Ethernet, CauseLayer::InfiniBand);
+        let (ethernet, infiniband) = (LinkLayer::Ethernet, LinkLayer::InfiniBand);
         let on_one = [missed(ethernet, port), missed(ethernet, node)];
         assert_eq!(
             headline(on_one),
@@ -405,7 +406,7 @@ mod tests {
     #[test]
     fn a_group_is_told_by_a_drill_of_what_most_of_its_drills_have() {
         let missed = |action| Cause {
-            severity: Some(CauseSeverity::Healthy),
+            severity: Some(Severity::Healthy),
             subject: Some(CauseSubject::Port),
             action: Some(action),
             ..Cause::of(CauseKind::Missed)

@@ -6,13 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::StoryLine;
 
+/// Why an expectation is not judged whose drill ended before its end: what was said is not all that would have been said.
+pub const BROKE_OFF: &str = "the drill broke off";
+
 /// An expectation that was not judged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// Its line.
     pub line: StoryLine,
     /// The reason.
     pub reason: String,
+    /// How often it counts: once for each node that it is meant for, 1 or more.
+    pub count: u64,
 }
 
 /// Expectations that were judged, and those that were not, by reason.
@@ -23,7 +28,7 @@ pub struct Judged {
     /// How many were not, by reason, such as ``no promise about `card` ``.
     pub not_judged: BTreeMap<String, u64>,
     /// The expectations that were not, as far as they are lines of a scenario, each with its reason.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
     /// How many parts of judged expectations were not, such as a timestamp, by reason.
     pub parts: BTreeMap<String, u64>,
@@ -44,7 +49,15 @@ impl Judged {
     pub fn leave_out_line(&mut self, line: StoryLine, reason: impl Into<String>) {
         let reason = reason.into();
         self.leave_out(reason.clone());
-        self.left_out.push(LeftOut { line, reason });
+        let mut known = self.left_out.iter_mut();
+        match known.find(|of| of.line == line && of.reason == reason) {
+            Some(same) => same.count += 1,
+            None => self.left_out.push(LeftOut {
+                line,
+                reason,
+                count: 1,
+            }),
+        }
     }
 
     /// Counts a part of a judged expectation that was not judged.
@@ -103,6 +116,26 @@ impl std::fmt::Display for Judged {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_is_left_out_once_for_each_reason_and_read_as_it_was_written() {
+        let line = StoryLine {
+            place: "mine.yaml:7:5".to_owned(),
+            text: "- healthy: victim".to_owned(),
+        };
+        let mut judged = Judged::default();
+        for reason in ["one", "other", "one"] {
+            judged.leave_out_line(line.clone(), reason);
+        }
+        let counts = judged.left_out.iter();
+        let counts: Vec<_> = counts.map(|of| (of.reason.as_str(), of.count)).collect();
+        assert_eq!(counts, [("one", 2), ("other", 1)]);
+        let json = serde_json::to_string(&judged).unwrap();
+        assert_eq!(serde_json::from_str::<Judged>(&json).unwrap(), judged);
+        let mut sum = Judged::default();
+        sum.add(&judged);
+        assert_eq!((sum.expectations(), sum.left_out), (3, Vec::new()));
+    }
 
     #[test]
     fn the_share_is_that_of_the_expectations_and_parts_do_not_count() {

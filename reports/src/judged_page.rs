@@ -2,28 +2,54 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use crate::{DrillReport, Judged, JudgedBy, RunReport, Style};
+use crate::{BROKE_OFF, DrillReport, Judged, JudgedBy, LeftOut, RunReport, Style};
 
-/// The last line of a run: `judged N of M expectations (P %)`, by what if not by promises, and why if none was.
+/// The last line of a run: `judged N of M expectations (P %)`, by what if not by promises, and why if none was. Rows are
+/// advised where they help: of a drill that broke off they judge nothing.
 #[must_use]
 pub fn judged_line(judged: &Judged, by: &JudgedBy) -> String {
+    let mut reasons = judged.not_judged.keys();
+    let rows_help = judged.not_judged.is_empty() || reasons.any(|reason| reason != BROKE_OFF);
+    let advice = |text: String| if rows_help { text } else { String::new() };
     match by {
         JudgedBy::Promises if judged.is_nothing() => {
             let reasons: Vec<&str> = judged.not_judged.keys().map(String::as_str).collect();
             let reasons = reasons.join(", ");
-            format!(
-                "{judged}: {reasons}; write rows about what was drilled under `promises:` of the monitor's descriptor, \
-                 `nicdrill fit` proposes them"
-            )
+            let advice = advice(
+                "; write rows about what was drilled under `promises:` of the monitor's descriptor, `nicdrill fit` proposes \
+                 them"
+                    .to_owned(),
+            );
+            format!("{judged}: {reasons}{advice}")
         }
         JudgedBy::Promises => judged.to_string(),
-        JudgedBy::Laws { monitor } => format!(
-            "{judged}: the monitor promises nothing, so it is judged by the laws alone; `nicdrill fit {monitor}` \
-             proposes `promises:` for its descriptor"
-        ),
+        JudgedBy::Laws { monitor } => {
+            let advice = advice(format!(
+                "; `nicdrill fit {monitor}` proposes `promises:` for its descriptor"
+            ));
+            format!(
+                "{judged}: the monitor promises nothing, so it is judged by the laws alone{advice}"
+            )
+        }
         JudgedBy::Documents => format!("{judged}, judged by the documents' rows"),
         JudgedBy::Needs { file } => format!("{judged}, judged by needs of {file}"),
     }
+}
+
+/// The lines about an expectation of a drill that was not judged.
+pub(crate) fn left_out_lines(left_out: &LeftOut) -> String {
+    let LeftOut {
+        line,
+        reason,
+        count,
+    } = left_out;
+    let times = match count {
+        1 => String::new(),
+        _ => format!(" ({count} times)"),
+    };
+    let head = format!("  not judged: {}: {reason}{times}\n", line.place);
+    let text = line.text.lines().map(|text| format!("      | {text}\n"));
+    std::iter::once(head).chain(text).collect()
 }
 
 /// Why expectations, and parts of them, were not judged: how many, for which reason, and in which drill first.
@@ -85,6 +111,27 @@ mod tests {
             judged_line(&judged, &JudgedBy::Promises),
             "judged 0 of 2 expectations (0 %): no promise about `disabled`, no promise about `wire.first_poll`; write rows \
              about what was drilled under `promises:` of the monitor's descriptor, `nicdrill fit` proposes them"
+        );
+    }
+
+    #[test]
+    fn for_what_was_not_judged_because_its_drill_broke_off_no_rows_are_advised() {
+        let mut judged = Judged::default();
+        judged.leave_out(BROKE_OFF);
+        let laws = JudgedBy::Laws {
+            monitor: "./mine".to_owned(),
+        };
+        for by in [JudgedBy::Promises, laws] {
+            let alone = judged_line(&judged, &by);
+            assert!(!alone.contains("nicdrill fit"), "{alone}");
+            let mut both = judged.clone();
+            both.leave_out("no promise about `card`");
+            let both = judged_line(&both, &by);
+            assert!(both.contains("nicdrill fit"), "{both}");
+        }
+        assert_eq!(
+            judged_line(&judged, &JudgedBy::Promises),
+            "judged 0 of 1 expectations (0 %): the drill broke off"
         );
     }
 

@@ -1,18 +1,18 @@
 //! A run as JUnit XML: one test suite for each arm, one test case for each drill in it.
 //!
-//! What JUnit cannot express is in properties: pairs that are not applicable, and how much of an
-//! arm was run. The format is defined by `junit.xsd` in this crate's folder.
+//! What makes a run red without a finding is an error, and a drill that was not reached a skipped test case. What JUnit
+//! cannot express is in properties: pairs that are not applicable, and how much of an arm was run. The format is defined by `junit.xsd` in this crate's folder.
 
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+use terms::Arm;
 
 use crate::{
-    ArmCount, ArmName, ArmReport, ArmStatus, DrillReport, Finding, FindingKind, JudgedBy,
-    ProbeOutcome, Repository, RunReport, Style, as_output, drill_block, summary_line,
+    ArmCount, ArmReport, ArmStatus, DrillReport, Finding, FindingKind, JudgedBy, PlannedDrill,
+    Repository, RunReport, Style, as_output, drill_block, repository::RepositoryPlace,
+    run_fault::RunFault, summary_line,
 };
-
-use crate::repository::RepositoryPlace;
 
 /// A run that could not be written as XML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,8 +33,8 @@ pub fn junit(run: &RunReport, repository: &Repository) -> Result<String, JUnitEr
         report.set_time(Duration::from_millis(ms));
     }
     let arms = [
-        (ArmName::Memory, run.summary.memory),
-        (ArmName::Process, run.summary.process),
+        (Arm::Memory, run.summary.memory),
+        (Arm::Process, run.summary.process),
     ];
     // An arm in which nothing was to be played has no suite.
     let asked = arms.into_iter().filter(|(_, count)| count.planned > 0);
@@ -46,7 +46,7 @@ pub fn junit(run: &RunReport, repository: &Repository) -> Result<String, JUnitEr
     Ok(as_output(&text))
 }
 
-fn suite(run: &RunReport, arm: ArmName, count: ArmCount, repository: &Repository) -> TestSuite {
+fn suite(run: &RunReport, arm: Arm, count: ArmCount, repository: &Repository) -> TestSuite {
     let mut suite = TestSuite::new(format!("{arm} arm"));
     suite.add_property(Property::new("monitor", run.plan.monitor.as_str()));
     suite.add_property(Property::new(
@@ -61,13 +61,25 @@ fn suite(run: &RunReport, arm: ArmName, count: ArmCount, repository: &Repository
         suite.add_property(Property::new(name, value));
     }
     suite.set_system_out(summary_line(run, Style::default(), true));
-    if let Some(case) = stopped(run, arm) {
-        suite.add_test_case(case);
+    // What is about the run is told once: in its first suite, or where the monitor was probed.
+    let is_first = arm == Arm::Memory || run.summary.memory.planned == 0;
+    for fault in RunFault::all(run) {
+        let is_here = match fault.name.as_str() {
+            RunFault::PROBE => arm == Arm::Process,
+            _ => is_first,
+        };
+        if is_here {
+            suite.add_test_case(of_run(run, &fault));
+        }
     }
     for drill in &run.drills {
         for in_arm in drill.arms.iter().filter(|report| report.arm == arm) {
             suite.add_test_case(case(drill, in_arm, repository));
         }
+    }
+    let left = run.not_reached();
+    for planned in left.filter(|planned| planned.arms.contains(&arm)) {
+        suite.add_test_case(not_reached(planned));
     }
     suite
 }
@@ -101,21 +113,28 @@ fn judged(run: &RunReport) -> Vec<(String, String)> {
     rows
 }
 
-/// The failed probe, if it ended the run: a report without a failure would look like a success.
-fn stopped(run: &RunReport, arm: ArmName) -> Option<TestCase> {
-    let Some(ProbeOutcome::Failed { reason, exit_code }) = &run.probe else {
-        return None;
-    };
-    if arm != ArmName::Process {
-        return None;
-    }
+/// What makes the run red and is no finding of a drill: a report without a failure would look like a success.
+fn of_run(run: &RunReport, fault: &RunFault) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    let message = match fault.name.as_str() {
+        RunFault::PROBE | RunFault::RUN => fault.text.clone(),
+        _ => format!("{}: {}", fault.title, fault.text),
+    };
     status
-        .set_type(exit_code.to_string())
-        .set_message(reason.as_str());
-    let mut case = TestCase::new("probe", status);
+        .set_type(fault.code.to_string())
+        .set_message(message.as_str());
+    let mut case = TestCase::new(fault.name.as_str(), status);
     case.set_classname(run.plan.monitor.as_str());
-    Some(case)
+    case
+}
+
+/// A drill that was planned and not reached. It is neither green nor red; why the run ended is a test case of its own.
+fn not_reached(planned: &PlannedDrill) -> TestCase {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message("not reached: the run ended before");
+    let mut case = TestCase::new(planned.drill.scenario.as_str(), status);
+    case.set_classname(planned.drill.world.as_str());
+    case
 }
 
 fn case(drill: &DrillReport, in_arm: &ArmReport, repository: &Repository) -> TestCase {
@@ -147,7 +166,7 @@ fn case(drill: &DrillReport, in_arm: &ArmReport, repository: &Repository) -> Tes
             };
             let mut status = TestCaseStatus::non_success(kind);
             if let Some(first) = of_arm.first() {
-                status.set_type(first.kind.words());
+                status.set_type(first.words());
                 status.set_message(headline(first));
             }
             status.set_description(drill_block(drill, Style::default()));
@@ -189,7 +208,7 @@ fn headline(finding: &Finding) -> String {
         .first()
         .or(finding.came.first())
         .map_or("", String::as_str);
-    let headline = format!("{}: {what}", finding.kind.words());
+    let headline = format!("{}: {what}", finding.words());
     match &finding.line {
         None => headline,
         Some(line) => format!("{}: {headline}", line.place),

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::ArmName;
+use terms::Arm;
 
 mod svg;
 mod text;
@@ -16,7 +16,7 @@ pub use text::lanes_page;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lanes {
     /// The arm; `None` for lanes of no particular one.
-    pub arm: Option<ArmName>,
+    pub arm: Option<Arm>,
     /// The simulated time of each tick, in milliseconds since the drill began.
     pub times_ms: Vec<u64>,
     /// The lanes, in the order in which they are drawn.

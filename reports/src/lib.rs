@@ -35,14 +35,12 @@ mod outcome;
 mod repository;
 mod root;
 mod run;
+mod run_fault;
 mod shown;
 mod slowest;
 mod terminal;
 
-pub use cause::{
-    Cause, CauseAction, CauseError, CauseField, CauseKind, CauseLayer, CauseRole, CauseSeverity,
-    CauseSubject,
-};
+pub use cause::{Cause, CauseAction, CauseError, CauseKind, CauseRole, CauseSubject};
 pub use comparison::{
     AlarmCount, COMPARISON_VERSION, ComparedMonitor, Comparison, Conceded, Estimate, FaultCount,
     Spread, Weighted,
@@ -66,15 +64,15 @@ pub use group::{FirstDrill, Group, finding_id, groups};
 pub use group_page::groups_page;
 pub use html::{HtmlReport, comparison_html};
 pub use json::{RESULTS_VERSION, results};
-pub use judged::{Judged, LeftOut};
+pub use judged::{BROKE_OFF, Judged, LeftOut};
 pub use judged_by::JudgedBy;
 pub use judged_page::{judged_line, not_judged_page};
 pub use junit::{JUnitError, junit};
 pub use known::{Day, KnownDeviations, KnownEntry, KnownError, known_schema};
 pub use lanes::{Lane, LaneOf, Lanes, Mark, MarkKind, Stretch, lanes_page};
 pub use outcome::{
-    ArmName, ArmReport, ArmStatus, DrillName, DrillNameError, DrillReport, Excuse, Finding,
-    FindingKind, Outcome, Read, StoryLine, VerdictReport, VerdictWord,
+    ArmReport, ArmStatus, DrillName, DrillNameError, DrillReport, Excuse, Finding, FindingKind,
+    Outcome, Read, StoryLine, VerdictReport,
 };
 pub use repository::Repository;
 pub use run::{ArmCount, RunReport, Summary, VerdictCount};

@@ -3,8 +3,9 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+use terms::{Arm, ReportVerdict};
 
-use crate::{Cause, CauseKind, ExitCode, Judged, Wall};
+use crate::{Cause, CauseAction, CauseKind, ExitCode, Judged, Wall};
 
 /// A drill's name: a scenario in a world, written `port/cable-pulled@h100-oci:vfs`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,25 +79,6 @@ pub struct DrillNameError {
     pub hint: &'static str,
 }
 
-/// The arm of a drill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ArmName {
-    /// The reference monitor's logic with simulated I/O.
-    Memory,
-    /// A process on a FUSE mount.
-    Process,
-}
-
-impl fmt::Display for ArmName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Memory => "memory",
-            Self::Process => "process",
-        })
-    }
-}
-
 /// The status of a drill in one arm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "status")]
@@ -116,7 +98,7 @@ pub enum ArmStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArmReport {
     /// The arm.
-    pub arm: ArmName,
+    pub arm: Arm,
     /// The status.
     #[serde(flatten)]
     pub status: ArmStatus,
@@ -132,22 +114,10 @@ pub struct VerdictReport {
     /// The workload.
     pub workload: String,
     /// Whether the monitor was right.
-    pub verdict: VerdictWord,
+    pub verdict: ReportVerdict,
     /// Time from the report to the workload's failure, in milliseconds; negative if the report came
     /// after. `None` without a report or without a failure.
     pub lead_ms: Option<i64>,
-}
-
-/// Whether a monitor was right about a workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum VerdictWord {
-    /// Fatal and failed, or silent and not failed.
-    Agreement,
-    /// Fatal, and it did not fail.
-    OverReport,
-    /// Silent, and it failed.
-    UnderReport,
 }
 
 /// One logical read of a monitor, as a failure shows it.
@@ -189,6 +159,8 @@ pub enum FindingKind {
     Excess,
     /// The monitor cannot be killed: it waits in the kernel.
     StuckInKernel,
+    /// Somebody in the monitor's namespace has removed the connector's socket, or put something else in its place.
+    SocketTampered,
     /// The stage could not be set, which is not the monitor's fault.
     Stage,
     /// An internal error: the drill could not be played or reported.
@@ -209,9 +181,11 @@ impl FindingKind {
             | Self::ArmsDiffer
             | Self::GoldenDiffers
             | Self::RepeatsDiffer => ExitCode::JudgedWrongly,
-            Self::Crashed | Self::Hung | Self::Excess | Self::StuckInKernel => {
-                ExitCode::CrashedOrHung
-            }
+            Self::Crashed
+            | Self::Hung
+            | Self::Excess
+            | Self::StuckInKernel
+            | Self::SocketTampered => ExitCode::CrashedOrHung,
             Self::Stage => ExitCode::StageNotSet,
             Self::Fault => ExitCode::InternalFault,
         }
@@ -233,6 +207,7 @@ impl FindingKind {
             Self::Hung => CauseKind::Hung,
             Self::Excess => CauseKind::Excess,
             Self::StuckInKernel => CauseKind::StuckInKernel,
+            Self::SocketTampered => CauseKind::SocketTampered,
             Self::Stage => CauseKind::Stage,
             Self::Fault => CauseKind::Fault,
         }
@@ -255,6 +230,7 @@ impl FindingKind {
             Self::Hung => "the monitor hangs",
             Self::Excess => "the monitor does too much in a poll",
             Self::StuckInKernel => "the monitor is stuck in the kernel",
+            Self::SocketTampered => "the monitor takes the connector's socket away",
             Self::Stage => "the stage could not be set",
             Self::Fault => "a fault of nicdrill's own",
         }
@@ -296,7 +272,7 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excuse: Option<Excuse>,
     /// The arm; `None` if it is about both.
-    pub arm: Option<ArmName>,
+    pub arm: Option<Arm>,
     /// The node; `None` in a world of one node.
     pub node: Option<String>,
     /// The line of the story, or of the golden trace, that it is about; `None` if there is none.
@@ -315,6 +291,17 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Its kind in a few words. An alarm that is judged by its fault can stay too long before anything heals by itself.
+    #[must_use]
+    pub fn words(&self) -> &'static str {
+        match (self.kind, self.cause.action) {
+            (FindingKind::Outstanding, Some(action)) if action != CauseAction::Healing => {
+                "not cleared when its fault was over"
+            }
+            (kind, _) => kind.words(),
+        }
+    }
+
     /// Whether it is about the line at this place.
     #[must_use]
     pub fn is_at(&self, place: &str) -> bool {
@@ -323,7 +310,7 @@ impl Finding {
 
     /// A failure without a line of the story, with its kind and what came.
     #[must_use]
-    pub fn plain(kind: FindingKind, arm: Option<ArmName>, came: impl Into<String>) -> Self {
+    pub fn plain(kind: FindingKind, arm: Option<Arm>, came: impl Into<String>) -> Self {
         Self {
             kind,
             cause: Cause::of(kind.cause()),
@@ -442,7 +429,7 @@ mod tests {
     #[test]
     fn a_drill_that_was_played_nowhere_is_not_passed() {
         let skipped = ArmReport {
-            arm: ArmName::Process,
+            arm: Arm::Process,
             status: ArmStatus::Skipped {
                 reason: "no /dev/fuse".to_owned(),
             },
@@ -450,7 +437,7 @@ mod tests {
             events: 0,
         };
         let passed = ArmReport {
-            arm: ArmName::Memory,
+            arm: Arm::Memory,
             status: ArmStatus::Passed,
             polls: 3,
             events: 1,

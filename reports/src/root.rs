@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use terms::{EventField, LinkLayer, Severity};
+
 use crate::{
     Cause, CauseKind, DrillName, DrillReport, Excuse, Finding,
-    cause::{CauseAction, CauseField, CauseLayer, CauseRole, CauseSeverity, CauseSubject},
+    cause::{CauseAction, CauseRole, CauseSubject},
 };
 
 /// The facts that are dropped from a cause that is the same on both layers: action and layer.
@@ -23,7 +25,7 @@ pub(crate) struct Roots<'r> {
 impl<'r> Roots<'r> {
     /// Those of these drills.
     pub(crate) fn of(drills: &'r [DrillReport]) -> Self {
-        type Seen = (BTreeSet<CauseLayer>, BTreeSet<Option<CauseAction>>, bool);
+        type Seen = (BTreeSet<LinkLayer>, BTreeSet<Option<CauseAction>>, bool);
         let mut seen: BTreeMap<(Option<&Excuse>, Cause), Seen> = BTreeMap::new();
         for drill in drills {
             for finding in &drill.findings {
@@ -36,7 +38,7 @@ impl<'r> Roots<'r> {
             }
         }
         let both = seen.into_iter().filter(|(_, (layers, actions, without))| {
-            layers.len() == CauseLayer::ALL.len() && actions.len() == 1 && !without
+            layers.len() == LinkLayer::ALL.len() && actions.len() == 1 && !without
         });
         let mut roots = Self {
             on_both: both.map(|(key, _)| key).collect(),
@@ -129,16 +131,20 @@ fn root_in(drill: &DrillReport, finding: &Finding) -> Cause {
         return root_in(drill, first);
     }
     let cause = finding.cause;
-    if cause.field == Some(CauseField::Entities) {
+    if cause.field == Some(EventField::Entities) {
         // A monitor that names a device otherwise does so in every event.
         return Cause {
             field: cause.field,
             ..Cause::of(cause.kind)
         };
     }
+    // A monitor that watches what nobody must watch says all of it, whatever happens.
+    let is_unwatched =
+        cause.kind == CauseKind::Unexpected && cause.role == Some(CauseRole::Unmonitored);
     Cause {
+        severity: cause.severity.filter(|_| !is_unwatched),
         // What is said again is so because of what was said before, whatever happened since.
-        action: cause.action.filter(|_| cause.kind != CauseKind::Repeats),
+        action: (cause.action).filter(|_| cause.kind != CauseKind::Repeats && !is_unwatched),
         ..cause
     }
 }
@@ -167,12 +173,25 @@ fn follows(cause: Cause, from: Cause) -> bool {
                 && cause.severity == from.severity
                 && cause.subject == from.subject;
             let ends = matches!(cause.kind, Kind::Unexpected | Kind::Silence | Kind::Repeats)
-                && cause.severity == Some(CauseSeverity::Healthy)
+                && cause.severity == Some(Severity::Healthy)
                 && matches!(from.kind, Kind::Unexpected | Kind::Silence)
-                && from.severity != Some(CauseSeverity::Healthy);
+                && from.severity != Some(Severity::Healthy);
             let is_breach =
                 from.kind == Kind::Contract && from.field == cause.field && cause.field.is_some();
+            // An event of a check that does not run is of no layer.
+            let is_of_no_check = from.kind == Kind::Contract
+                && from.field == Some(EventField::CheckName)
+                && cause.layer.is_none()
+                && matches!(
+                    cause.kind,
+                    Kind::Unexpected | Kind::Silence | Kind::Repeats | Kind::NotCleared
+                );
+            // Whom an event means whose entities are wrong nobody knows.
+            let is_of_nobody = cause.subject == Some(CauseSubject::Other)
+                && from.field == Some(EventField::Entities);
             is_breach
+                || is_of_no_check
+                || is_of_nobody
                 || (parts && !came_anyway(cause, from) || stays || ends) && is_of_it(cause, from)
         }
         Kind::ConditionLeft
@@ -193,7 +212,7 @@ fn follows(cause: Cause, from: Cause) -> bool {
 fn came_anyway(cause: Cause, from: Cause) -> bool {
     let is_written = matches!(
         from.field,
-        Some(CauseField::ErrorCode | CauseField::Message | CauseField::Timestamp)
+        Some(EventField::ErrorCode | EventField::Message | EventField::Timestamp)
     );
     cause.kind == CauseKind::Missed && from.kind == CauseKind::Differs && is_written
 }
@@ -204,11 +223,11 @@ fn is_of_it(cause: Cause, of: Cause) -> bool {
     let pair = (cause.subject, of.subject);
     let is_port_of_it = pair == (Some(CauseSubject::Port), Some(CauseSubject::Device));
     let is_device_of_it = pair == (Some(CauseSubject::Device), Some(CauseSubject::Port))
-        && (of.field == Some(CauseField::Entities)
+        && (of.field == Some(EventField::Entities)
             || (cause.kind, of.kind) == (CauseKind::Missed, CauseKind::Missed));
     // An event that names a device which does not exist is about what is missing.
     let is_named_otherwise =
-        cause.role == Some(CauseRole::Absent) && of.field == Some(CauseField::Entities);
+        cause.role == Some(CauseRole::Absent) && of.field == Some(EventField::Entities);
     (cause.role == of.role || is_named_otherwise)
         && cause.layer == of.layer
         && (is_same || is_port_of_it || is_device_of_it)
@@ -216,11 +235,12 @@ fn is_of_it(cause: Cause, of: Cause) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{ArmName, FindingKind, check::found};
+    use crate::{FindingKind, check::found};
+    use terms::Arm;
 
     use super::*;
 
-    fn cause(kind: CauseKind, severity: CauseSeverity, layer: CauseLayer) -> Cause {
+    fn cause(kind: CauseKind, severity: Severity, layer: LinkLayer) -> Cause {
         Cause {
             severity: Some(severity),
             subject: Some(CauseSubject::Port),
@@ -232,7 +252,7 @@ mod tests {
     fn drill(world: &str, causes: &[Cause]) -> DrillReport {
         let finding = |cause: &Cause| Finding {
             cause: *cause,
-            arm: Some(ArmName::Process),
+            arm: Some(Arm::Process),
             ..Finding::plain(FindingKind::Missing, None, "poll 3")
         };
         found("port/s", world, causes.iter().map(finding).collect())
@@ -247,15 +267,15 @@ mod tests {
         all.collect()
     }
 
-    const INFINIBAND: CauseLayer = CauseLayer::InfiniBand;
-    const ETHERNET: CauseLayer = CauseLayer::Ethernet;
+    const INFINIBAND: LinkLayer = LinkLayer::InfiniBand;
+    const ETHERNET: LinkLayer = LinkLayer::Ethernet;
 
     #[test]
     fn a_fault_that_stays_because_its_clear_did_not_come_has_one_root_on_both_layers() {
         let on = |layer| {
             [
-                cause(CauseKind::Missed, CauseSeverity::Healthy, layer),
-                cause(CauseKind::NotCleared, CauseSeverity::Fatal, layer),
+                cause(CauseKind::Missed, Severity::Healthy, layer),
+                cause(CauseKind::NotCleared, Severity::Fatal, layer),
                 Cause::of(CauseKind::CordonLeft),
             ]
         };
@@ -273,9 +293,9 @@ mod tests {
 
     #[test]
     fn what_is_found_of_another_subject_or_before_is_a_cause_of_its_own() {
-        let missed = cause(CauseKind::Missed, CauseSeverity::Fatal, INFINIBAND);
-        let elsewhere = cause(CauseKind::Differs, CauseSeverity::Fatal, ETHERNET);
-        let too_early = cause(CauseKind::Early, CauseSeverity::Fatal, INFINIBAND);
+        let missed = cause(CauseKind::Missed, Severity::Fatal, INFINIBAND);
+        let elsewhere = cause(CauseKind::Differs, Severity::Fatal, ETHERNET);
+        let too_early = cause(CauseKind::Early, Severity::Fatal, INFINIBAND);
         assert_eq!(
             roots(&[drill("a", &[too_early, missed, elsewhere])]).len(),
             3
@@ -289,36 +309,112 @@ mod tests {
             role: Some(role),
             ..cause
         };
-        let missed = cause(CauseKind::Differs, CauseSeverity::Healthy, INFINIBAND);
+        let missed = cause(CauseKind::Differs, Severity::Healthy, INFINIBAND);
         let missed = role(CauseRole::Monitored, missed);
         let renamed = Cause {
-            field: Some(CauseField::Entities),
+            field: Some(EventField::Entities),
             ..missed
         };
-        let stays = cause(CauseKind::NotCleared, CauseSeverity::Fatal, INFINIBAND);
+        let stays = cause(CauseKind::NotCleared, Severity::Fatal, INFINIBAND);
         let stays = role(CauseRole::Absent, stays);
         assert_eq!(roots(&[drill("a", &[renamed, stays])]).len(), 1);
         assert_eq!(roots(&[drill("a", &[missed, stays])]).len(), 2);
+    }
+
+    /// Of a monitor that names the port before its device no event is understood.
+    #[test]
+    fn what_is_said_with_wrong_entities_has_one_root() {
+        let entities = Some(EventField::Entities);
+        let breach = Cause {
+            field: entities,
+            ..Cause::of(CauseKind::Contract)
+        };
+        let differs = |severity, layer| Cause {
+            field: entities,
+            ..cause(CauseKind::Differs, severity, layer)
+        };
+        let of_nobody = |kind, severity| Cause {
+            subject: Some(CauseSubject::Other),
+            ..cause(kind, severity, INFINIBAND)
+        };
+        let (fatal, healthy) = (Severity::Fatal, Severity::Healthy);
+        let all = [
+            breach,
+            differs(healthy, INFINIBAND),
+            differs(fatal, ETHERNET),
+            of_nobody(CauseKind::Unexpected, healthy),
+            of_nobody(CauseKind::NotCleared, fatal),
+            Cause::of(CauseKind::ConditionLeft),
+        ];
+        let root = "contract.entities".to_owned();
+        assert_eq!(roots(&[drill("a", &all)]), BTreeSet::from([root]));
+    }
+
+    /// A monitor with another name for a check says what it says by a check of which nothing is known.
+    #[test]
+    fn what_is_said_by_another_check_name_has_one_root() {
+        let breach = Cause {
+            field: Some(EventField::CheckName),
+            ..Cause::of(CauseKind::Contract)
+        };
+        let of_no_layer = |kind, severity| Cause {
+            layer: None,
+            action: Some(CauseAction::Port),
+            ..cause(kind, severity, INFINIBAND)
+        };
+        let (fatal, healthy) = (Severity::Fatal, Severity::Healthy);
+        let unexpected = of_no_layer(CauseKind::Unexpected, healthy);
+        let repeats = of_no_layer(CauseKind::Repeats, fatal);
+        let root = "contract.check-name".to_owned();
+        let drills = [drill("a", &[breach, unexpected, repeats])];
+        assert_eq!(roots(&drills), BTreeSet::from([root]));
+        // By a check that runs it is another mistake.
+        let by_a_check = cause(CauseKind::Unexpected, healthy, INFINIBAND);
+        assert_eq!(roots(&[drill("a", &[breach, by_a_check])]).len(), 2);
+    }
+
+    #[test]
+    fn a_port_that_nobody_must_watch_is_one_cause_whatever_happened_before() {
+        let of = |severity, action| Cause {
+            role: Some(CauseRole::Unmonitored),
+            action,
+            ..cause(CauseKind::Unexpected, severity, ETHERNET)
+        };
+        let (fatal, healthy) = (Severity::Fatal, Severity::Healthy);
+        let drills = [
+            drill("a", &[of(healthy, None)]),
+            drill(
+                "b",
+                &[
+                    of(fatal, Some(CauseAction::Port)),
+                    of(healthy, Some(CauseAction::Connector)),
+                ],
+            ),
+        ];
+        assert_eq!(
+            roots(&drills),
+            BTreeSet::from(["unexpected.port.unmonitored.ethernet".to_owned()])
+        );
     }
 
     #[test]
     fn a_clear_that_is_missing_does_not_follow_from_a_wrong_error_code() {
         let wrong = |field| Cause {
             field: Some(field),
-            ..cause(CauseKind::Differs, CauseSeverity::Fatal, INFINIBAND)
+            ..cause(CauseKind::Differs, Severity::Fatal, INFINIBAND)
         };
-        let clear = cause(CauseKind::Missed, CauseSeverity::Healthy, INFINIBAND);
+        let clear = cause(CauseKind::Missed, Severity::Healthy, INFINIBAND);
         let with = |field| roots(&[drill("a", &[wrong(field), clear])]).len();
-        assert_eq!(with(CauseField::ErrorCode), 2);
-        assert_eq!(with(CauseField::Severity), 1);
+        assert_eq!(with(EventField::ErrorCode), 2);
+        assert_eq!(with(EventField::Severity), 1);
     }
 
     #[test]
     fn what_stays_of_an_alarm_that_nobody_expects_is_one_mistake_with_it() {
-        let alarm = cause(CauseKind::Unexpected, CauseSeverity::Fatal, INFINIBAND);
-        let stays = cause(CauseKind::NotCleared, CauseSeverity::Fatal, INFINIBAND);
+        let alarm = cause(CauseKind::Unexpected, Severity::Fatal, INFINIBAND);
+        let stays = cause(CauseKind::NotCleared, Severity::Fatal, INFINIBAND);
         assert_eq!(roots(&[drill("a", &[alarm, stays])]).len(), 1);
-        let other = cause(CauseKind::NotCleared, CauseSeverity::NonFatal, INFINIBAND);
+        let other = cause(CauseKind::NotCleared, Severity::NonFatal, INFINIBAND);
         assert_eq!(roots(&[drill("a", &[alarm, other])]).len(), 2);
     }
 
@@ -329,7 +425,7 @@ mod tests {
             subject: Some(subject),
             ..cause(kind, severity, INFINIBAND)
         };
-        let (fatal, healthy) = (CauseSeverity::Fatal, CauseSeverity::Healthy);
+        let (fatal, healthy) = (Severity::Fatal, Severity::Healthy);
         let (port, device) = (CauseSubject::Port, CauseSubject::Device);
         let all = [
             alarm(device, fatal, CauseKind::Silence),
@@ -343,14 +439,14 @@ mod tests {
     #[test]
     fn what_follows_from_what_follows_has_one_root() {
         let breach = Cause {
-            field: Some(CauseField::ErrorCode),
+            field: Some(EventField::ErrorCode),
             ..Cause::of(CauseKind::Contract)
         };
         let differs = Cause {
-            field: Some(CauseField::ErrorCode),
-            ..cause(CauseKind::Differs, CauseSeverity::Fatal, INFINIBAND)
+            field: Some(EventField::ErrorCode),
+            ..cause(CauseKind::Differs, Severity::Fatal, INFINIBAND)
         };
-        let stays = cause(CauseKind::NotCleared, CauseSeverity::Fatal, INFINIBAND);
+        let stays = cause(CauseKind::NotCleared, Severity::Fatal, INFINIBAND);
         let all = [breach, differs, stays];
         assert_eq!(
             roots(&[drill("a", &all)]),
@@ -367,7 +463,7 @@ mod tests {
             ..cause(CauseKind::Missed, severity, layer)
         };
         let (port, device) = (CauseSubject::Port, CauseSubject::Device);
-        let (fatal, healthy) = (CauseSeverity::Fatal, CauseSeverity::Healthy);
+        let (fatal, healthy) = (Severity::Fatal, Severity::Healthy);
         let on = |layer| {
             let port = |severity| of(port, severity, layer);
             [
@@ -392,7 +488,7 @@ mod tests {
     fn repeats_are_one_cause_whatever_happened_before() {
         let repeats = |action| Cause {
             action,
-            ..cause(CauseKind::Repeats, CauseSeverity::Healthy, INFINIBAND)
+            ..cause(CauseKind::Repeats, Severity::Healthy, INFINIBAND)
         };
         let both = [repeats(None), repeats(Some(CauseAction::Healing))];
         assert_eq!(roots(&[drill("a", &both)]).len(), 1);
@@ -402,7 +498,7 @@ mod tests {
     fn layers_stay_apart_if_the_actions_differ() {
         let of = |layer, action| Cause {
             action: Some(action),
-            ..cause(CauseKind::Missed, CauseSeverity::Fatal, layer)
+            ..cause(CauseKind::Missed, Severity::Fatal, layer)
         };
         let drills = [
             drill("a", &[of(INFINIBAND, CauseAction::Port)]),

@@ -1,10 +1,13 @@
 //! The report of a whole run: its plan, its drills, and totals.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
+use terms::{Arm, ReportVerdict};
 
 use crate::{
-    ArmName, ArmStatus, CauseKind, Coverage, DrillReport, ExcusesReport, ExitCode, Judged, Outcome,
-    ProbeOutcome, RunEvent, RunPlan, VerdictReport, VerdictWord, Wall,
+    ArmStatus, CauseKind, Coverage, DrillName, DrillReport, ExcusesReport, ExitCode, Judged,
+    Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, VerdictReport, Wall,
 };
 
 /// The planned and the played drills of one arm.
@@ -146,7 +149,7 @@ impl RunReport {
                 summary.polls += arm.polls;
                 summary.events += arm.events;
                 match &arm.status {
-                    ArmStatus::Skipped { reason } if arm.arm == ArmName::Process => {
+                    ArmStatus::Skipped { reason } if arm.arm == Arm::Process => {
                         summary.process_skipped = Some(reason.clone());
                     }
                     ArmStatus::Skipped { .. } => {}
@@ -156,6 +159,13 @@ impl RunReport {
         }
         summary.verdicts = self.verdicts();
         summary
+    }
+
+    /// The planned drills that were not reached, because the run ended early.
+    pub(crate) fn not_reached(&self) -> impl Iterator<Item = &PlannedDrill> {
+        let reached: BTreeSet<&DrillName> = self.drills.iter().map(|drill| &drill.drill).collect();
+        let planned = self.plan.drills.iter();
+        planned.filter(move |planned| !reached.contains(&planned.drill))
     }
 
     /// Why the run ends with its exit code, and in how many of the failed drills that was so if not in all of them:
@@ -216,9 +226,9 @@ impl RunReport {
         };
         for verdict in &all {
             match verdict.verdict {
-                VerdictWord::Agreement => count.agreement += 1,
-                VerdictWord::OverReport => count.over_report += 1,
-                VerdictWord::UnderReport => count.under_report += 1,
+                ReportVerdict::Agreement => count.agreement += 1,
+                ReportVerdict::OverReport => count.over_report += 1,
+                ReportVerdict::UnderReport => count.under_report += 1,
             }
         }
         (!all.is_empty()).then_some(count)
@@ -230,10 +240,10 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Summary {
-    fn arm_mut(&mut self, arm: ArmName) -> &mut ArmCount {
+    fn arm_mut(&mut self, arm: Arm) -> &mut ArmCount {
         match arm {
-            ArmName::Memory => &mut self.memory,
-            ArmName::Process => &mut self.process,
+            Arm::Memory => &mut self.memory,
+            Arm::Process => &mut self.process,
         }
     }
 }

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    ArmStatus, DrillReport, Excuse, Finding, Judged, Lanes, LeftOut, ProbeOutcome, Read, StoryLine,
-    one_line, quoted,
+    ArmStatus, DrillReport, Excuse, Finding, FindingKind, Judged, Lanes, LeftOut, ProbeOutcome,
+    Read, StoryLine, one_line, quoted,
 };
 
 impl DrillReport {
@@ -29,7 +29,7 @@ impl DrillReport {
         } = &mut self.judged;
         *not_judged = reasons(not_judged);
         *parts = reasons(parts);
-        for LeftOut { line, reason } in left_out {
+        for LeftOut { line, reason, .. } in left_out {
             show_line(line);
             *reason = one_line(reason);
         }
@@ -38,6 +38,9 @@ impl DrillReport {
 }
 
 fn show(finding: &mut Finding) {
+    // What nicdrill says of itself may have its hint in a line of its own; all else is a line, whatever a monitor says in it.
+    let is_own = matches!(finding.kind, FindingKind::Stage | FindingKind::Fault);
+    let in_lines = if is_own { quoted } else { one_line };
     let Finding {
         excuse,
         node,
@@ -56,7 +59,7 @@ fn show(finding: &mut Finding) {
     }
     line.iter_mut().for_each(show_line);
     for text in before.iter_mut().chain(expected).chain(came) {
-        *text = quoted(text);
+        *text = in_lines(text);
     }
     for Read { text, .. } in reads {
         *text = one_line(text);

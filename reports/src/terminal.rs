@@ -7,8 +7,8 @@ use std::{fmt::Write as _, time::Duration};
 
 use crate::{
     ArmStatus, ClauseCoverage, ClauseStatus, Coverage, CoverageCount, DrillReport, ExitCode,
-    Finding, JudgedBy, LeftOut, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage,
-    Summary, VerdictCount, Wall, harmless, judged_line, visible,
+    Finding, JudgedBy, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary,
+    VerdictCount, Wall, harmless, judged_line, judged_page::left_out_lines, visible,
 };
 
 /// The largest number of reads in a block. Chosen: two polls of two ports fit a screen.
@@ -104,8 +104,9 @@ pub fn event_line(event: &RunEvent, style: Style) -> Option<String> {
             outcome: ProbeOutcome::Failed { reason, exit_code },
             ..
         } => Some(format!(
-            "{}  the monitor `{monitor}` cannot be drilled: {reason}\n      ({exit_code}: {})\n",
+            "{}  the monitor `{monitor}` {}: {reason}\n      ({exit_code}: {})\n",
             style.red("STOP"),
+            not_drilled(*exit_code),
             exit_code.meaning(),
         )),
         RunEvent::Probe {
@@ -127,6 +128,14 @@ pub fn event_line(event: &RunEvent, style: Style) -> Option<String> {
             (!notes.is_empty()).then_some(notes)
         }
         _ => None,
+    }
+}
+
+/// What is said of a monitor whose probe failed with this code: it cannot be drilled, or a signal ended the probe.
+pub(crate) const fn not_drilled(code: ExitCode) -> &'static str {
+    match code.is_early_end() {
+        true => "was not drilled",
+        false => "cannot be drilled",
     }
 }
 
@@ -167,12 +176,8 @@ pub fn drill_block(drill: &DrillReport, style: Style) -> String {
         let place = finding.line.as_ref().map(|line| line.place.as_str());
         block += &failure_block(finding, place, style);
     }
-    for LeftOut { line, reason } in &drill.judged.left_out {
-        writeln!(block, "  not judged: {}: {reason}", line.place).expect(WRITES);
-        for text in line.text.lines() {
-            writeln!(block, "      | {text}").expect(WRITES);
-        }
-    }
+    let left_out = drill.judged.left_out.iter();
+    block.extend(left_out.map(left_out_lines));
     if matches!(drill.outcome, Outcome::Failed | Outcome::Known) {
         writeln!(block, "  repeat it: {}", style.bold(&drill.repeat)).expect(WRITES);
     }
@@ -401,7 +406,7 @@ pub(crate) fn failure_lines(finding: &Finding, style: Style) -> Vec<String> {
 
 fn failure_block(finding: &Finding, place: Option<&str>, style: Style) -> String {
     let mut block = String::new();
-    let mut head = finding.kind.words().to_owned();
+    let mut head = finding.words().to_owned();
     if let Some(arm) = finding.arm {
         write!(head, " ({arm} arm").expect(WRITES);
         if let Some(tick) = finding.tick {

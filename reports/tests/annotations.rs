@@ -2,9 +2,11 @@
 
 use reports::{
     Cause, CauseKind, DrillName, DrillReport, Excuse, ExitCode, Finding, FindingKind, Judged,
-    ProbeOutcome, Repository, RunReport, StoryLine, Wall, github_commands, gitlab,
+    Outcome, PlannedDrill, ProbeOutcome, Repository, RunReport, StoryLine, Wall, github_commands,
+    gitlab,
 };
 use serde_json::Value;
+use terms::Arm;
 
 /// A drill with a finding of this kind, at line 14 of its scenario.
 fn drill(nth: usize, kind: CauseKind) -> DrillReport {
@@ -157,4 +159,64 @@ fn drills_of_a_scenario_with_one_cause_are_one_issue_and_a_green_run_has_none() 
         gitlab(&RunReport::default(), &Repository::default()),
         "[]\n"
     );
+}
+
+/// A run of three drills that ended early after its first, which passed.
+fn interrupted() -> RunReport {
+    let planned = |nth: usize| PlannedDrill {
+        drill: drill(nth, CauseKind::Missed).drill,
+        arms: vec![Arm::Memory],
+    };
+    let mut first = drill(1, CauseKind::Missed);
+    first.findings.clear();
+    first.outcome = Outcome::Passed;
+    let mut run = run(vec![first]);
+    run.plan.monitor = "mine".to_owned();
+    run.plan.drills = (1..=3).map(planned).collect();
+    run.exit_code = Some(ExitCode::Interrupted);
+    run
+}
+
+#[test]
+fn a_run_that_ended_early_is_an_error_and_an_issue_whatever_it_found() {
+    let run = interrupted();
+    let left = "; of 3 drills 2 not reached: port/s2@p, port/s3@p";
+    let text = github_commands(&run, &Repository::default(), "out");
+    let first = "::error title=nicdrill ended with exit code 130::";
+    assert!(text.starts_with(first) && text.contains(left), "{text}");
+    let issues: Value = serde_json::from_str(&gitlab(&run, &Repository::default())).unwrap();
+    assert_eq!(issues.as_array().unwrap().len(), 1);
+    assert_eq!(issues[0]["fingerprint"], "run#130");
+    assert_eq!(issues[0]["severity"], "blocker");
+    assert_eq!(issues[0]["location"]["path"], "mine");
+    let description = issues[0]["description"].as_str().unwrap();
+    assert!(description.ends_with(left), "{description}");
+    // Ten causes do not take its place.
+    let causes = CauseKind::ALL[..12].iter().enumerate();
+    let found = causes.map(|(nth, kind)| drill(nth, *kind)).collect();
+    let run = RunReport {
+        drills: found,
+        ..run
+    };
+    let text = github_commands(&run, &Repository::default(), "out");
+    assert!(text.starts_with(first), "{text}");
+    assert_eq!(text.matches("::error ").count(), 10, "{text}");
+    assert!(
+        text.contains("::notice title=3 further causes in 3 drills"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_probe_that_failed_is_an_issue_at_the_descriptor() {
+    let mut run = run(Vec::new());
+    run.plan.descriptor = Some("mine.yaml".to_owned());
+    run.probe = Some(ProbeOutcome::Failed {
+        reason: "it hangs".to_owned(),
+        exit_code: ExitCode::CrashedOrHung,
+    });
+    let issues: Value = serde_json::from_str(&gitlab(&run, &repository(&["mine.yaml"]))).unwrap();
+    assert_eq!(issues.as_array().unwrap().len(), 1);
+    assert_eq!(issues[0]["check_name"], "probe");
+    assert_eq!(issues[0]["location"]["path"], "drills/mine.yaml");
 }

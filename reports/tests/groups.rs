@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use reports::{
-    ArmName, Cause, CauseAction, CauseKind, CauseLayer, DrillName, DrillReport, Excuse, Finding,
-    FindingKind, Judged, RunReport, StoryLine, Style, Wall, groups, groups_page, results,
+    Cause, CauseAction, CauseKind, DrillName, DrillReport, Excuse, Finding, FindingKind, Judged,
+    RunReport, StoryLine, Style, Wall, groups, groups_page, results,
 };
+use terms::{Arm, LinkLayer};
 
 fn one_of<T: Copy + std::fmt::Debug + 'static>(all: &'static [T]) -> impl Strategy<Value = T> {
     (0..all.len()).prop_map(move |at| all[at])
@@ -17,9 +18,9 @@ fn finding() -> impl Strategy<Value = Finding> {
     ];
     (
         one_of(CauseKind::ALL),
-        proptest::option::of(one_of(CauseLayer::ALL)),
+        proptest::option::of(one_of(&LinkLayer::ALL)),
         proptest::option::of(one_of(CauseAction::ALL)),
-        one_of(&[ArmName::Memory, ArmName::Process]),
+        one_of(&[Arm::Memory, Arm::Process]),
         1_u64..5,
         excuse,
     )

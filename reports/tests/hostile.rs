@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 
 use reports::{
-    ArmName, ArmReport, ArmStatus, DrillReport, Excuse, ExcusesReport, ExitCode, Finding,
-    FindingKind, GITHUB_SUMMARY_MAX, HtmlReport, Judged, JudgedBy, Lane, LaneOf, Lanes, Mark,
-    MarkKind, NotApplicable, PlannedDrill, ProbeOutcome, Read, Repository, RunEvent, RunReport,
-    StoryLine, Stretch, Style, VerdictReport, VerdictWord, Wall, drill_block, event_line,
-    github_commands, github_summary, gitlab, groups_page, judged_line, junit, lanes_page,
-    not_judged_page, results, summary_line,
+    ArmReport, ArmStatus, DrillReport, Excuse, ExcusesReport, ExitCode, Finding, FindingKind,
+    GITHUB_SUMMARY_MAX, HtmlReport, Judged, JudgedBy, Lane, LaneOf, Lanes, Mark, MarkKind,
+    NotApplicable, PlannedDrill, ProbeOutcome, Read, Repository, RunEvent, RunReport, StoryLine,
+    Stretch, Style, VerdictReport, Wall, drill_block, event_line, github_commands, github_summary,
+    gitlab, groups_page, judged_line, junit, lanes_page, not_judged_page, results, summary_line,
 };
 use serde_json::Value;
+use terms::{Arm, ReportVerdict};
 
 /// What a monitor could say, or a file have as a text.
 const HOSTILE: &str = "a\u{fffe}\u{1b}[31m\r\n \t::error file=x::forged\n##[error]forged\u{202e}\u{7f}]]></failure></pre><script>";
@@ -42,7 +42,7 @@ fn hostile() -> String {
 fn finding(excuse: Option<Excuse>) -> Finding {
     Finding {
         excuse,
-        arm: Some(ArmName::Process),
+        arm: Some(Arm::Process),
         node: Some(hostile()),
         line: Some(StoryLine {
             place: format!("{HOSTILE}/port/a.yaml:3:5"),
@@ -71,13 +71,13 @@ fn drill(name: &str, findings: Vec<Finding>) -> DrillReport {
     judged.leave_out_part(HOSTILE);
     let arms = vec![
         ArmReport {
-            arm: ArmName::Memory,
+            arm: Arm::Memory,
             status: ArmStatus::Skipped { reason: hostile() },
             polls: 0,
             events: 0,
         },
         ArmReport {
-            arm: ArmName::Process,
+            arm: Arm::Process,
             status: ArmStatus::Failed,
             polls: 7,
             events: 1,
@@ -90,7 +90,7 @@ fn drill(name: &str, findings: Vec<Finding>) -> DrillReport {
         findings,
         verdicts: vec![VerdictReport {
             workload: hostile(),
-            verdict: VerdictWord::OverReport,
+            verdict: ReportVerdict::OverReport,
             lead_ms: None,
         }],
         judged,
@@ -130,7 +130,7 @@ fn run() -> RunReport {
         drill: "port/c@p".parse().expect("a name"),
         reason: hostile(),
     }];
-    let arms = vec![ArmName::Memory, ArmName::Process];
+    let arms = vec![Arm::Memory, Arm::Process];
     run.plan.drills = run
         .drills
         .iter()
@@ -146,7 +146,7 @@ fn run() -> RunReport {
 
 fn lanes() -> Lanes {
     Lanes {
-        arm: Some(ArmName::Process),
+        arm: Some(Arm::Process),
         times_ms: vec![0, 1000],
         lanes: vec![Lane {
             of: LaneOf::Monitor,
@@ -218,7 +218,8 @@ fn gitlab_gets_json_that_it_reads() {
     check_told("gitlab", &text);
     let read: Value = serde_json::from_str(&text).expect("JSON");
     let issues = read.as_array().expect("a list");
-    assert_eq!(issues.len(), 2);
+    // Of two findings, the probe, and two entries.
+    assert_eq!(issues.len(), 5);
     for issue in issues {
         assert!(issue["location"]["path"].is_string(), "{issue}");
         assert!(issue["location"]["lines"]["begin"].is_u64(), "{issue}");
@@ -287,6 +288,70 @@ fn a_page_has_no_script_of_anybody_else() {
     check_told("the page", &page);
     assert_eq!(page.matches("<script>").count(), 1);
     assert_eq!(page.matches("</pre>").count(), page.matches("<pre").count());
+}
+
+/// Where a monitor says two lines, a finding has one.
+#[test]
+fn a_newline_of_a_foreign_text_begins_no_line_in_any_output() {
+    let forged = || "said\nforged: nothing was wrong".to_owned();
+    let finding = Finding {
+        node: Some(forged()),
+        line: Some(StoryLine {
+            place: "port/a.yaml:3:5".to_owned(),
+            text: "- fatal: victim".to_owned(),
+        }),
+        reads: vec![Read {
+            poll: 3,
+            text: forged(),
+        }],
+        before: vec![forged()],
+        expected: vec![forged()],
+        came: vec![forged()],
+        ..finding(None)
+    };
+    let mut run = run();
+    run.drills = vec![DrillReport {
+        judged: Judged::default(),
+        verdicts: Vec::new(),
+        ..drill("port/a@p", vec![finding]).shown()
+    }];
+    run.probe = None;
+    run.excuses = None;
+    let here = Repository::default();
+    let outputs = [
+        ("a block", drill_block(&run.drills[0], Style::default())),
+        ("groups", groups_page(&run, "here", Style::default())),
+        ("json", results(&run)),
+        ("junit", junit(&run, &here).expect("XML")),
+        ("gitlab", gitlab(&run, &here)),
+        (
+            "github",
+            github_commands(&run, &here, "here").replace("%0A", "\n"),
+        ),
+        ("the summary", github_summary(&run, GITHUB_SUMMARY_MAX)),
+    ];
+    for (what, text) in outputs {
+        for line in text.lines() {
+            let begins = line.trim_start_matches([' ', '|', '>']);
+            assert!(!begins.starts_with("forged"), "{what}:\n{text}");
+        }
+    }
+    let block = drill_block(&run.drills[0], Style::default());
+    assert!(
+        block.contains(r"said\nforged: nothing was wrong"),
+        "{block}"
+    );
+}
+
+/// What nicdrill says of itself is its own, with a hint in a line.
+#[test]
+fn a_hint_of_a_stage_that_could_not_be_set_has_its_line() {
+    let finding = Finding {
+        came: vec!["it cannot be mounted\nhint: run as root".to_owned()],
+        ..Finding::of(FindingKind::Stage)
+    };
+    let shown = drill("port/a@p", vec![finding]).shown();
+    assert_eq!(shown.findings[0].came[0].lines().count(), 2);
 }
 
 /// What is told once is told in the same way by whoever merges it.

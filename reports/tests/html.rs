@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use reports::{
-    ArmName, ArmReport, ArmStatus, ComparedMonitor, Comparison, DrillName, DrillReport, ExitCode,
-    Finding, FindingKind, HtmlReport, Judged, Lane, LaneOf, Lanes, Mark, MarkKind, RunReport,
-    Stretch, VerdictReport, VerdictWord, Wall, comparison_html,
+    ArmReport, ArmStatus, ComparedMonitor, Comparison, DrillName, DrillReport, ExitCode, Finding,
+    FindingKind, HtmlReport, Judged, Lane, LaneOf, Lanes, Mark, MarkKind, RunReport, Stretch,
+    VerdictReport, Wall, comparison_html,
 };
+use terms::{Arm, ReportVerdict};
 
 /// What a hostile monitor could say, or a file of scenarios have for a name.
 const HOSTILE: &str = "</title></pre></style></script><script>alert(1)</script><img src=x onerror='alert(2)'>\" onfocus=\"alert(3)";
 
 fn arm(status: ArmStatus) -> ArmReport {
     ArmReport {
-        arm: ArmName::Memory,
+        arm: Arm::Memory,
         status,
         polls: 3,
         events: 1,
@@ -53,7 +54,7 @@ fn report(drills: Vec<DrillReport>) -> RunReport {
 
 fn lanes(text: &str) -> Lanes {
     Lanes {
-        arm: Some(ArmName::Memory),
+        arm: Some(Arm::Memory),
         times_ms: vec![0, 1000, 2000],
         lanes: vec![Lane {
             of: LaneOf::Port,
@@ -99,7 +100,7 @@ fn no_text_of_a_monitor_or_a_file_becomes_markup() {
         (HOSTILE.to_owned(), HOSTILE.to_owned(), HOSTILE.to_owned());
     hostile.verdicts.push(VerdictReport {
         workload: HOSTILE.to_owned(),
-        verdict: VerdictWord::UnderReport,
+        verdict: ReportVerdict::UnderReport,
         lead_ms: None,
     });
     hostile.judged.leave_out(HOSTILE);
@@ -131,7 +132,7 @@ fn no_text_of_a_monitor_or_a_file_becomes_markup() {
 /// What a reader has to find: the cause, its first drill, the picture, the way back by a link, and the command.
 #[test]
 fn a_failed_drill_is_told_with_its_picture_under_a_link() {
-    let wrong = Finding::plain(FindingKind::Missing, Some(ArmName::Memory), "nothing");
+    let wrong = Finding::plain(FindingKind::Missing, Some(Arm::Memory), "nothing");
     let run = report(vec![
         drill("port/cut@h100-oci", vec![wrong]),
         drill("start/baseline@h100-oci", Vec::new()),

@@ -12,13 +12,14 @@
 use std::{fs, path::Path, process::Command};
 
 use reports::{
-    ArmName, ArmReport, ArmStatus, Cause, CauseKind, ClauseCoverage, ClauseStatus, Coverage,
-    Defence, DrillName, DrillReport, ExitCode, Finding, FindingKind, Judged, JudgedBy,
+    ArmReport, ArmStatus, Cause, CauseKind, ClauseCoverage, ClauseStatus, Coverage, Defence,
+    DrillName, DrillReport, ExcusesReport, ExitCode, Finding, FindingKind, Judged, JudgedBy,
     ProbeOutcome, Read, Repository, RunEvent, RunPlan, RunReport, ScenarioCoverage, SourceCoverage,
     StoryLine, Style, Wall, coverage_page, drill_block, event_line, junit, not_judged_page,
     results, summary_line,
 };
 use serde_json::Value;
+use terms::Arm;
 
 fn name(scenario: &str) -> DrillName {
     DrillName {
@@ -27,7 +28,7 @@ fn name(scenario: &str) -> DrillName {
     }
 }
 
-fn arm(arm: ArmName, status: ArmStatus) -> ArmReport {
+fn arm(arm: Arm, status: ArmStatus) -> ArmReport {
     let played = u64::from(!matches!(status, ArmStatus::Skipped { .. }));
     ArmReport {
         arm,
@@ -58,7 +59,7 @@ fn missing() -> Finding {
         cause: Cause::of(CauseKind::Missed),
         times: 1,
         excuse: None,
-        arm: Some(ArmName::Process),
+        arm: Some(Arm::Process),
         node: None,
         line: Some(StoryLine {
             place: "port/cable-pulled.yaml:14:9".to_owned(),
@@ -99,7 +100,7 @@ fn events() -> Vec<RunEvent> {
         drills: ["start/baseline", "port/cable-pulled", "host/metrics"]
             .map(|scenario| reports::PlannedDrill {
                 drill: name(scenario),
-                arms: vec![ArmName::Memory, ArmName::Process],
+                arms: vec![Arm::Memory, Arm::Process],
             })
             .to_vec(),
         not_applicable: vec![reports::NotApplicable {
@@ -111,8 +112,8 @@ fn events() -> Vec<RunEvent> {
     let mut passed = drill(
         "start/baseline",
         vec![
-            arm(ArmName::Memory, ArmStatus::Passed),
-            arm(ArmName::Process, skipped()),
+            arm(Arm::Memory, ArmStatus::Passed),
+            arm(Arm::Process, skipped()),
         ],
         Vec::new(),
     );
@@ -132,8 +133,8 @@ fn events() -> Vec<RunEvent> {
     let mut failed = drill(
         "port/cable-pulled",
         vec![
-            arm(ArmName::Memory, ArmStatus::Passed),
-            arm(ArmName::Process, ArmStatus::Failed),
+            arm(Arm::Memory, ArmStatus::Passed),
+            arm(Arm::Process, ArmStatus::Failed),
         ],
         vec![missing(), differ],
     );
@@ -142,7 +143,7 @@ fn events() -> Vec<RunEvent> {
     }
     let nowhere = drill(
         "host/metrics",
-        vec![arm(ArmName::Process, skipped())],
+        vec![arm(Arm::Process, skipped())],
         Vec::new(),
     );
     let mut events = vec![
@@ -293,6 +294,30 @@ fn a_probe_that_fails_says_why_and_with_which_code_the_run_ends() {
     ");
 }
 
+/// That a signal ended the probe says nothing about the monitor.
+#[test]
+fn a_probe_that_was_interrupted_has_the_code_of_the_signal() {
+    let mut run = run();
+    run.drills.clear();
+    run.exit_code = Some(ExitCode::Terminated);
+    let outcome = ProbeOutcome::Failed {
+        reason: "interrupted before the first drill".to_owned(),
+        exit_code: ExitCode::Terminated,
+    };
+    let event = RunEvent::Probe {
+        monitor: "mine".to_owned(),
+        outcome: outcome.clone(),
+        wall: Wall::default(),
+    };
+    assert_eq!(
+        event_line(&event, Style::default()).unwrap(),
+        "STOP  the monitor `mine` was not drilled: interrupted before the first drill\n      \
+         (143: SIGTERM asked for an early end; what was judged until then is reported)\n"
+    );
+    run.probe = Some(outcome);
+    assert_eq!(counts(&run), [(3, 0, 3), (4, 1, 3)]);
+}
+
 /// A monitor that was probed, and one of whose polls took this long.
 fn probed(poll_ms: u64) -> RunEvent {
     RunEvent::Probe {
@@ -428,6 +453,48 @@ fn a_probe_that_stopped_the_run_is_an_error_in_junit() {
         quick_junit::Report::deserialize_from_str(&junit(&run, &Repository::default()).unwrap())
             .unwrap();
     assert_eq!(report.errors, 1);
+}
+
+/// The counts of tests, errors and skipped test cases of each suite.
+fn counts(run: &RunReport) -> Vec<(usize, usize, usize)> {
+    let text = junit(run, &Repository::default()).unwrap();
+    let report = quick_junit::Report::deserialize_from_str(&text).unwrap();
+    let suites = report.test_suites.iter();
+    let suites = suites.map(|suite| (suite.tests, suite.errors, suite.skipped));
+    suites.collect()
+}
+
+/// What passed until then would look like a green run.
+#[test]
+fn a_run_that_ended_early_is_an_error_in_junit_and_what_it_did_not_reach_is_skipped() {
+    let mut run = run();
+    run.drills.truncate(1);
+    run.exit_code = Some(ExitCode::Interrupted);
+    assert_eq!(counts(&run), [(4, 1, 2), (3, 0, 3)]);
+    let text = junit(&run, &Repository::default()).unwrap();
+    let left =
+        "; of 3 drills 2 not reached: port/cable-pulled@h100-oci:vfs, host/metrics@h100-oci:vfs";
+    assert!(text.contains(left), "{text}");
+    // A budget that is used up is no failure.
+    run.exit_code = Some(ExitCode::Success);
+    assert_eq!(counts(&run), [(3, 0, 2), (3, 0, 3)]);
+}
+
+#[test]
+fn a_red_run_without_a_finding_is_an_error_in_junit() {
+    let mut run = run();
+    run.drills.remove(1);
+    run.plan.drills.remove(1);
+    run.exit_code = Some(ExitCode::StageNotSet);
+    assert_eq!(counts(&run), [(2, 1, 0), (2, 0, 2)]);
+    run.exit_code = Some(ExitCode::JudgedWrongly);
+    run.excuses = Some(ExcusesReport {
+        expired: vec!["known.toml:1: port/a#missed (seen)".to_owned()],
+        ..ExcusesReport::default()
+    });
+    let text = junit(&run, &Repository::default()).unwrap();
+    let told = "message=\"known deviation: the entry has expired: port/a#missed (seen)\"";
+    assert!(text.contains(told), "{text}");
 }
 
 /// Without xmllint the test is skipped with a message; under `CI` it is required.

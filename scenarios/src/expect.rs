@@ -8,9 +8,10 @@ use lnet::{UlpEvent, UlpResult};
 use platforms::LinkLayer;
 use platforms::yaml::Place;
 use simfs::SimTime;
+use terms::{ReportVerdict, Severity};
 
 use crate::cluster::{ConditionOf, Stands};
-use crate::story::{EndIs, MetricIs, StateFileIs, Times, Tone, Verdict, WorkloadIs};
+use crate::story::{EndIs, MetricIs, StateFileIs, Times, WorkloadIs};
 use crate::subject::{FileSpec, NodeNames, Subjects};
 
 /// A line that expects something.
@@ -109,7 +110,7 @@ pub(crate) enum ExpectationSpec {
     Count(CountSpec),
     Workload(WorkloadIs),
     Verdict {
-        of: Vec<(String, Place, Verdict)>,
+        of: Vec<(String, Place, ReportVerdict)>,
         lead: Option<(i64, i64)>,
     },
     Condition(ConditionSpec),
@@ -235,7 +236,7 @@ pub(crate) enum Distinct {
 /// An event as parsed.
 #[derive(Clone, Debug)]
 pub(crate) struct EventSpec {
-    pub(crate) tone: Tone,
+    pub(crate) tone: Severity,
     /// Whether it is a healthy event that clears what was reported under the device's name at rest.
     pub(crate) clears: bool,
     pub(crate) of: Subjects,

@@ -1,7 +1,7 @@
 //! `platforms:`, which states the platforms that a scenario applies to.
 
 use platforms::yaml::{self, Place, Value};
-use platforms::{DeviceName, LinkLayer, Machine, Role, Routes};
+use platforms::{DeviceName, LinkLayer, Machine, Refusal, Role, Routes};
 use serde_json::json;
 
 use crate::bound::{BOUND, Bound};
@@ -36,7 +36,11 @@ pub(crate) struct Fitness {
     numbers: Vec<(&'static Property, Bound, String)>,
     layer: Option<LayerAsked>,
     devices: Vec<DeviceName>,
-    default_route: Option<RouteAsked>,
+    /// One of these; empty if nothing is asked.
+    default_route: Vec<RouteAsked>,
+    /// One of these; empty if nothing is asked.
+    refusal: Vec<Option<Refusal>>,
+    because: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,11 +105,17 @@ pub(crate) fn keys() -> impl Keys<Value = Fitness> {
                 NAMES,
                 "Only these platforms; a base name does not include its variants.",
             ),
+            maybe(
+                "because",
+                Text("a text"),
+                "Why platforms are named: a name says where, and leaves new machines out; a property says what is needed.",
+            ),
         ),
-        |_, _, (with, not, names)| {
+        |_, _, (with, not, names, because)| {
             Ok(Fitness {
                 names,
                 not: not.unwrap_or_default(),
+                because,
                 ..with.unwrap_or_default()
             })
         },
@@ -137,18 +147,36 @@ pub(crate) fn with() -> impl Keys<Value = Fitness> {
             maybe("devices", DEVICE_NAMES, "These devices exist at rest."),
             maybe(
                 "default_route",
-                Words(
-                    "word",
-                    &[
-                        ("rdma", RouteAsked::Rdma),
-                        ("other", RouteAsked::Other),
-                        ("none", RouteAsked::None),
-                    ],
+                Many(
+                    "words",
+                    Words(
+                        "word",
+                        &[
+                            ("rdma", RouteAsked::Rdma),
+                            ("other", RouteAsked::Other),
+                            ("none", RouteAsked::None),
+                        ],
+                    ),
                 ),
                 "The interface of the default route: a net device of an RDMA function, another one, none.",
             ),
+            maybe(
+                "refusal",
+                Many(
+                    "words",
+                    Words(
+                        "word",
+                        &[
+                            ("none", None),
+                            ("no_topology", Some(Refusal::NoTopology)),
+                            ("no_gpu_numa", Some(Refusal::NoGpuNuma)),
+                        ],
+                    ),
+                ),
+                "Why a monitor must refuse to start there, by the documents: the metadata has no NIC topology, no GPU has a known NUMA node.",
+            ),
         ),
-        |context, fields, (numbers, has, only, devices, default_route)| {
+        |context, fields, (numbers, has, only, devices, default_route, refusal)| {
             if has.is_some() && only.is_some() {
                 return Err(context.source.wrong(
                     fields.place_of("only_layer"),
@@ -159,7 +187,8 @@ pub(crate) fn with() -> impl Keys<Value = Fitness> {
                 numbers,
                 layer: has.or(only.map(LayerAsked::Only)),
                 devices: devices.unwrap_or_default(),
-                default_route,
+                default_route: default_route.unwrap_or_default(),
+                refusal: refusal.unwrap_or_default(),
                 ..Fitness::default()
             })
         },
@@ -215,6 +244,11 @@ impl Fitness {
         .map(|_| ())
     }
 
+    /// Why platforms are named, if it is stated.
+    pub(crate) fn because(&self) -> Option<&str> {
+        self.because.as_deref()
+    }
+
     /// The platforms that are named; `None` if none is.
     pub(crate) fn names(&self) -> Option<Vec<&str>> {
         let names = self.names.as_ref()?.iter();
@@ -246,9 +280,11 @@ impl Fitness {
         for (property, bound, text) in &self.numbers {
             let (name, has) = (property.name, (property.number)(resolved));
             if !bound.holds(has) {
-                return Some(format!(
-                    "`{name}: {text}` is asked for, `{platform}` has {has}"
-                ));
+                let few = format!("`{name}: {text}` is asked for, `{platform}` has {has}");
+                return Some(match has == 0 && !OF_ALL_PORTS.contains(&name) {
+                    true => resolved.and_why(few),
+                    false => few,
+                });
             }
         }
         let layers: Vec<LinkLayer> = resolved
@@ -260,28 +296,39 @@ impl Fitness {
         let lacks_layer = match self.layer {
             None => None,
             Some(LayerAsked::Has(layer)) => {
-                (!layers.contains(&layer)).then_some(format!("no {layer} port"))
+                (!layers.contains(&layer)).then_some(format!("no {layer} port that is"))
             }
             Some(LayerAsked::Both) => (!layers.contains(&LinkLayer::InfiniBand)
                 || !layers.contains(&LinkLayer::Ethernet))
-            .then_some("ports of one layer only".to_owned()),
-            Some(LayerAsked::Only(layer)) => (layers.iter().any(|other| *other != layer)
-                || layers.is_empty())
-            .then_some(format!("not only {layer} ports")),
+            .then_some("no ports of both layers that are".to_owned()),
+            Some(LayerAsked::Only(_)) if layers.is_empty() => Some("no port that is".to_owned()),
+            Some(LayerAsked::Only(layer)) => layers
+                .iter()
+                .any(|other| *other != layer)
+                .then_some(format!("ports other than {layer} ones that are")),
         };
         if let Some(lack) = lacks_layer {
-            return Some(format!(
-                "`{platform}` has {lack} that is monitored and healthy at rest"
-            ));
+            let lack = format!("`{platform}` has {lack} monitored and healthy at rest");
+            return Some(resolved.and_why(lack));
         }
         for name in &self.devices {
             if !resolved.ports.iter().any(|port| port.facts.device == *name) {
                 return Some(format!("`{platform}` has no device `{name}`"));
             }
         }
-        let carries = carrier(resolved, &resolved.nodes[0].machine);
-        if self.default_route.is_some_and(|asked| asked != carries) {
+        let node = &resolved.nodes[0];
+        let carries = carrier(resolved, &node.machine);
+        if !self.default_route.is_empty() && !self.default_route.contains(&carries) {
             return Some(format!("the default route of `{platform}` is another"));
+        }
+        let refusal = node.platform.documented_refusal();
+        if !self.refusal.is_empty() && !self.refusal.contains(&refusal) {
+            return Some(match refusal {
+                Some(refusal) => {
+                    format!("a monitor must refuse to start on `{platform}`: {refusal}")
+                }
+                None => format!("a monitor starts on `{platform}`"),
+            });
         }
         None
     }
@@ -320,6 +367,14 @@ const fn property(
 ) -> Property {
     Property { name, text, number }
 }
+
+/// The properties that do not count monitored ports, or cards with some.
+const OF_ALL_PORTS: [&str; 4] = [
+    "management_cards",
+    "vfs",
+    "gpus",
+    "cards_with_two_functions",
+];
 
 const PROPERTIES: &[Property] = &[
     property(

@@ -7,6 +7,7 @@
 use platforms::yaml::Place;
 use serde_json::json;
 use simfs::SimTime;
+use terms::Arm;
 
 use crate::cluster::ClusterPlan;
 use crate::cluster_keys::cluster;
@@ -17,7 +18,7 @@ use crate::keys::{Become, Defaulted, Keys, Literal, MapForm, Needed, maybe, need
 use crate::kind::{Checked, Choices, List, Many, Placed, Plain, Text, Words, plain, string_form};
 use crate::map::{MapOf, OrMap};
 use crate::plot::{HANDLES, plot};
-use crate::story::{Arm, ChecksRun, Heal};
+use crate::story::{ChecksRun, Heal};
 use crate::subject::NodeNames;
 use crate::ticks::Ticks;
 use crate::values::{NODES, POLLS, SPAN, TIME};

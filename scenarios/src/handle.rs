@@ -4,7 +4,7 @@
 
 use mpib::Rail;
 use platforms::yaml::{Node, Place, Value};
-use platforms::{DeviceName, LinkLayer, PciAddress, Role};
+use platforms::{DeviceName, LinkLayer, LinkReasons, PciAddress, Role};
 use serde_json::json;
 
 use crate::bound::{BOUND, Bound};
@@ -62,6 +62,10 @@ pub(crate) struct Filter {
     pub(crate) card_functions: Option<Bound>,
     pub(crate) card_ports: Option<Bound>,
     pub(crate) device_ports: Option<Bound>,
+    pub(crate) sriov_totalvfs: Option<Bound>,
+    pub(crate) link_reasons: Option<LinkReasons>,
+    pub(crate) near_gpu: Option<bool>,
+    pub(crate) appears_later: bool,
     pub(crate) node: Option<String>,
     pub(crate) cabled_to: Option<String>,
     pub(crate) rail: Option<Rail>,
@@ -183,6 +187,26 @@ fn filter() -> impl Keys<Value = Filter> {
                 ),
                 maybe("numa", NUMA, "Ports of functions on this NUMA node."),
                 maybe("rail", RAIL, "The port of this rail of a node."),
+                maybe(
+                    "near_gpu",
+                    TRUTH,
+                    "Whether a PCIe switch connects the device to a GPU (`PIX` or `PXB`).",
+                ),
+                maybe(
+                    "link_reasons",
+                    Choices(
+                        "link reasons",
+                        &[
+                            (
+                                "spec",
+                                LinkReasons::Spec,
+                                "as \"Link Down Reason\" specifies, which is the default of drivers",
+                            ),
+                            ("hfi1", LinkReasons::Hfi1, "as the driver hfi1 does"),
+                        ],
+                    ),
+                    "How the port remembers why its link went down.",
+                ),
             ),
             (
                 maybe(
@@ -209,6 +233,11 @@ fn filter() -> impl Keys<Value = Filter> {
                     "vf_of",
                     PORTS,
                     "Ports of the virtual functions of these ports' functions.",
+                ),
+                maybe(
+                    "appears",
+                    LATER,
+                    "With `vf_of`: `later` for virtual functions that `create_vfs` makes in the story, in the order in which it makes them. They have no name yet: `{guest.device}` is the first that is free at rest.",
                 ),
                 maybe(
                     "not",
@@ -264,14 +293,39 @@ fn filter() -> impl Keys<Value = Filter> {
                     BOUND,
                     "Ports of devices with this many ports.",
                 ),
+                maybe(
+                    "sriov_totalvfs",
+                    BOUND,
+                    "Ports of functions that can have this many virtual functions; 0 inside a guest, and for a card without SR-IOV.",
+                ),
             ),
         ),
-        |_, fields, (is, beside, state, bounds)| {
-            let (role, layer, devices, netdev, pci, port, function, numa, rail) = is;
-            let (device_of, card_of, sibling_of, peer_of, vf_of, not) = beside;
+        |context, fields, (is, beside, state, bounds)| {
+            let (
+                role,
+                layer,
+                devices,
+                netdev,
+                pci,
+                port,
+                function,
+                numa,
+                rail,
+                near_gpu,
+                link_reasons,
+            ) = is;
+            let (device_of, card_of, sibling_of, peer_of, vf_of, appears, not) = beside;
+            if appears.is_some() && vf_of.is_none() {
+                return Err(context
+                    .source
+                    .wrong(fields.place_of("appears"), "`appears` goes with `vf_of`")
+                    .hint(
+                        "as in `guest: { vf_of: pf, appears: later }`, for what `create_vfs` makes",
+                    ));
+            }
             // For these two, `None` means not stated and `Some(None)` means `any`.
             let (vf, cabled, healthy, monitored, default_route) = state;
-            let (group_cards, card_functions, card_ports, device_ports) = bounds;
+            let (group_cards, card_functions, card_ports, device_ports, sriov_totalvfs) = bounds;
             let of_vfs: bool = vf == Some(true) || vf_of.is_some();
             let any_health = cabled.is_some() || of_vfs;
             let any_scope = role == Some(Role::Management)
@@ -303,6 +357,10 @@ fn filter() -> impl Keys<Value = Filter> {
                 card_functions,
                 card_ports,
                 device_ports,
+                sriov_totalvfs,
+                link_reasons,
+                near_gpu,
+                appears_later: appears.is_some(),
                 node: None,
                 cabled_to: None,
                 rail,
@@ -322,6 +380,8 @@ const NUMA: Plain<i64> = plain(
         _ => Ok(i64::from(context.source.small(node, 0)?)),
     },
 );
+
+const LATER: Words<()> = Words("time", &[("later", ())]);
 
 const ANY: Words<Option<bool>> = Words("word", &[("any", None)]);
 

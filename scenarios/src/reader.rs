@@ -42,8 +42,8 @@ impl<'a> Source<'a> {
     }
 
     /// Converts a place to the form that a story holds.
-    pub(crate) fn place(&self, place: Place) -> crate::Place {
-        crate::Place {
+    pub(crate) fn place(&self, place: Place) -> crate::FilePlace {
+        crate::FilePlace {
             file: self.file.to_owned(),
             line: place.line,
             column: place.column,
@@ -151,15 +151,16 @@ impl<'a> Source<'a> {
 
     /// A whole number in an inclusive range.
     pub(crate) fn number(&self, node: &Node, least: u64, most: u64) -> Read<u64> {
-        match node.value {
-            Value::Whole(number) => match u64::try_from(number) {
-                Ok(number) if (least..=most).contains(&number) => Ok(number),
-                _ => Err(self
-                    .wrong(node.place, format!("`{number}` is out of range"))
-                    .hint(format!("allowed: {least} to {most}"))),
-            },
-            _ => Err(self.kind(node, "a whole number")),
-        }
+        let is_within = |number: &u64| (least..=most).contains(number);
+        let number = match node.value {
+            Value::Whole(number) => u64::try_from(number).ok().filter(is_within),
+            _ if node.value.is_too_large() => None,
+            _ => return Err(self.kind(node, "a whole number")),
+        };
+        number.ok_or_else(|| {
+            self.wrong(node.place, format!("`{node}` is out of range"))
+                .hint(format!("allowed: {least} to {most}"))
+        })
     }
 
     /// A whole number of at least `least` that fits 32 bits.

@@ -5,6 +5,8 @@
 
 mod cabling;
 mod choosing;
+mod later;
+mod unwatched;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +16,7 @@ use std::{
 use fabric::FunctionRef;
 use platforms::{
     Card, DeviceName, LinkLayer, Machine, NodeName, PciAddress, Platform, PortFacts, Role, Routes,
-    Shared, SlotRef,
+    Shared, SlotRef, natural,
 };
 
 use mpib::Rail;
@@ -71,6 +73,8 @@ pub(crate) struct ResolvedPort {
     /// Position of its function among the RDMA functions of its card, from 1.
     function: usize,
     default_route: bool,
+    /// Whether it is not there at rest, but may be made in the story.
+    later: bool,
 }
 
 /// A resolved subject of a line.
@@ -126,6 +130,7 @@ impl ResolvedWorld {
                 numa: function.numa,
                 function: on_card.count(),
                 default_route: route.is_some() && facts.netdev.as_deref() == route,
+                later: false,
                 facts,
             });
         }
@@ -174,6 +179,11 @@ impl ResolvedWorld {
     /// Resolves these handles in order; a later one may refer to an earlier one.
     pub(crate) fn choose(&mut self, handles: &[Handle]) -> Result<(), Unfit> {
         for handle in handles {
+            if let Some(of) = &handle.filter.vf_of
+                && handle.filter.appears_later
+            {
+                self.add_later_vfs(of);
+            }
             let chosen = self.chosen(handle)?;
             self.handles.insert(handle.name.clone(), chosen);
         }
@@ -310,13 +320,15 @@ impl ResolvedWorld {
             Subject::Device(device) => {
                 of(&|port| port.facts.pci == device.pci && on(port, &device.node))
             }
-            Subject::Card(card) => {
-                of(&|port| port.facts.card == card.pci.card() && on(port, &card.node))
-            }
+            Subject::Card(card) => of(&|port| {
+                !port.later && port.facts.card == card.pci.card() && on(port, &card.node)
+            }),
             Subject::Named(About::NamedPort(name, number)) => {
-                of(&|port| port.facts.device == *name && port.facts.port == *number)
+                of(&|port| !port.later && port.facts.device == *name && port.facts.port == *number)
             }
-            Subject::Named(About::NamedDevice(name)) => of(&|port| port.facts.device == *name),
+            Subject::Named(About::NamedDevice(name)) => {
+                of(&|port| !port.later && port.facts.device == *name)
+            }
             Subject::Named(_) => Vec::new(),
         }
     }
@@ -423,39 +435,5 @@ impl ResolvedPort {
             "netdev" => facts.netdev.clone().unwrap_or_default(),
             _ => facts.pci.to_string(),
         }
-    }
-}
-
-/// Sort key in natural order: `mlx5_9` before `mlx5_10`.
-fn natural(name: &str) -> Vec<(String, u64)> {
-    let mut parts = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let text = rest
-            .find(|c: char| c.is_ascii_digit())
-            .unwrap_or(rest.len());
-        let (letters, after) = rest.split_at(text);
-        let digits = after
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(after.len());
-        let (number, after) = after.split_at(digits);
-        parts.push((letters.to_owned(), number.parse().unwrap_or(u64::MAX)));
-        rest = after;
-    }
-    parts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_ordered_as_people_order_them() {
-        let mut names = ["mlx5_10", "mlx5_9", "ibp3s0", "mlx5_1", "ibP16p3s0"];
-        names.sort_by_key(|name| natural(name));
-        assert_eq!(
-            names,
-            ["ibP16p3s0", "ibp3s0", "mlx5_1", "mlx5_9", "mlx5_10"]
-        );
     }
 }

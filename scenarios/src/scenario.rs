@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use platforms::yaml::{self, Node, Place, Value};
 use platforms::{DeviceName, NodeName, Platform, Platforms};
+use terms::Arm;
 
 use crate::cluster::Cable;
 use crate::context::Context;
@@ -21,7 +22,7 @@ use crate::reader::{Fields, Source};
 use crate::resolve;
 use crate::resolved_world::ResolvedWorld;
 use crate::step::{GivenSpec, StepSpec};
-use crate::story::{Arm, Story};
+use crate::story::Story;
 use crate::values::POLLS_MAX;
 use crate::world::World;
 
@@ -234,6 +235,18 @@ impl Scenario {
         self.frame.fitness.names()
     }
 
+    /// Whether it names platforms, to be taken or left out, so that a new machine may be left out by mistake.
+    #[must_use]
+    pub fn names_platforms(&self) -> bool {
+        self.frame.fitness.named().next().is_some()
+    }
+
+    /// Why it names platforms, if it says so.
+    #[must_use]
+    pub fn platforms_because(&self) -> Option<&str> {
+        self.frame.fitness.because()
+    }
+
     /// An error at the place where it names its world.
     #[must_use]
     pub fn unknown_world<'k>(&self, known: impl IntoIterator<Item = &'k str>) -> ScenarioError {
@@ -251,7 +264,7 @@ impl Scenario {
     }
 
     /// The lines that expect something, each with its place, whether or not they fit a platform.
-    pub fn lines(&self) -> impl Iterator<Item = (crate::Place, &str)> {
+    pub fn lines(&self) -> impl Iterator<Item = (crate::FilePlace, &str)> {
         let lines = self.steps.iter().flat_map(|step| &step.expect);
         let leaves = lines.flat_map(|line| {
             let leaves = line.leaves().into_iter();

@@ -6,8 +6,8 @@
 use std::{collections::BTreeMap, fmt};
 
 use platforms::{NodeName, Platform};
-use proto::{Check, CheckKind};
 use simfs::SimTime;
+use terms::{Arm, Check, CheckKind};
 
 use crate::cluster::ClusterPlan;
 use crate::ticks::Ticks;
@@ -23,17 +23,17 @@ pub use action::{
     ConnectorAction, ConnectorBehaviour, ConnectorLasting, HangEnd, MonitorAction, RuleAction,
     RuleEffect, RuleLasting, Signal, StateFileAction, StepAction,
 };
-pub use event_pattern::{About, EventPattern, Times, Tone};
+pub use event_pattern::{About, EventPattern, Times};
 pub use expectation::{
     EndIs, Expectation, MetricIs, PairIs, StateFileIs, USUAL_FIRST_POLL, What, Window,
 };
 pub use moment::{CallMoment, FileMoment, FileOp, FileRef, Moment};
 pub use plan::{NiChange, Plan, WorkloadAction};
-pub use workload_facts::{CountIs, CounterOf, LnetIs, Verdict, WorkloadCounter, WorkloadIs};
+pub use workload_facts::{CountIs, CounterOf, LnetIs, WorkloadCounter, WorkloadIs};
 
 /// A place in a scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct FilePlace {
     /// The file name as given to the reader.
     pub file: String,
     /// Line, from 1.
@@ -42,19 +42,10 @@ pub struct Place {
     pub column: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
-}
-
-/// Where a story can be played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Arm {
-    /// The reference monitor's logic with simulated I/O.
-    Memory,
-    /// A process on a FUSE mount.
-    Process,
 }
 
 /// Which of the monitor's checks run.
@@ -157,7 +148,7 @@ pub struct Step {
     /// When.
     pub at: SimTime,
     /// Its place in the file.
-    pub place: Place,
+    pub place: FilePlace,
     /// The line as shown to people.
     pub text: String,
     /// The moment within the next poll at which it is done, instead of before the poll.

@@ -53,6 +53,7 @@ pub(crate) struct MpibSpec {
     message: Bytes,
     every: SimTime,
     in_flight: u8,
+    dependent: bool,
     pause: Option<(SimTime, SimTime)>,
     profile: mpib::Profile,
     retries: Retries,
@@ -125,6 +126,12 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                     number(1, IN_FLIGHT_MAX as u64),
                     "How many messages of an edge may be in flight; what waits behind a lost write is flushed with it.",
                 ),
+                or(
+                    "steps",
+                    Literal::Text("independent"),
+                    Words("word", &[("independent", false), ("dependent", true)]),
+                    "Whether a rank sends its next message only when as many have arrived from those before it, as in an allreduce; one edge that waits then holds up the whole ring.",
+                ),
             ),
             maybe(
                 "pause",
@@ -189,7 +196,7 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
          (
             edges,
             message,
-            (every, in_flight),
+            (every, in_flight, dependent),
             pause,
             profile,
             retries,
@@ -205,6 +212,7 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                 message,
                 every,
                 in_flight,
+                dependent,
                 pause,
                 profile,
                 retries,

@@ -374,6 +374,35 @@ fn a_prefix_that_the_plugin_replaces_can_be_given(#[case] prefix: &str) {
 }
 
 #[test]
+fn a_pair_of_a_rank_with_itself_is_refused() {
+    check_refused(
+        "scenario: x\nwhy: y\nworld: mpib-eight\nworkloads: { job: { mpib: { pairs: [ §[ vm1, vm1 ] ] } } }\n\
+         timeline: [ { at: 1s, expect: [ nothing ] } ]\n",
+        &[
+            "a pair of `vm1` with itself",
+            "passes no port, so no fault reaches it",
+        ],
+    );
+}
+
+/// NCCL has 32 requests of a communicator (`NCCL_NET_MAX_REQUESTS`).
+#[rstest]
+#[case::none("0")]
+#[case::more_than_requests("33")]
+fn messages_in_flight_are_as_many_as_a_communicator_has(#[case] in_flight: &str) {
+    let story = |in_flight: &str| {
+        format!(
+            "scenario: x\nwhy: y\nworld: mpib-eight\nworkloads: {{ job: {{ mpib: {{ ring: [ vm1, vm2 ], in_flight: {in_flight} }} }} }}\n\
+             timeline: [ {{ at: 1s, expect: [ nothing ] }} ]\n"
+        )
+    };
+    check_refused(&story(&format!("§{in_flight}")), &["out of range"]);
+    for most in ["1", "32"] {
+        read("mpib/try.yaml", &story(most)).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
 fn a_world_and_platforms_do_not_go_together() {
     check_refused(
         "scenario: a\nwhy: b\nworld: mpib-eight\n§platforms: all\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n",
@@ -450,6 +479,10 @@ fn what_is_planned_is_refused_by_name() {
 #[case::an_impossible_count("scenario: a\nwhy: b\nlet: { v: { cards: §0 } }\ntimeline: []\n", &["out of range"])]
 #[case::a_bare_off("scenario: a\nwhy: b\nlet: { v: { vf: §off } }\ntimeline: []\n", &["expected `true` or `false`"])]
 #[case::a_handle_of_a_later_one("scenario: a\nwhy: b\nlet: { v: { card_of: §w }, w: {} }\ntimeline: []\n", &["unknown handle `w`"])]
+#[case::an_unknown_refusal("scenario: a\nwhy: b\nplatforms: { with: { refusal: §no_gpu } }\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["unknown word `no_gpu`", "`no_gpu_numa`"])]
+#[case::unknown_link_reasons("scenario: a\nwhy: b\nlet: { v: { link_reasons: §ib } }\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["`ib`", "`hfi1`"])]
+#[case::later_without_an_owner("scenario: a\nwhy: b\nlet: { v: { §appears: later } }\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["`appears` goes with `vf_of`", "`create_vfs`"])]
+#[case::sooner("scenario: a\nwhy: b\nlet: { v: {}, w: { vf_of: v, appears: §sooner } }\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["unknown time `sooner`", "`later`"])]
 #[case::a_handle_called_it("scenario: a\nwhy: b\nlet: { §it: {} }\ntimeline: []\n", &["has a meaning of its own"])]
 #[case::a_clause_of_nobody("scenario: a\nwhy: b\ncovers: [ §rfc ]\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["invalid clause id `rfc`", "`lsd/3.2/down-is-fatal`"])]
 #[case::health_in_memory("scenario: a\nwhy: b\ntimeline: [ { at: 1s, expect: [ §{ healthz: 200 } ] } ]\n", &["only a process answers this", "`arms: [ process ]`"])]
@@ -485,6 +518,7 @@ fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&st
 #[case::a_stray_key("{ monitor: start, §signal: KILL }", &["does not go with `monitor: start`"])]
 #[case::a_pause_without_an_end("§{ monitor: pause }", &["needs the key `for`"])]
 #[case::no_rate_of_traffic("§{ traffic: victim }", &["`traffic` needs the key `per_second`"])]
+#[case::more_than_an_integer_holds("{ flap: victim, times: §18446744073709551615, down: 1s, up: 1s }", &["`18446744073709551615` is out of range", "1 to 1000000"])]
 #[case::an_empty_packet("{ traffic: victim, per_second: 1, packet: §0 }", &["out of range"])]
 #[case::an_unknown_character_device("{ remove_char_device: victim, kind: §isms }", &["unknown character device `isms`", "`issm`"])]
 #[case::no_flag("{ monitor: start, flags: [ §help ] }", &["invalid flag `help`"])]

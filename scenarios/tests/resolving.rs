@@ -1,11 +1,14 @@
 //! Resolution: the ports that a handle selects on a machine, and the result of each line.
 
+use std::collections::BTreeSet;
+
 use platforms::{LinkLayer, NodeName, Platform, Platforms, SlotRef};
 use rstest::rstest;
 use scenarios::{
     About, Expectation, FileOp, FileRef, Fit, MonitorAction, RuleEffect, StateFileIs, StepAction,
-    Story, Times, Tone, Unfit, What, Window, read, read_actions,
+    Story, Times, Unfit, What, Window, read, read_actions,
 };
+use terms::Severity;
 
 fn platform(name: &str) -> Platform {
     Platforms::shipped()
@@ -76,6 +79,22 @@ fn chosen(name: &str, handles: &str) -> String {
     "h100-oci",
     "it_is: { role: storage }",
     "not applicable: handle `it_is` (role: storage) needs 1 port, `h100-oci` has 0"
+)]
+// The cause is told where nothing is monitored, or where nothing can come.
+#[case::a_machine_on_which_a_monitor_must_not_start(
+    "mi300x",
+    "it_is: { role: compute }",
+    "not applicable: handle `it_is` (role: compute) needs 1 port, `mi300x` has 0: a monitor must refuse to start there, because the metadata has no NIC topology"
+)]
+#[case::cards_of_another_vendor(
+    "aws-p5",
+    "it_is: { role: compute }",
+    "not applicable: handle `it_is` (role: compute) needs 1 port, `aws-p5` has 0: the monitor does not watch cards of the vendor 0x1d0f (`vendors` of its descriptor)"
+)]
+#[case::virtual_functions_that_are_there_already(
+    "a100-oci:vfs",
+    "pf: { role: compute }, it_is: { vf_of: pf, appears: later }",
+    "not applicable: handle `it_is` (vf_of: pf, appears: later) needs 1 port, `a100-oci:vfs` has 0: its function has virtual functions at rest, and `create_vfs` adds none to them"
 )]
 #[case::a_group_of_one("h100-oci", "it_is: { group_cards: 1, healthy: any }", "mlx5_11")]
 #[case::two_cards(
@@ -152,8 +171,76 @@ fn chosen(name: &str, handles: &str) -> String {
 )]
 #[case::a_virtual_function("a100-oci:vfs", "it_is: { vf: true }", "mlx5_18")]
 #[case::names_without_a_vendor("gb200-nvl4", "it_is: { role: compute }", "ibP2p3s0")]
+#[case::no_switch_beside_a_gpu(
+    "dgx-h100",
+    "it_is: { near_gpu: false, count: all }",
+    "mlx5_1 mlx5_2 mlx5_7 mlx5_8"
+)]
+#[case::reasons_of_an_hfi1(
+    "opa-cn5000",
+    "it_is: { link_reasons: hfi1, monitored: false, nth: 3 }",
+    "hfi1_2"
+)]
+#[case::no_reasons_as_specified(
+    "opa-cn5000",
+    "it_is: { link_reasons: spec, monitored: any }",
+    "not applicable: handle `it_is` (link_reasons: spec, monitored: any) needs 1 port, `opa-cn5000` has 0: the monitor does not watch cards of the vendor 0x434e (`vendors` of its descriptor)"
+)]
+#[case::no_virtual_functions_to_be_had(
+    "l40s-onprem:guest",
+    "it_is: { sriov_totalvfs: 0 }",
+    "mlx5_1"
+)]
+#[case::sixteen_virtual_functions_to_be_had(
+    "l40s-onprem",
+    "it_is: { sriov_totalvfs: '>= 16' }",
+    "mlx5_1"
+)]
+#[case::none_that_is_to_be_made_where_one_is(
+    "h100-oci:vfs",
+    "v: { role: compute }, it_is: { vf_of: v, appears: later }",
+    "not applicable: handle `it_is` (vf_of: v, appears: later) needs 1 port, `h100-oci:vfs` has 0: its function has virtual functions at rest, and `create_vfs` adds none to them"
+)]
+#[case::none_that_is_to_be_made_in_a_guest(
+    "azure-ndv5",
+    "v: { role: compute }, it_is: { vf_of: v, appears: later }",
+    "not applicable: handle `it_is` (vf_of: v, appears: later) needs 1 port, `azure-ndv5` has 0"
+)]
+#[case::none_at_rest_is_to_be_made(
+    "h100-oci",
+    "v: { role: compute }, guest: { vf_of: v, appears: later }, it_is: { vf: true }",
+    "not applicable: handle `it_is` (vf: true) needs 1 port, `h100-oci` has 0"
+)]
 fn a_handle_means_these_ports(#[case] name: &str, #[case] handles: &str, #[case] expected: &str) {
     assert_eq!(chosen(name, handles), expected);
+}
+
+#[test]
+fn a_virtual_function_is_a_handle_before_it_is_made() {
+    let platform = platform("h100-oci");
+    let mut machine = platform.machine(&node());
+    let mut ports = platform.ports().into_iter();
+    let owner = ports.find(|port| port.device.as_str() == "mlx5_0");
+    let owner = owner.expect("its first compute port").pci;
+    let made = |number| platform.add_vf(&mut machine, owner, number);
+    let made: Vec<_> = [0, 1].map(made).into_iter().flatten().collect();
+    let story = resolved(
+        "pf: { role: compute }, guest: { vf_of: pf, appears: later, nth: 2 }, rest: { card_of: pf, count: all }",
+        "[ { at: 1s, do: [ { create_vfs: device of pf, count: 2 }, { assign_vf: device of guest } ], \
+         expect: [ { nothing: guest } ] }, { at: 2s, do: [ { cut: ports of card of rest } ] } ]",
+    );
+    match &story.steps[0].actions[1] {
+        StepAction::World(fabric::Action::Device(of, fabric::DeviceAction::AssignVf)) => {
+            assert_eq!(Some(&of.pci), made.get(1));
+        }
+        other => panic!("{other:?}"),
+    }
+    let silent = story.expectations.iter().any(|expected| {
+        matches!(&expected.what, What::Nothing { about, .. }
+            if matches!(&about[..], [About::Port(slot)] if Some(&slot.pci) == made.get(1)))
+    });
+    assert!(silent, "{:?}", story.expectations);
+    assert_eq!(story.steps[1].actions.len(), 2, "{:?}", story.steps[1]);
 }
 
 /// The overrun counter of the DGX H100's ports is at its maximum, 15, at rest.
@@ -179,6 +266,81 @@ fn a_counter_at_its_maximum_cannot_grow(
 
 const MAXIMUM: &str =
     "`excessive_buffer_overrun_errors` of `mlx5_0` is at its field's maximum at rest";
+
+/// Drivers differ in what they have: a story about what another driver's ports have does not apply. What none has is for
+/// the stage to refuse, with what is there.
+#[rstest]
+#[case::no_counters(
+    "read: \"class/infiniband/*/ports/*/counters/*\", fail: EIO",
+    Some("no device of `aws-p5` has `sys/class/infiniband/*/ports/*/counters/*`")
+)]
+#[case::no_such_counter(
+    "read: it_is/counters/symbol_error, fail: EIO",
+    Some("`rdmap79s0` has no `counters/symbol_error`")
+)]
+#[case::one_gid_only("read: it_is/gids/2, fail: EIO", Some("`rdmap79s0` has no `gids/2`"))]
+#[case::no_file_of_the_device(
+    "read: device of it_is/hca_type, fail: EIO",
+    Some("`rdmap79s0` has no `hca_type`")
+)]
+#[case::no_interface_that_counts(
+    "counter: it_is, name: carrier_changes, add: 1",
+    Some("`rdmap79s0` has no interface")
+)]
+#[case::its_own_counter("read: it_is/hw_counters/rx_drops, fail: EIO", None)]
+#[case::its_one_gid("read: it_is/gids/0, fail: EIO", None)]
+#[case::a_name_that_no_driver_has("read: it_is/counters/symbol_eror, fail: EIO", None)]
+#[case::what_appears_later("read: it_is/counters/symbol_error, fail: EIO, appears: later", None)]
+fn a_file_of_another_driver_does_not_apply(#[case] action: &str, #[case] reason: Option<&str>) {
+    let platforms = Platforms::shipped().for_monitor(&BTreeSet::from([0x1d0f]), true);
+    let platform = platforms.get("aws-p5").expect("the platform ships");
+    let text = format!(
+        "scenario: a\nwhy: b\nlet: {{ it_is: {{ nth: 1 }} }}\ntimeline: [ {{ at: 1s, do: [ {{ {action} }} ], expect: [ nothing ] }} ]\n"
+    );
+    let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+    let found = match scenario.in_world(&node(), platform) {
+        Ok(_) => None,
+        Err(Unfit::NotApplicable { reason }) => Some(reason),
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(found.as_deref(), reason);
+}
+
+#[rstest]
+#[case::a_machine_on_which_a_monitor_must_not_start(
+    "compute_cards: '>= 4'",
+    "mi300x",
+    "`compute_cards: >= 4` is asked for, `mi300x` has 0: a monitor must refuse to start there, because the metadata has no NIC topology"
+)]
+#[case::cards_of_another_vendor(
+    "layer: ethernet",
+    "aws-p5",
+    "`aws-p5` has no Ethernet port that is monitored and healthy at rest: the monitor does not watch cards of the vendor 0x1d0f (`vendors` of its descriptor)"
+)]
+#[case::few_of_those_that_are_monitored(
+    "storage_cards: '>= 1'",
+    "h100-oci",
+    "`storage_cards: >= 1` is asked for, `h100-oci` has 0"
+)]
+#[case::ports_of_the_other_layer(
+    "only_layer: infiniband",
+    "h100-oci",
+    "`h100-oci` has ports other than InfiniBand ones that are monitored and healthy at rest"
+)]
+fn a_platform_that_does_not_fit_is_told_with_the_cause(
+    #[case] with: &str,
+    #[case] name: &str,
+    #[case] expected: &str,
+) {
+    let text = format!(
+        "scenario: a\nwhy: b\nplatforms: {{ with: {{ {with} }} }}\ntimeline: [ {{ at: 1s, expect: [ nothing ] }} ]\n"
+    );
+    let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+    let Fit::No { reason } = scenario.fits(&platform(name)) else {
+        panic!("it fits");
+    };
+    assert_eq!(reason, expected);
+}
 
 fn check_fit(with: &str, name: &str, expected: bool) {
     let text = format!(
@@ -219,6 +381,38 @@ fn check_fit(with: &str, name: &str, expected: bool) {
 )]
 fn a_scenario_fits_a_platform_with_what_it_asks_for(#[case] with: &str, #[case] fits: bool) {
     check_fit(with, "h100-oci", fits);
+}
+
+#[rstest]
+#[case("default_route: [ other, none ]", "h100-oci", false)]
+#[case("default_route: [ other, none ]", "h100-oci:no-default-route", true)]
+#[case("default_route: [ other, none ]", "dgx-h100", true)]
+#[case("refusal: none", "dgx-h100", true)]
+#[case("refusal: none", "mi300x", false)]
+#[case("refusal: no_topology", "mi300x", true)]
+#[case("refusal: no_topology", "h100-vm", false)]
+#[case("refusal: [ no_topology, no_gpu_numa ]", "h100-vm", true)]
+fn one_of_several_words_is_enough(#[case] asked: &str, #[case] name: &str, #[case] fits: bool) {
+    check_fit(&format!("{{ with: {{ {asked} }} }}"), name, fits);
+}
+
+#[rstest]
+#[case("all", false, None)]
+#[case("{ with: { gpus: 8 } }", false, None)]
+#[case("[ h100-oci ]", true, None)]
+#[case("{ not: [ h100-oci ] }", true, None)]
+#[case("{ names: [ h100-oci ], because: a table }", true, Some("a table"))]
+fn names_of_platforms_can_have_their_reason(
+    #[case] platforms: &str,
+    #[case] names: bool,
+    #[case] because: Option<&str>,
+) {
+    let text = format!(
+        "scenario: a\nwhy: b\nplatforms: {platforms}\ntimeline: [ {{ at: 1s, expect: [ nothing ] }} ]\n"
+    );
+    let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(scenario.names_platforms(), names);
+    assert_eq!(scenario.platforms_because(), because);
 }
 
 /// The expectations of a story without the usual baseline.
@@ -318,7 +512,7 @@ fn a_set_is_each_of_its_ports_and_an_event_is_expected_once() {
         else {
             panic!("{event:?}");
         };
-        assert_eq!((event.tone, *times), (Tone::Fatal, Times::ONCE));
+        assert_eq!((event.tone, *times), (Severity::Fatal, Times::ONCE));
     }
 }
 
@@ -379,7 +573,7 @@ fn edges_are_followed_port_by_port() {
     else {
         panic!("{edges:?}");
     };
-    assert_eq!((down.tone, up.tone), (Tone::Fatal, Tone::Healthy));
+    assert_eq!((down.tone, up.tone), (Severity::Fatal, Severity::Healthy));
     assert_eq!(down.about, About::Port(slot.clone()));
 }
 

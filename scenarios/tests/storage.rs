@@ -166,6 +166,7 @@ fn check_refused(marked: &str, says: &[&str]) {
 #[case::server_as_router("client: client, server: server, routers: §server", &["`server` is a router"])]
 #[case::tcp_past_the_routers("client: client, server: server, tcp: §1, routers: router-1", &["`tcp` beside `routers`", "leave it out"])]
 #[case::gateway_that_does_not_route("client: client, server: server, routers: router-1, routes: { node: client, gateway: §router-2 }", &["unknown router `router-2`", "`router-1`"])]
+#[case::server_as_its_own_client("client: client, server: §client", &["`client` cannot be its own client", "passes no port, so no fault reaches it"])]
 #[case::route_of_a_router("client: client, server: server, routers: router-1, routes: { node: §router-1, gateway: router-1 }", &["`router-1` is a router and has no route", "a router is on both nets"])]
 #[case::route_twice("client: client, server: server, routers: router-1, routes: [ { node: client, gateway: router-1 }, { node: client, gateway: §router-1, hop: 2 } ]", &["`client` has two routes by `router-1`"])]
 #[case::no_hop("client: client, server: server, routers: router-1, routes: { node: client, gateway: router-1, hop: §0 }", &["out of range"])]

@@ -4,9 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::{Call, Edit, Errno, Fs, NodeId, NodeKind, Reply, TreePath, Value, node::Body};
 
-/// The largest size of a file in the writable folder, in bytes: 64 MiB. Chosen: far above any state
+/// The largest size of a file in the writable folder, in bytes: 2 MiB. Chosen: ten times the largest state
 /// file; a write beyond it fails with `ENOSPC`.
-const FILE_LEN_MAX: u64 = 64 << 20;
+const FILE_LEN_MAX: u64 = 2 << 20;
+
+/// The largest size of all files in it together, and the most files and folders. Chosen: far more than any monitor has
+/// there, and little beside the memory that a drill takes.
+const ALL_LEN_MAX: u64 = 16 << 20;
+const ENTRIES_MAX: usize = 1024;
 
 /// The content of the writable folder, which survives the kill of a process like a disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,6 +111,7 @@ impl Fs {
                 if *len > FILE_LEN_MAX {
                     return Err(Errno::ENOSPC);
                 }
+                self.grows_to(*file, *len)?;
                 let len = usize::try_from(*len).map_err(|_| Errno::ENOSPC)?;
                 self.bytes_mut(*file)?.resize(len, 0);
                 Ok(Reply::Done)
@@ -133,6 +139,7 @@ impl Fs {
                     return Err(Errno::EEXIST);
                 }
                 self.folder_there(*folder)?;
+                self.has_room(0, 1)?;
                 Ok(Reply::Node(self.tree.add(
                     *folder,
                     name,
@@ -158,11 +165,39 @@ impl Fs {
                 self.bytes_mut(id)?.clear();
                 Ok(Reply::Node(id))
             }
-            None => Ok(Reply::Node(self.tree.add(
-                folder,
-                name,
-                Body::File(Value::Bytes(Vec::new())),
-            ))),
+            None => {
+                self.has_room(0, 1)?;
+                let empty = Body::File(Value::Bytes(Vec::new()));
+                Ok(Reply::Node(self.tree.add(folder, name, empty)))
+            }
+        }
+    }
+
+    /// Whether a file has room to be of this length.
+    fn grows_to(&mut self, file: NodeId, len: u64) -> Result<(), Errno> {
+        let old = self.bytes_mut(file)?.len() as u64;
+        if len <= old {
+            return Ok(());
+        }
+        self.has_room(len - old, 0)
+    }
+
+    /// Whether the writable folder has room for so many more bytes and entries.
+    fn has_room(&self, bytes: u64, entries: usize) -> Result<(), Errno> {
+        let (mut bytes, mut entries) = (bytes, entries);
+        let mut folders: Vec<NodeId> = self.tree.writable_root().into_iter().collect();
+        while let Some(folder) = folders.pop() {
+            for (_, child) in self.tree.children(folder) {
+                entries += 1;
+                match self.bytes_of(child) {
+                    Ok(content) => bytes += content.len() as u64,
+                    Err(_) => folders.push(child),
+                }
+            }
+        }
+        match bytes <= ALL_LEN_MAX && entries <= ENTRIES_MAX {
+            true => Ok(()),
+            false => Err(Errno::ENOSPC),
         }
     }
 
@@ -172,11 +207,16 @@ impl Fs {
         offset: Option<u64>,
         bytes: &[u8],
     ) -> Result<Reply, Errno> {
-        let old = self.bytes_mut(file)?;
-        let at = offset.unwrap_or(old.len() as u64);
-        at.checked_add(bytes.len() as u64)
+        let at = match offset {
+            Some(at) => at,
+            None => self.bytes_mut(file)?.len() as u64,
+        };
+        let end = at
+            .checked_add(bytes.len() as u64)
             .filter(|end| *end <= FILE_LEN_MAX)
             .ok_or(Errno::ENOSPC)?;
+        self.grows_to(file, end)?;
+        let old = self.bytes_mut(file)?;
         let at = usize::try_from(at).map_err(|_| Errno::ENOSPC)?;
         if old.len() < at {
             old.resize(at, 0);

@@ -357,6 +357,44 @@ fn a_moment_after_a_write_finds_it_done_and_does_not_do_it_twice() {
 }
 
 #[test]
+fn the_writable_folder_holds_a_bounded_number_of_bytes() {
+    let full = Err(Refused::Errno(Errno::ENOSPC));
+    let mut fs = fs();
+    let two_mib = vec![b'x'; 2 << 20];
+    for number in 0..8 {
+        let path = format!("var/state/{number}");
+        fs.create(&path).unwrap();
+        assert_eq!(fs.write(&path, &two_mib), Ok(two_mib.len()));
+        assert_eq!(fs.write(&path, b"x"), full, "a file is full");
+    }
+    fs.create("var/state/last").unwrap();
+    assert_eq!(fs.write("var/state/last", b"x"), full, "the folder is full");
+    assert_eq!(
+        fs.truncate("var/state/last", 1).unwrap_err(),
+        Refused::Errno(Errno::ENOSPC)
+    );
+    fs.truncate("var/state/0", 0).unwrap();
+    assert_eq!(fs.write("var/state/last", b"x"), Ok(1));
+}
+
+#[test]
+fn the_writable_folder_holds_a_bounded_number_of_files_and_folders() {
+    let full = Err(Refused::Errno(Errno::ENOSPC));
+    let mut fs = fs();
+    for number in 0..1024 {
+        let path = format!("var/state/{number}");
+        match number % 2 {
+            0 => fs.create(&path).unwrap(),
+            _ => fs.make_folder(&path).unwrap(),
+        }
+    }
+    assert_eq!(fs.create("var/state/more"), full);
+    assert_eq!(fs.create("var/state/1/more"), full);
+    assert_eq!(fs.make_folder("var/state/more"), full);
+    fs.create("var/state/0").expect("it is there already");
+}
+
+#[test]
 fn whoever_was_killed_at_a_moment_does_not_take_up_its_call_again() {
     let mut fs = fs();
     fs.arm_moment(moment(

@@ -1,12 +1,12 @@
 //! Access to a database: an open SQLite file or a connection to PostgreSQL.
 
-use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use uuid::Uuid;
 
 use crate::{
     postgres::Postgres,
-    row::Row,
+    row::{READ_BACK, Row, digest},
     run::Run,
     sqlite::Sqlite,
     url::{Place, StoreUrl},
@@ -17,21 +17,32 @@ pub(super) trait Keeper: Send {
     /// Writes rows and their runs, all or none. Existing rows stay unchanged.
     fn write(&mut self, rows: &[Arc<Row>]) -> Result<(), Trouble>;
 
-    /// Counts the events of a run that can be read.
-    fn count(&mut self, run: Uuid) -> Result<Counted, Trouble>;
-
-    /// The ids of those of these rows that can be read.
-    fn found(&mut self, rows: &[Arc<Row>]) -> Result<BTreeSet<Uuid>, Trouble>;
+    /// Reads the events of a run back, in any order. Without its run, its drill or its document none is there.
+    fn read_back(&mut self, run: Uuid, each: &mut dyn FnMut(Kept)) -> Result<(), Trouble>;
 }
 
-/// What was read back of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counted {
-    /// How many events there are.
-    pub(super) events: u64,
-    /// Of how many drills.
-    pub(super) drills: u64,
+/// An event that was read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) id: Uuid,
+    pub(super) drill: String,
+    /// Of what counts ([`digest`]).
+    pub(super) digest: Uuid,
 }
+
+impl Kept {
+    /// An event by its id and the columns that count; `None` if nothing that was written has such an id.
+    pub(super) fn of(id: &str, columns: &[Option<String>; READ_BACK]) -> Option<Self> {
+        Some(Self {
+            id: Uuid::parse_str(id).ok()?,
+            drill: columns[DRILL].clone().unwrap_or_default(),
+            digest: digest(columns.each_ref().map(Option::as_deref)),
+        })
+    }
+}
+
+/// The place of the drill among the columns that count.
+const DRILL: usize = 4;
 
 /// Why rows were not written.
 #[derive(Debug)]
@@ -52,6 +63,20 @@ pub enum StoreError {
         store: String,
         /// The cause.
         cause: String,
+    },
+    /// It had not opened when the time for that was over.
+    #[error("the store `{store}` did not answer within {at_most_s} s\nhint: {hint}", at_most_s = .at_most.as_secs_f64(), hint = self.hint().unwrap_or_default())]
+    Silent {
+        /// The store.
+        store: String,
+        /// The time that it had.
+        at_most: Duration,
+    },
+    /// It had not opened when an early end was asked for.
+    #[error("an early end was asked for before the store `{store}` had answered")]
+    Ended {
+        /// The store.
+        store: String,
     },
     /// A column of an existing table has a type that cannot hold what is written.
     #[error("the column `{column}` of the table `{table}` of the store `{store}` has the type `{found}`, and {wanted} are written\nhint: {hint}", hint = self.hint().unwrap_or_default())]
@@ -85,6 +110,8 @@ impl StoreError {
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::Unreachable { .. } => "a run begins only if its store is there; without `--store` events are kept in memory".into(),
+            Self::Silent { .. } => "see whether the database listens there, and whether somebody holds a lock on its tables; a run begins only if its store is there, and without `--store` events are kept in memory".into(),
+            Self::Ended { .. } => return None,
             Self::AnotherTable { .. } | Self::AnotherType { .. } => "name another database, or move that table away".into(),
         })
     }
@@ -105,8 +132,35 @@ pub(super) enum Unfit {
     },
 }
 
-/// What is said of a store that takes an event and does not have it.
-pub(super) const NOT_THERE: &str = "it takes an event, and when it is read back it is not there: a trigger or a rule of its tables drops it";
+/// What is said of a store that takes a run and has none, or another one.
+pub(super) const NO_RUN: &str = "it takes a run, and when it is read back it is not there as it was written: a trigger or a rule of the table `nicdrill_runs` drops or changes it";
+
+/// Reads back, and picks the trial row out of it.
+///
+/// # Errors
+/// Those of the reading.
+pub(super) fn trial_in<E>(
+    trial: &Row,
+    read_back: impl FnOnce(&mut dyn FnMut(Kept)) -> Result<(), E>,
+) -> Result<Option<Kept>, E> {
+    let mut found = None;
+    read_back(&mut |kept| found = found.take().or((kept.id == trial.id).then_some(kept)))?;
+    Ok(found)
+}
+
+/// Checks what was read back of the trial row.
+///
+/// # Errors
+/// [`Unfit`]: it is not there, or is another one.
+pub(super) fn tried(kept: Option<&Kept>, trial: &Row) -> Result<(), Unfit> {
+    let what = match kept {
+        Some(kept) if kept.digest == trial.digest() => return Ok(()),
+        Some(_) => "it is another one: a trigger or a rule of its tables changes it",
+        None => "it is not there: a trigger or a rule of its tables drops it",
+    };
+    let cause = format!("it takes an event, and when it is read back {what}");
+    Err(Unfit::Unreachable(cause))
+}
 
 /// Opens a store, creates missing tables, and writes the run into it.
 pub(super) fn begin(url: &StoreUrl, run: &Run) -> Result<Box<dyn Keeper>, StoreError> {

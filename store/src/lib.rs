@@ -8,6 +8,7 @@
 
 mod document;
 mod keeper;
+mod opening;
 // The gate builds with the driver, and tests the other module's text too.
 #[cfg(all(test, feature = "postgres"))]
 #[expect(dead_code, reason = "only its error is tested")]
@@ -26,6 +27,7 @@ mod url;
 mod writer;
 
 pub use keeper::StoreError;
+pub use opening::Opening;
 pub use password::{PasswordError, Passwords};
 pub use row::Row;
 pub use run::Run;

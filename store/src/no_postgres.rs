@@ -1,12 +1,12 @@
 //! What a build without the feature `postgres` has in place of the driver: it refuses the address of every server, so that
 //! no [`Server`] exists.
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use uuid::Uuid;
 
 use crate::{
-    keeper::{Counted, Keeper, Trouble, Unfit},
+    keeper::{Keeper, Kept, Trouble, Unfit},
     passfile::Login,
     row::Row,
     run::Run,
@@ -71,11 +71,7 @@ impl Keeper for Postgres {
         match *self {}
     }
 
-    fn count(&mut self, _: Uuid) -> Result<Counted, Trouble> {
-        match *self {}
-    }
-
-    fn found(&mut self, _: &[Arc<Row>]) -> Result<BTreeSet<Uuid>, Trouble> {
+    fn read_back(&mut self, _: Uuid, _: &mut dyn FnMut(Kept)) -> Result<(), Trouble> {
         match *self {}
     }
 }

@@ -7,15 +7,15 @@
 mod server;
 mod tls;
 
-use std::{collections::BTreeSet, error::Error as _, sync::Arc};
+use std::{error::Error as _, sync::Arc};
 
-use ::postgres::{Client, Error, GenericClient};
+use ::postgres::{Client, Error, GenericClient, fallible_iterator::FallibleIterator as _};
 use uuid::Uuid;
 
 pub(super) use self::server::Server;
 use crate::{
-    keeper::{Counted, Keeper, NOT_THERE, Trouble, Unfit, asked, runs_of},
-    row::Row,
+    keeper::{Keeper, Kept, NO_RUN, Trouble, Unfit, asked, runs_of, trial_in, tried},
+    row::{READ_BACK, Row},
     run::Run,
     table::{Column, EVENTS, TABLES},
 };
@@ -56,15 +56,17 @@ impl Postgres {
             transaction.batch_execute(MAKE_FEED).map_err(unreachable)?;
         }
         write_run(&mut transaction, run).map_err(unreachable)?;
-        // A column of another type refuses it, and a trigger may drop it.
-        let trial = [Row::trial(run)];
-        let mut tried = transaction.transaction().map_err(unreachable)?;
-        insert(&mut tried, &trial).map_err(unreachable)?;
-        let found = found(&mut tried, &trial).map_err(unreachable)?;
-        tried.rollback().map_err(unreachable)?;
-        if found.is_empty() {
-            return Err(Unfit::Unreachable(NOT_THERE.to_owned()));
+        if !has_run(&mut transaction, run).map_err(unreachable)? {
+            return Err(Unfit::Unreachable(NO_RUN.to_owned()));
         }
+        // A column of another type refuses it, and a trigger may drop or change it.
+        let trial = [Row::trial(run)];
+        let mut savepoint = transaction.transaction().map_err(unreachable)?;
+        insert(&mut savepoint, &trial).map_err(unreachable)?;
+        let found = trial_in(&trial[0], |each| read_back(&mut savepoint, run.id, each));
+        let found = found.map_err(unreachable)?;
+        savepoint.rollback().map_err(unreachable)?;
+        tried(found.as_ref(), &trial[0])?;
         transaction.commit().map_err(unreachable)?;
         Ok(Self(client))
     }
@@ -91,18 +93,8 @@ impl Keeper for Postgres {
         Ok(transaction.commit()?)
     }
 
-    fn count(&mut self, run: Uuid) -> Result<Counted, Trouble> {
-        let asked = "SELECT count(*), count(DISTINCT drill) FROM nicdrill_events \
-                     JOIN health_events ON health_events.id = event_id WHERE run = $1::text::uuid";
-        let row = self.0.query_one(asked, &[&run.to_string()])?;
-        Ok(Counted {
-            events: row.try_get::<_, i64>(0)?.unsigned_abs(),
-            drills: row.try_get::<_, i64>(1)?.unsigned_abs(),
-        })
-    }
-
-    fn found(&mut self, rows: &[Arc<Row>]) -> Result<BTreeSet<Uuid>, Trouble> {
-        Ok(found(&mut self.0, rows)?)
+    fn read_back(&mut self, run: Uuid, each: &mut dyn FnMut(Kept)) -> Result<(), Trouble> {
+        Ok(read_back(&mut self.0, run, each)?)
     }
 }
 
@@ -150,19 +142,27 @@ fn insert(client: &mut impl GenericClient, rows: &[Arc<Row>]) -> Result<(), Erro
     Ok(())
 }
 
-/// The ids of those of these rows that can be read.
-fn found(client: &mut impl GenericClient, rows: &[Arc<Row>]) -> Result<BTreeSet<Uuid>, Error> {
-    let ids: Vec<String> = rows.iter().map(|row| row.id.to_string()).collect();
-    let asked = "SELECT event_id::text FROM nicdrill_events \
-                 JOIN health_events ON health_events.id = event_id \
-                 WHERE event_id = ANY($1::text[]::uuid[])";
-    let mut found = BTreeSet::new();
-    for row in client.query(asked, &[&ids])? {
+/// Reads the events of a run back, as they come from the server.
+fn read_back(
+    client: &mut impl GenericClient,
+    run: Uuid,
+    each: &mut dyn FnMut(Kept),
+) -> Result<(), Error> {
+    let asked = "SELECT o.event_id::text, e.node_name::text, e.event_type::text, \
+                 e.severity::text, e.recommended_action::text, o.drill::text, o.arm::text, \
+                 o.poll::text, o.place::text, e.document::text \
+                 FROM nicdrill_events AS o JOIN health_events AS e ON e.id = o.event_id \
+                 JOIN nicdrill_runs AS r ON r.id = o.run WHERE o.run = $1::text::uuid";
+    let mut rows = client.query_raw(asked, [run.to_string()])?;
+    while let Some(row) = rows.next()? {
+        let mut columns: [Option<String>; READ_BACK] = Default::default();
+        for (place, column) in (1_usize..).zip(&mut columns) {
+            *column = row.try_get(place)?;
+        }
         let id: String = row.try_get(0)?;
-        // The server writes the ids as it got them.
-        found.extend(Uuid::parse_str(&id).ok());
+        Kept::of(&id, &columns).into_iter().for_each(&mut *each);
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Values that the server cannot accept or that violate a constraint are errors of the row (SQLSTATE
@@ -200,6 +200,21 @@ fn write_run(client: &mut impl GenericClient, run: &Run) -> Result<u64, Error> {
             &asked(run),
         ],
     )
+}
+
+/// Whether the run is there as it was written.
+fn has_run(client: &mut impl GenericClient, run: &Run) -> Result<bool, Error> {
+    let written = client.query_opt(
+        "SELECT 1 FROM nicdrill_runs WHERE id = $1::text::uuid \
+         AND started = $2::text::timestamptz AND seed = $3 AND asked::text::jsonb = $4::text::jsonb",
+        &[
+            &run.id.to_string(),
+            &run.started,
+            &run.seed.to_string(),
+            &asked(run),
+        ],
+    )?;
+    Ok(written.is_some())
 }
 
 /// The columns of a table; empty if it does not exist.

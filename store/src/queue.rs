@@ -80,11 +80,6 @@ impl Queue {
         self.written.drain(..over);
     }
 
-    /// The last rows that were written, in order.
-    pub(super) fn written(&self) -> Vec<Arc<Row>> {
-        self.written.iter().cloned().collect()
-    }
-
     /// Moves those of the last rows that were not read back to the file of unstored rows; returns how many there are.
     pub(super) fn not_found(&mut self, found: &BTreeSet<Uuid>) -> u64 {
         let mut rows = 0;

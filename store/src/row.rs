@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use observe::Recording;
 use proto::{HealthEvent, RecommendedAction};
-use reports::{ArmName, DrillName};
+use reports::DrillName;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
+use terms::Arm;
 use uuid::Uuid;
 
 use crate::{document::document, run::Run};
@@ -48,11 +49,7 @@ pub struct Row {
 impl Row {
     /// The rows of a drill: for each arm the events that connectors accepted, by poll and node.
     #[must_use]
-    pub fn all(
-        run: &Arc<Run>,
-        drill: &DrillName,
-        recordings: &[(ArmName, Recording)],
-    ) -> Vec<Self> {
+    pub fn all(run: &Arc<Run>, drill: &DrillName, recordings: &[(Arm, Recording)]) -> Vec<Self> {
         let drill = drill.to_string();
         let mut rows = Vec::new();
         for (arm, recording) in recordings {
@@ -88,7 +85,42 @@ impl Row {
     }
 }
 
+/// How many columns of a row count when it is read back.
+pub(crate) const READ_BACK: usize = 9;
+
+/// A digest of what counts when a row is read back: node, type, severity and action of the event; its drill, arm, poll and
+/// place; its document. The processing state of the document does not count, because an analyzer may have written it.
+///
+/// # Panics
+/// Never: texts are JSON.
+pub(crate) fn digest(columns: [Option<&str>; READ_BACK]) -> Uuid {
+    let [others @ .., document] = columns;
+    let document = document.and_then(|text| serde_json::from_str(text).ok());
+    let mut document: Value = document.unwrap_or_default();
+    if let Some(document) = document.as_object_mut() {
+        document.remove("healtheventstatus");
+    }
+    // The keys of an object are sorted: PostgreSQL returns them in an order of its own.
+    let text = serde_json::to_string(&(others, document)).expect("texts are JSON");
+    Uuid::new_v5(&Uuid::nil(), text.as_bytes())
+}
+
 impl Row {
+    /// What is to be read back of it.
+    pub(crate) fn digest(&self) -> Uuid {
+        digest([
+            Some(&self.node_name),
+            Some(&self.event_type),
+            Some(&self.severity),
+            Some(&self.recommended_action),
+            Some(&self.drill),
+            Some(&self.arm),
+            Some(&self.poll.to_string()),
+            Some(&self.place.to_string()),
+            Some(self.document.get()),
+        ])
+    }
+
     /// A row like those that are written, to try whether the tables take it and have it afterwards. It is never kept.
     ///
     /// # Panics

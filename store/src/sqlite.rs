@@ -3,16 +3,17 @@
 //! Every batch is one transaction with the default journal, so that other readers see whole batches only.
 //! A reader that locks the file only delays the writes.
 
-use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use rusqlite::{
     Connection, Error, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, params,
+    types::ValueRef,
 };
 use uuid::Uuid;
 
 use crate::{
-    keeper::{Counted, Keeper, NOT_THERE, Trouble, Unfit, asked, runs_of},
-    row::Row,
+    keeper::{Keeper, Kept, NO_RUN, Trouble, Unfit, asked, runs_of, trial_in, tried},
+    row::{READ_BACK, Row},
     run::Run,
     table::{Column, EVENTS, TABLES},
 };
@@ -61,15 +62,17 @@ impl Sqlite {
             transaction.execute_batch(MAKE_FEED).map_err(unreachable)?;
         }
         write_run(&transaction, run).map_err(unreachable)?;
+        if !has_run(&transaction, run).map_err(unreachable)? {
+            return Err(Unfit::Unreachable(NO_RUN.to_owned()));
+        }
         let trial = [Row::trial(run)];
         let savepoint = transaction.savepoint().map_err(unreachable)?;
         insert(&savepoint, &trial).map_err(unreachable)?;
-        let found = found(&savepoint, &trial).map_err(unreachable)?;
+        let found = trial_in(&trial[0], |each| read_back(&savepoint, run.id, each));
+        let found = found.map_err(unreachable)?;
         // Without a commit nothing of it stays.
         drop(savepoint);
-        if found.is_empty() {
-            return Err(Unfit::Unreachable(NOT_THERE.to_owned()));
-        }
+        tried(found.as_ref(), &trial[0])?;
         transaction.commit().map_err(unreachable)?;
         Ok(opened)
     }
@@ -99,21 +102,8 @@ impl Keeper for Sqlite {
         Ok(transaction.commit()?)
     }
 
-    fn count(&mut self, run: Uuid) -> Result<Counted, Trouble> {
-        let asked = "SELECT count(*), count(DISTINCT drill) FROM nicdrill_events \
-                     JOIN health_events ON health_events.id = event_id WHERE run = ?1";
-        let counted = self.0.query_row(asked, [run.to_string()], |row| {
-            let (events, drills): (i64, i64) = (row.get(0)?, row.get(1)?);
-            Ok(Counted {
-                events: events.unsigned_abs(),
-                drills: drills.unsigned_abs(),
-            })
-        });
-        Ok(counted?)
-    }
-
-    fn found(&mut self, rows: &[Arc<Row>]) -> Result<BTreeSet<Uuid>, Trouble> {
-        Ok(found(&self.0, rows)?)
+    fn read_back(&mut self, run: Uuid, each: &mut dyn FnMut(Kept)) -> Result<(), Trouble> {
+        Ok(read_back(&self.0, run, each)?)
     }
 }
 
@@ -151,19 +141,36 @@ fn insert(connection: &Connection, rows: &[Arc<Row>]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The ids of those of these rows that can be read.
-fn found(connection: &Connection, rows: &[Arc<Row>]) -> Result<BTreeSet<Uuid>, Error> {
+/// Reads the events of a run back.
+fn read_back(connection: &Connection, run: Uuid, each: &mut dyn FnMut(Kept)) -> Result<(), Error> {
     let mut asked = connection.prepare(
-        "SELECT 1 FROM health_events JOIN nicdrill_events ON event_id = health_events.id \
-         WHERE health_events.id = ?1",
+        "SELECT o.event_id, e.node_name, e.event_type, e.severity, e.recommended_action, \
+         o.drill, o.arm, o.poll, o.place, e.document \
+         FROM nicdrill_events AS o JOIN health_events AS e ON e.id = o.event_id \
+         JOIN nicdrill_runs AS r ON r.id = o.run WHERE o.run = ?1",
     )?;
-    let mut found = BTreeSet::new();
-    for row in rows {
-        if asked.exists([row.id.to_string()])? {
-            found.insert(row.id);
+    let mut rows = asked.query([run.to_string()])?;
+    while let Some(row) = rows.next()? {
+        let mut columns: [Option<String>; READ_BACK] = Default::default();
+        for (place, column) in (1_usize..).zip(&mut columns) {
+            *column = text(row.get_ref(place)?);
+        }
+        let id = text(row.get_ref(0)?).unwrap_or_default();
+        Kept::of(&id, &columns).into_iter().for_each(&mut *each);
+    }
+    Ok(())
+}
+
+/// A value as text, whatever its type is.
+fn text(value: ValueRef<'_>) -> Option<String> {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(number.to_string()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Some(String::from_utf8_lossy(bytes).into_owned())
         }
     }
-    Ok(found)
 }
 
 /// SQLite's errors about values are errors of the row; all others are errors of the file.
@@ -196,6 +203,19 @@ fn write_run(connection: &Connection, run: &Run) -> Result<usize, Error> {
             asked(run)
         ],
     )
+}
+
+/// Whether the run is there as it was written.
+fn has_run(connection: &Connection, run: &Run) -> Result<bool, Error> {
+    let mut written = connection.prepare(
+        "SELECT 1 FROM nicdrill_runs WHERE id = ?1 AND started = ?2 AND seed = ?3 AND asked = ?4",
+    )?;
+    written.exists(params![
+        run.id.to_string(),
+        run.started,
+        run.seed.to_string(),
+        asked(run)
+    ])
 }
 
 /// The columns of a table; empty if it does not exist.

@@ -16,11 +16,12 @@ use std::{
 };
 
 use observe::Recording;
-use reports::{ArmName, DrillName};
+use reports::DrillName;
+use terms::Arm;
 use uuid::Uuid;
 
 use crate::{
-    keeper::{self, Counted, Keeper, StoreError, Trouble},
+    keeper::{self, Keeper, Trouble},
     queue::Queue,
     row::Row,
     run::Run,
@@ -57,26 +58,14 @@ impl Default for Limits {
     }
 }
 
-impl StoreUrl {
-    /// Opens the store: creates the required tables, and writes the run.
-    ///
-    /// # Errors
-    /// [`StoreError`], if it cannot be reached or written, or has other tables of those names.
-    pub fn reach(&self, run: Run) -> Result<Reached, StoreError> {
-        let keeper = keeper::begin(self, &run)?;
-        Ok(Reached {
-            url: self.clone(),
-            run: Arc::new(run),
-            keeper,
-        })
-    }
-}
+/// How many rows are read back in a step, which shows that the store is not silent.
+const ROWS_PER_STEP: u64 = 1_000;
 
 /// A store that was available when the run started.
 pub struct Reached {
-    url: StoreUrl,
-    run: Arc<Run>,
-    keeper: Box<dyn Keeper>,
+    pub(super) url: StoreUrl,
+    pub(super) run: Arc<Run>,
+    pub(super) keeper: Box<dyn Keeper>,
 }
 
 impl Reached {
@@ -94,8 +83,10 @@ impl Reached {
                 is_ended: false,
                 is_done: false,
                 written: 0,
+                digests: Vec::new(),
                 runs: vec![self.run.id],
                 read_back: None,
+                uncounted: None,
                 steps: 0,
                 last_trouble: None,
             }),
@@ -142,6 +133,8 @@ pub struct Ending {
     pub drills: u64,
     /// The number of events in the store: read back from it.
     pub stored: u64,
+    /// Why the store could not be read back, if so: the two numbers are 0 then, whatever it has.
+    pub uncounted: Option<String>,
     /// The number of events that are not.
     pub unstored: u64,
     /// The file with those.
@@ -160,7 +153,7 @@ impl Store {
     }
 
     /// Queues the events of a finished drill. Never waits for the store.
-    pub fn take(&mut self, drill: &DrillName, recordings: &[(ArmName, Recording)]) {
+    pub fn take(&mut self, drill: &DrillName, recordings: &[(Arm, Recording)]) {
         if recordings.is_empty() {
             return;
         }
@@ -196,8 +189,22 @@ impl Store {
             }
         }
         // What was written and cannot be counted is not told as stored.
-        let ReadBack { counted, found } = state.read_back.take().unwrap_or_default();
-        let stored = counted.events.min(state.written);
+        let read_back = state.read_back.take();
+        let uncounted = match read_back {
+            None if state.written > 0 => {
+                let silent = || Some("it was silent".to_owned());
+                let cause = state.uncounted.take();
+                cause.or(state.last_trouble.clone()).or_else(silent)
+            }
+            _ => None,
+        };
+        let read_back = read_back.unwrap_or_default();
+        let ReadBack {
+            events: stored,
+            drills,
+            found,
+            ..
+        } = read_back;
         let written = state.written;
         let kept = match stored < written {
             true => state.queue.not_found(&found),
@@ -209,13 +216,14 @@ impl Store {
         let broken = state.queue.broken().map(str::to_owned);
         Ending {
             store: self.url.to_string(),
-            drills: counted.drills,
+            drills,
             stored,
+            uncounted,
             unstored,
             file: state.queue.file().to_owned(),
             cause: state.last_trouble.clone().filter(|_| unstored > 0),
             broken: broken.or_else(|| {
-                let text = format!("{nowhere} that were written are not in the store any more");
+                let text = format!("{nowhere} that were written are not in the store as they were");
                 (nowhere > 0).then_some(text)
             }),
         }
@@ -225,9 +233,14 @@ impl Store {
 /// What is in the store at the end.
 #[derive(Debug, Default)]
 struct ReadBack {
-    counted: Counted,
-    /// Of the rows that were written last, those that are there; empty if all are.
+    /// How many events are there as they were written.
+    events: u64,
+    /// Of how many drills.
+    drills: u64,
+    /// Those events; empty if all are there.
     found: BTreeSet<Uuid>,
+    /// Whether one is there, and is not as it was written.
+    is_changed: bool,
 }
 
 /// State shared by thread and handle.
@@ -244,10 +257,14 @@ struct State {
     is_done: bool,
     /// Number of rows that the store took.
     written: u64,
+    /// The id and the digest of each of those.
+    digests: Vec<(Uuid, Uuid)>,
     /// The runs whose rows are written.
     runs: Vec<Uuid>,
     /// What was read back; `None` until then.
     read_back: Option<ReadBack>,
+    /// Why the last attempt to read it back failed.
+    uncounted: Option<String>,
     /// Number of attempts, successful or not.
     steps: u64,
     last_trouble: Option<String>,
@@ -303,6 +320,10 @@ impl Writer {
                 None => keeper::again(&self.url, self.run.id)
                     .and_then(|open| keeper.insert(open).write(&rows)),
             };
+            let digests: Vec<(Uuid, Uuid)> = match &tried {
+                Ok(()) => rows.iter().map(|row| (row.id, row.digest())).collect(),
+                Err(_) => Vec::new(),
+            };
             let mut state = self.shared.lock();
             if state.is_done {
                 // The handle has stopped waiting and taken the remaining rows.
@@ -315,6 +336,7 @@ impl Writer {
                 Ok(()) => {
                     state.queue.drop_first(rows.len());
                     state.written += rows.len() as u64;
+                    state.digests.extend(digests);
                     singly = singly.saturating_sub(rows.len());
                     wait = self.limits.wait_first;
                     if mem::take(&mut is_away) {
@@ -362,16 +384,17 @@ impl Writer {
     /// Counts what is in the store. A connection of its own is opened for that: the one that wrote may lead to a file that has no
     /// name any more. After the last attempt to write one is made to count.
     fn read_back(&self, tries_left: u32) {
-        let (runs, rows, written) = {
-            let state = self.shared.lock();
-            (state.runs.clone(), state.queue.written(), state.written)
+        let (runs, mut written) = {
+            let mut state = self.shared.lock();
+            (state.runs.clone(), mem::take(&mut state.digests))
         };
-        if written == 0 {
+        if written.is_empty() {
             return;
         }
+        written.sort_unstable();
         let mut wait = self.limits.wait_first;
         for _ in 0..tries_left.max(1) {
-            let counted = self.counted(&runs, &rows, written);
+            let counted = self.counted(&runs, &written);
             let mut state = self.shared.lock();
             if state.is_done {
                 return;
@@ -379,8 +402,11 @@ impl Writer {
             state.steps += 1;
             match counted {
                 Ok(read_back) => {
-                    if read_back.counted.events < written {
-                        let cause = "it took them, and has them no more";
+                    let cause = match read_back.is_changed {
+                        true => "it took them, and what is read back is not what was written",
+                        false => "it took them, and has them no more",
+                    };
+                    if read_back.events < written.len() as u64 {
                         state.last_trouble = Some(cause.to_owned());
                     }
                     state.read_back = Some(read_back);
@@ -388,6 +414,7 @@ impl Writer {
                 }
                 Err(Trouble::Away(cause) | Trouble::Refused(cause)) => {
                     state.last_trouble = Some(format!("what it has cannot be counted: {cause}"));
+                    state.uncounted = Some(cause);
                 }
             }
             drop(state);
@@ -397,19 +424,37 @@ impl Writer {
         }
     }
 
-    fn counted(&self, runs: &[Uuid], rows: &[Arc<Row>], written: u64) -> Result<ReadBack, Trouble> {
+    /// Compares what is in the store with what was written: ids with digests, sorted.
+    fn counted(&self, runs: &[Uuid], written: &[(Uuid, Uuid)]) -> Result<ReadBack, Trouble> {
         let mut keeper = keeper::again(&self.url, self.run.id)?;
-        let mut counted = Counted::default();
+        let mut read_back = ReadBack::default();
+        let mut is_kept = vec![false; written.len()];
         for run in runs {
-            let of_run = keeper.count(*run)?;
-            counted.events += of_run.events;
-            counted.drills += of_run.drills;
+            let mut drills = BTreeSet::new();
+            let mut rows = 0_u64;
+            keeper.read_back(*run, &mut |kept| {
+                rows += 1;
+                if rows.is_multiple_of(ROWS_PER_STEP) {
+                    self.shared.lock().steps += 1;
+                    self.shared.changed.notify_all();
+                }
+                let Ok(at) = written.binary_search_by_key(&kept.id, |(id, _)| *id) else {
+                    return;
+                };
+                if written[at].1 != kept.digest {
+                    read_back.is_changed = true;
+                } else if !mem::replace(&mut is_kept[at], true) {
+                    read_back.events += 1;
+                    drills.insert(kept.drill);
+                }
+            })?;
+            read_back.drills += drills.len() as u64;
         }
-        let found = match counted.events < written {
-            true => keeper.found(rows)?,
-            false => BTreeSet::new(),
-        };
-        Ok(ReadBack { counted, found })
+        if read_back.events < written.len() as u64 {
+            let kept = written.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
+            read_back.found = kept.map(|((id, _), _)| *id).collect();
+        }
+        Ok(read_back)
     }
 
     /// The next rows to write; `None` if none are left and none will come.

@@ -137,6 +137,23 @@ fn every_scenario_has_a_name_of_its_own_and_names_the_clauses_it_covers() {
 }
 
 #[test]
+fn a_scenario_that_names_platforms_says_why_properties_are_not_enough() {
+    let scenarios = scenarios();
+    let naming = scenarios
+        .iter()
+        .filter(|scenario| scenario.names_platforms());
+    let silent: Vec<String> = naming
+        .filter(|scenario| scenario.platforms_because().is_none())
+        .map(Scenario::name)
+        .collect();
+    assert!(
+        silent.is_empty(),
+        "write what each needs, as in `platforms: {{ with: {{ compute_cards: \">= 4\" }} }}`, or `because:` beside \
+         the names: {silent:?}"
+    );
+}
+
+#[test]
 fn every_word_that_is_built_is_used_by_a_shipped_scenario() {
     let texts: String = suite::scenarios()
         .into_iter()

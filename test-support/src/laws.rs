@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use director::TickTruth;
 use memory::Played;
-use observe::{Exit, Observation, Severity};
+use observe::{Exit, Observation};
 use platforms::NodeName;
+use terms::Severity;
 
 use crate::weather::CLEAR_POLLS;
 

@@ -6,7 +6,9 @@ In its second poll it turns hostile. What it does is bounded, in case nobody sto
 """
 
 import ctypes
+import mmap
 import os
+import pathlib
 import resource
 import signal
 import socket
@@ -33,11 +35,24 @@ def sit():
     time.sleep(LONG_S)
 
 
+def children(count, work):
+    """Starts so many processes, each of which does this work."""
+    for _ in range(count):
+        if os.fork() == 0:
+            work()
+            os._exit(0)
+
+
 def in_a_sandbox():
     """Whether the first process is nicdrill: without a pid namespace of its own this program kills nobody."""
     with open("/proc/1/cmdline") as file:
         if "nicdrill" not in file.read().split("\0")[0]:
             sys.exit("there is no sandbox around this monitor")
+
+
+def parent():
+    """Its parent, or the first process if that is in another pid namespace."""
+    return os.getppid() or 1
 
 
 # A gRPC call by hand: HTTP/2 frames, headers as literals without an index (RFC 9113, RFC 7541).
@@ -90,6 +105,10 @@ def call(link, stream, message):
 
 
 # The ways.
+
+def quiet():
+    pass
+
 
 def calls_without_end():
     while True:
@@ -152,6 +171,45 @@ def thousands_of_connections():
     links = [connected() for _ in range(min(5000, most - 100))]
     sit()
     return links
+
+
+def requests_whose_answers_nobody_reads():
+    link = connected()
+    preface(link)
+    stream = 1
+    while True:
+        link.sendall(frame(1, 4, stream, b"\x83\x86\x44\x02/x\x41\x01a"))
+        stream += 2
+
+
+def calls_that_are_never_complete():
+    link = connected()
+    preface(link)
+    swallow(link)
+    for stream in range(1, 20001, 2):
+        link.sendall(headers(stream))
+    sit()
+
+
+def messages_that_are_never_complete():
+    """Each within the longest message, so that each is kept until its end comes."""
+    piece = b"\0\0\x3f\xff\xff" + bytes(16379)
+    links = []
+    for _ in range(90):
+        link = connected()
+        preface(link)
+        swallow(link)
+        link.sendall(headers(1) + frame(0, 0, 1, piece))
+        for _ in range(60):
+            link.sendall(frame(0, 0, 1, bytes(16384)))
+        links.append(link)
+    sit()
+
+
+def connections_that_end_at_once():
+    end = time.monotonic() + LONG_S
+    while time.monotonic() < end:
+        connected().close()
 
 
 def output_without_end():
@@ -234,12 +292,12 @@ def kills_its_parent():
     in_a_sandbox()
     for number in (signal.SIGTERM, signal.SIGKILL):
         os.kill(1, number)
-        os.kill(os.getppid(), number)
+        os.kill(parent(), number)
 
 
 def stops_its_parent():
     in_a_sandbox()
-    os.kill(os.getppid(), signal.SIGSTOP)
+    os.kill(parent(), signal.SIGSTOP)
 
 
 def stops_itself():
@@ -248,7 +306,7 @@ def stops_itself():
 
 def traces_its_parent():
     # PTRACE_ATTACH is 16 (`ptrace(2)`).
-    ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0)
+    ctypes.CDLL(None).ptrace(16, parent(), 0, 0)
 
 
 def ignores_sigterm():
@@ -300,6 +358,107 @@ def writes_to_the_host():
             pass
 
 
+def faults_its_parent():
+    in_a_sandbox()
+    for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT, signal.SIGTRAP):
+        for _ in range(5):
+            os.kill(1, number)
+            os.kill(parent(), number)
+            time.sleep(0.01)
+
+
+def forks_by_the_thousand():
+    children(3000, sit)
+    sit()
+
+
+def reads_by_1600_processes():
+    children(1600, reads_without_end)
+    sit()
+
+
+def forks_that_spin():
+    def turn():
+        end = time.monotonic() + LONG_S
+        while time.monotonic() < end:
+            pass
+    children(200, turn)
+    sit()
+
+
+def memory_of_many_processes():
+    def eat():
+        eaten = bytearray(b"x") * 250_000_000
+        sit()
+        return eaten
+    children(8, eat)
+    sit()
+
+
+def shared_memory():
+    shared = mmap.mmap(-1, 1_500_000_000)
+    for at in range(0, len(shared), 4096):
+        shared[at] = 1
+    sit()
+
+
+def fills_every_folder_of_its_own():
+    here = pathlib.Path(ROOT).parent
+    for folder in (os.environ["TMPDIR"], "/dev/shm", here, f"{ROOT}/var/run/nic_health_monitor"):
+        try:
+            for number in range(1000):
+                pathlib.Path(folder, f"big-{number}").write_bytes(bytes(1_000_000))
+        except OSError:
+            pass
+
+
+def files_by_the_ten_thousand():
+    for folder in (os.environ["TMPDIR"], str(pathlib.Path(ROOT).parent), f"{ROOT}/var/run/nic_health_monitor"):
+        try:
+            for number in range(50_000):
+                pathlib.Path(folder, f"small-{number}").touch()
+        except OSError:
+            pass
+
+
+def folders_in_folders():
+    os.chdir(pathlib.Path(ROOT).parent)
+    try:
+        for _ in range(10_000):
+            os.mkdir("in")
+            os.chdir("in")
+    except OSError:
+        pass
+    os.chdir("/")
+
+
+def a_line_of_20_mb():
+    sys.stdout.write("x" * 20_000_000 + "\n")
+    sys.stdout.flush()
+
+
+def statements_by_the_million():
+    sys.stdout.write("mlx5_0/1 ACTIVE\n" * 1_000_000)
+    sys.stdout.flush()
+
+
+def lines_of_nothing():
+    sys.stdout.write("\n" * 5_000_000)
+    sys.stdout.flush()
+
+
+def control_characters_by_the_million():
+    sys.stderr.write("\x01" * 5_000_000 + "\n")
+    sys.stderr.flush()
+
+
+def a_pipe_for_its_log():
+    path = f"{os.environ['TMPDIR']}/log"
+    os.mkfifo(path)
+    with open(path, "w") as log:
+        log.write("nobody reads this\n")
+
+
 def closes_everything():
     os.closerange(0, 1000)
 
@@ -311,7 +470,7 @@ def changes_the_network():
     libc.unshare(0x40000000)
 
 
-HELPERS = {poll, sit, in_a_sandbox, frame, literal, connected, preface, headers, swallow, call}
+HELPERS = {poll, sit, children, in_a_sandbox, parent, frame, literal, connected, preface, headers, swallow, call}
 WAYS = {
     name.replace("_", "-"): way
     for name, way in list(globals().items())

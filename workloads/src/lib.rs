@@ -12,4 +12,4 @@ mod stats;
 
 pub use outcome::WorkloadOutcome;
 pub use running::{Running, Workload};
-pub use stats::{Cause, WorkloadStats};
+pub use stats::{WorkloadCause, WorkloadStats};

@@ -14,7 +14,7 @@ pub struct WorkloadStats {
     /// When it failed, if it did.
     pub failed_at: Option<SimTime>,
     /// The cause of its failure.
-    pub cause: Option<Cause>,
+    pub cause: Option<WorkloadCause>,
     /// Errors reported to the layer above (`ulp_errors`): of storage those of LNet; of a job 1 once it
     /// failed.
     pub errors: u64,
@@ -26,7 +26,7 @@ pub struct WorkloadStats {
 
 /// The cause of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
+pub enum WorkloadCause {
     /// A completion with status 12, `IBV_WC_RETRY_EXC_ERR`.
     RetryExceeded,
     /// The send queue for clear-to-send was full.
@@ -45,7 +45,7 @@ pub enum Cause {
     Unanswered,
 }
 
-impl Cause {
+impl WorkloadCause {
     /// All causes.
     pub const ALL: [Self; 8] = [
         Self::RetryExceeded,
@@ -74,7 +74,7 @@ impl Cause {
     }
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for WorkloadCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }

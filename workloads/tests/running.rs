@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fabric::{Carriage, CarriageChange, Fabric, PortAction, Timing};
 use platforms::{NodeName, PciAddress, Platforms, PortNumber, SlotRef};
 use simfs::SimTime;
-use workloads::{Cause, Running, Workload, WorkloadOutcome, WorkloadStats};
+use workloads::{Running, Workload, WorkloadCause, WorkloadOutcome, WorkloadStats};
 
 /// Records what it receives.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ fn who_acts_on_a_workload_at_its_start_finds_that_it_has_done_nothing() {
 fn an_outcome_and_its_cause_are_told_by_their_words() {
     let words = WorkloadOutcome::ALL.map(|outcome| outcome.to_string());
     assert_eq!(words, ["survived", "degraded", "failed"]);
-    let words = Cause::ALL.map(|cause| cause.to_string());
+    let words = WorkloadCause::ALL.map(|cause| cause.to_string());
     let expected = [
         "WC 12",
         "send queue full",

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use proto::{Check, CheckKind, Entity, HealthEvent, RecommendedAction};
+use proto::{Entity, HealthEvent, RecommendedAction};
+use terms::{Check, CheckKind};
 
 use crate::mutant::{Mutant, mutant};
 use crate::outputs::{Edit, Standing, Subject, is_of, subject};

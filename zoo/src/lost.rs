@@ -1,6 +1,7 @@
 //! Wrong outputs: events that are made and never sent.
 
-use proto::{CheckKind, HealthEvent};
+use proto::HealthEvent;
+use terms::CheckKind;
 
 use crate::mutant::{Mutant, RIGHT_POLLS, mutant};
 use crate::outputs::{Edit, Standing, Subject, is_of, subject};

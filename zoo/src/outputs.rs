@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use checks::{Outcome, Publisher};
-use proto::{Check, CheckKind, HealthEvent, HealthEvents};
+use proto::{HealthEvent, HealthEvents};
+use terms::{Check, CheckKind};
 
 /// Changes the events of a batch.
 pub(crate) trait Edit: Debug + Default {

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use checks::reading::{PhysState, PortState, Reading, Severity};
-use checks::{Clocks, LinkLayer, Policy, Right};
+use checks::{Clocks, Policy, Right};
+use terms::LinkLayer;
 
 use crate::mutant::{Mutant, RIGHT_POLLS, mutant};
 

@@ -664,6 +664,53 @@ fn gpus_that_a_tool_of_amd_lists_are_those_of_the_platform(
     assert_eq!(platform.refusal(), Some(platforms::Refusal::NoTopology));
 }
 
+/// The bus of a node with AMD's GPUs has those of the tool's output, or the output is another node's.
+#[test]
+fn a_gpu_that_a_tool_lists_and_the_bus_does_not_have_is_noted_with_its_line() {
+    let known = Platforms::shipped();
+    let platform = known.get("mi300x").expect("the platform ships");
+    let gpu = platform.profile().gpus.pci[0];
+    let listed = format!(
+        "ACCESS TABLE:\n             {gpu} 0000:fe:00.0\n{gpu} ENABLED ENABLED\n0000:fe:00.0 ENABLED ENABLED\n"
+    );
+    let captured = of_node(
+        &mut Tree::of(platform),
+        Some(&listed),
+        "captured",
+        COUNTERS,
+        &known,
+        &roles_found,
+    );
+    let notes = captured.expect("it has NICs").notes;
+    let strange =
+        "Line 4 of the tool's output lists a GPU at 0000:fe:00.0, where the bus has none.";
+    let told: Vec<&String> = notes
+        .iter()
+        .filter(|note| note.starts_with("Line "))
+        .collect();
+    assert_eq!(told, [strange], "{notes:#?}");
+}
+
+#[test]
+fn a_matrix_of_nvidia_is_not_taken_for_that_of_amds_gpus() {
+    let known = Platforms::shipped();
+    let of = |name: &str| known.get(name).expect("the platform ships");
+    let nvidia = of("dgx-h100");
+    let machine = nvidia.machine(&NodeName::from("node-a"));
+    let matrix = nvidia.topology(&machine).to_string();
+    let captured = of_node(
+        &mut Tree::of(of("mi300x")),
+        Some(&matrix),
+        "captured",
+        COUNTERS,
+        &known,
+        &roles_found,
+    );
+    let error = captured.expect_err("the GPUs are others").to_string();
+    let told = "the matrix is one of `nvidia-smi topo -m`, and the node's GPUs are AMD's\nhint: leave `--topo` out";
+    assert!(error.starts_with(told), "{error}");
+}
+
 /// A matrix has no addresses of GPUs, no model and no driver: what a file has of them without the bus is invented.
 #[test]
 fn what_a_matrix_does_not_tell_of_gpus_is_marked_value_by_value() {

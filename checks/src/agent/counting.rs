@@ -4,12 +4,12 @@
 
 use std::time::Duration;
 
-use proto::CheckKind;
+use terms::{CheckKind, LinkLayer};
 
 use super::Agent;
 use crate::gids::GidPorts;
 use crate::metrics::{Metrics, Worked};
-use crate::name::{DeviceName, LinkLayer, PortNumber};
+use crate::name::{DeviceName, PortNumber};
 use crate::pending_clear::Subject;
 use crate::prepared_event::PreparedEvent;
 use crate::reading::Severity;

@@ -7,9 +7,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use proto::{Check, HealthEvent, HealthEvents};
+use proto::{HealthEvent, HealthEvents};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use terms::Check;
 
 use super::todo::{Outcome, SaveStep, Todo};
 use crate::flags::Publish;

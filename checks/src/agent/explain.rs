@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use proto::CheckKind;
+use terms::CheckKind;
 
 use super::Agent;
 use crate::config::NameVerdict;
@@ -17,11 +17,30 @@ use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::metadata::Row;
 use crate::name::{DeviceName, PortNumber, Role};
 use crate::route::Route;
-use crate::scope;
+use crate::scope::{self, Reason};
 use crate::snapshot::{Anchor, Blind, Seen, SeenPorts, SeenScope};
 
 /// Devices in order of name, each with its role, or why it is not monitored.
-pub type Classified = Vec<(DeviceName, Result<Role, String>)>;
+pub type Classified = Vec<(DeviceName, Result<Role, Unmonitored>)>;
+
+/// Why a device has no role.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unmonitored {
+    /// It is not monitored, for this reason.
+    #[error("{0}")]
+    Out(Reason),
+    /// It is not known whether it is: why not, in words.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+impl Unmonitored {
+    /// Whether it is a management NIC.
+    #[must_use]
+    pub fn is_management(&self) -> bool {
+        matches!(self, Unmonitored::Out(reason) if reason.is_management())
+    }
+}
 
 impl Agent {
     /// One paragraph per device of the class folder, or one line that says why there is none.
@@ -92,8 +111,8 @@ impl Agent {
         let (snapshot, _) = self.discovery.look(hands, &self.memory, &self.schedule)?;
         let role = |seen: &Seen| match &seen.scope {
             SeenScope::In(role, _) => Ok(*role),
-            SeenScope::Out(reason) => Err(reason.to_string()),
-            SeenScope::Unknown(blind) => Err(blind_text(*blind)),
+            SeenScope::Out(reason) => Err(Unmonitored::Out(reason.clone())),
+            SeenScope::Unknown(blind) => Err(Unmonitored::Unknown(blind_text(*blind))),
         };
         let devices = snapshot.devices.iter();
         Ok(devices

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use proto::{Check, CheckKind};
+use terms::{Check, CheckKind};
 
 use super::delivery::Delivery;
 use super::{Agent, Refusal, Start};

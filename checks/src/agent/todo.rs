@@ -6,7 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Check, HealthEvents};
+use proto::HealthEvents;
+use terms::Check;
 
 use crate::flags::Settings;
 use crate::hands::ReadError;

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proto::Check;
+use terms::{Check, LinkLayer};
 
 use super::{CharChange, CharDevice, CharKind, Node, NodeMemory};
 use crate::memory::{Effect, Memory};
 use crate::message;
-use crate::name::{DeviceName, LinkLayer, SlotKey};
+use crate::name::{DeviceName, SlotKey};
 use crate::optional::OptionalChange;
 use crate::pending_clear::Subject;
 use crate::policy::Policy;

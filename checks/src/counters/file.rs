@@ -8,13 +8,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use proto::{Check, CheckKind};
 use serde::{Deserialize, Serialize};
+use terms::{Check, CheckKind, LinkLayer};
 
 use super::count::{Count, Seed, Stamp};
 use super::remembered::{CounterMemory, DeviceCounts, PortCounts};
 use super::table::CounterId;
-use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, SlotKey};
+use crate::name::{DeviceName, PciFunction, PortNumber, SlotKey};
 use crate::pending_clear::Reboot;
 use crate::skip::is_false;
 
@@ -197,7 +197,7 @@ pub(crate) fn migrate(
         };
         let check = Check::parse(&flag.check_name);
         let check = check.filter(|check| check.kind() == CheckKind::Degradation);
-        let layer = check.map(|check| check.layer().into());
+        let layer = check.map(Check::layer);
         let Some(layer) = layer.or_else(|| layer_of(&name, number)) else {
             continue;
         };

@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use terms::LinkLayer;
 
 use super::count::Count;
 use super::table::CounterId;
-use crate::name::{DeviceName, LinkLayer, PortNumber, SlotKey};
+use crate::name::{DeviceName, PortNumber, SlotKey};
 use crate::pending_clear::{Reboot, Subject};
 
 /// The counters of one port.

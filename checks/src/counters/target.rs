@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
+use terms::LinkLayer;
+
 use super::table::Place;
 use super::threshold::Watched;
-use crate::name::{DeviceName, LinkLayer, PortNumber};
+use crate::name::{DeviceName, PortNumber};
 
 /// What is read of a port, and the counter of each file.
 #[derive(Debug, Clone, Default)]

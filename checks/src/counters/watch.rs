@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use proto::Check;
+use terms::Check;
 
 use super::remembered::{CounterMemory, DeviceCounts, PortCounts};
 use super::threshold::Watched;

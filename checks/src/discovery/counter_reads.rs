@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use proto::{Check, CheckKind};
+use terms::{Check, CheckKind, LinkLayer};
 
 use super::interfaces::interfaces;
 use super::{Batch, Discovery, Learnt};
@@ -14,7 +14,7 @@ use crate::counters::Watched;
 use crate::counters::target::{Shape, Target};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
-use crate::name::{DeviceName, LinkLayer, PortNumber};
+use crate::name::{DeviceName, PortNumber};
 use crate::snapshot::{Cause, SeenCounts, SeenPorts, SeenScope, Snapshot, Unread};
 
 /// The watched counters, prepared for reading.

@@ -1,10 +1,12 @@
 //! Reads the network interfaces of a device, and `operstate` for messages. Start with
 //! [`Discovery::read_operstates`].
 
+use terms::LinkLayer;
+
 use super::{Discovery, fetch_one};
 use crate::hands::{Answer, Hands, Request};
 use crate::memory::Memory;
-use crate::name::{DeviceName, LinkLayer};
+use crate::name::DeviceName;
 use crate::snapshot::{SeenPorts, SeenScope, Snapshot};
 
 impl Discovery {

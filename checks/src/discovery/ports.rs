@@ -8,7 +8,7 @@ use super::identity::Draft;
 use super::{Batch, Discovery, Learnt};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
-use crate::name::{DeviceName, LinkLayer, PortNumber, Role};
+use crate::name::{DeviceName, PortNumber, Role, parse_link_layer};
 use crate::reading::{PhysState, Reading};
 use crate::scope::Placement;
 use crate::snapshot::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Snapshot};
@@ -182,7 +182,7 @@ impl Discovery {
         });
         let (path, bytes) = next(snapshot);
         let layer = bytes.and_then(|bytes| {
-            LinkLayer::parse(&String::from_utf8_lossy(&bytes))
+            parse_link_layer(&String::from_utf8_lossy(&bytes))
                 .ok_or_else(|| Self::garbled(path, snapshot))
         });
         let reading = match (state, phys) {

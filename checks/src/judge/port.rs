@@ -4,10 +4,12 @@
 //! the severity rises, or when the port is healthy again after a reported fault or with a pending
 //! baseline.
 
+use terms::LinkLayer;
+
 use crate::absence::Measure;
 use crate::memory::{Effect, Judged, Port, Slot};
 use crate::message;
-use crate::name::{DeviceName, LinkLayer, PortNumber, Role, SlotKey};
+use crate::name::{DeviceName, PortNumber, Role, SlotKey};
 use crate::peers::{Peers, Standing};
 use crate::pending_clear::Subject;
 use crate::prepared_event::PreparedEvent;

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use proto::{Check, HealthEvent};
+use proto::HealthEvent;
+use terms::Check;
 
 use super::{
     BREACHES, CHECK_ERRORS, DEFERRED, DISCOVERED, DURATION, Family, MONITORED, SATURATED,

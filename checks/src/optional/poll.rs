@@ -1,6 +1,6 @@
 //! Runs the optional checks in a poll. Start with [`look`] and [`judge`].
 
-use proto::Check;
+use terms::Check;
 
 use crate::chars;
 use crate::discovery::Discovery;

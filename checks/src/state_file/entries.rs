@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use terms::LinkLayer;
 
 use crate::memory::{CardFault, CardMemory, Memory, Port, Slot};
-use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
+use crate::name::{Card, DeviceName, PciFunction, PortNumber, Role};
 use crate::reading::Severity;
 use crate::skip::{is_false, is_zero};
 

@@ -2,7 +2,9 @@
 
 mod healing;
 mod job_traffic;
+mod log;
 mod meant_files;
 mod partners;
 mod stage;
+mod staged;
 mod workloads;

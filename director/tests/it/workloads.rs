@@ -16,7 +16,7 @@ use platforms::{NodeName, PciAddress, Platforms, PortNumber, PortRef, SlotRef};
 use proptest::prelude::*;
 use scenarios::{CounterOf, NiChange, Plan, WorkloadAction, WorkloadCounter};
 use simfs::SimTime;
-use workloads::{Cause, WorkloadOutcome, WorkloadStats};
+use workloads::{WorkloadCause, WorkloadOutcome, WorkloadStats};
 
 const NODES: [&str; 2] = ["vm1", "vm2"];
 /// The NICs of a `two-rail-vm`: SOUT, SUP, and two for storage.
@@ -156,7 +156,7 @@ fn a_cut_is_heard_at_its_own_instant_however_long_the_stride() {
     );
     assert_eq!(
         (job.outcome, job.cause),
-        (WorkloadOutcome::Failed, Some(Cause::RetryExceeded))
+        (WorkloadOutcome::Failed, Some(WorkloadCause::RetryExceeded))
     );
     assert_eq!(
         storage.outcome,
@@ -173,7 +173,7 @@ fn a_device_that_is_gone_ends_a_job_at_once() {
     };
     let [job, _] = check(&[(10_300, DeviceAction::Remove.on(function))], 1000, 20_000);
     assert_eq!(job.failed_at, Some(SimTime::from_ms(10_300)));
-    assert_eq!(job.cause, Some(Cause::DeviceGone));
+    assert_eq!(job.cause, Some(WorkloadCause::DeviceGone));
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_port_that_is_dark_at_the_start_leaves_a_job_without_a_connection() {
     let job = running.stats("job").expect("it runs");
     assert_eq!(
         (job.cause, job.failed_at),
-        (Some(Cause::NoConnection), Some(SimTime::ZERO))
+        (Some(WorkloadCause::NoConnection), Some(SimTime::ZERO))
     );
 }
 
@@ -248,7 +248,7 @@ fn a_node_that_is_away_hears_nothing_and_finds_its_ports_as_they_are() {
     let job = running.stats("job").expect("it runs");
     assert_eq!(
         (job.cause, job.failed_at),
-        (Some(Cause::RankLost), Some(SimTime::from_secs(10)))
+        (Some(WorkloadCause::RankLost), Some(SimTime::from_secs(10)))
     );
     fabric.advance(SimTime::from_secs(50));
     running.node_returns(&vm1, &fabric);
@@ -539,7 +539,7 @@ fn what_does_not_run_counts_nothing() {
 }
 
 /// When storage of two clients failed, and why, if their ports are cut at these times in seconds.
-fn two_clients_cut(cuts: [(&str, u64); 2]) -> (Option<SimTime>, Option<Cause>) {
+fn two_clients_cut(cuts: [(&str, u64); 2]) -> (Option<SimTime>, Option<WorkloadCause>) {
     let mut plans = plans();
     if let Some(Plan::Storage(storage)) = plans.get_mut("storage") {
         storage.nodes.push(storage_node("vm3"));
@@ -567,7 +567,7 @@ fn storage_failed_when_the_first_of_its_clients_did() {
         let (failed_at, cause) = two_clients_cut([(order[0], 10), (order[1], 50)]);
         let second = failed_at.expect("both failed").as_ms() / 1000;
         assert!((109..=112).contains(&second), "{order:?} {second}");
-        assert_eq!(cause, Some(Cause::Unanswered), "{order:?}");
+        assert_eq!(cause, Some(WorkloadCause::Unanswered), "{order:?}");
     }
 }
 

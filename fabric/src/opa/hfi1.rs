@@ -77,8 +77,8 @@ pub(crate) mod state_line {
         "Critical temperature reached! Forcing device into freeze mode!",
         "Aborted freeze recovery. Please REBOOT system",
     ];
-    /// The module would draw too much power.
-    pub(crate) const POWER: &str = "Port disabled due to system power restrictions";
+    /// The module would draw too much power (`qual_power`, platform.c).
+    pub(crate) const POWER: &str = "qual_power: Port disabled due to system power restrictions";
 
     /// The words for the numbers in the register of flit errors (`fm_config_txt`).
     const FLIT_ERRORS: [(u8, &str); 8] = [

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use memory::{Found, classified};
-use platforms::{Platform, Platforms, PortFacts, Role, Survey};
+use memory::{Found, Unclassified, classified};
+use platforms::{Platform, Platforms, PortFacts, Role, Survey, natural};
 
 use super::{FileKind, Mistake, Source};
 
@@ -76,7 +76,7 @@ fn name_in(text: &str) -> Option<String> {
 
 /// The differences between the declarations of a platform and what the reference monitor finds on it, one text each.
 #[must_use]
-pub fn unlike_declared(platform: &Platform, found: &Result<Found, String>) -> Vec<String> {
+pub fn unlike_declared(platform: &Platform, found: &Result<Found, Unclassified>) -> Vec<String> {
     match (platform.documented_refusal(), found) {
         (None, Ok(found)) => unlike(platform, found),
         (Some(_), Err(_)) => Vec::new(),
@@ -102,7 +102,9 @@ fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
         .into_iter()
         .map(|port| (port.device.to_string(), port))
         .collect();
-    for (device, port) in &declared {
+    let mut in_order: Vec<(&String, &PortFacts)> = declared.iter().collect();
+    in_order.sort_by_cached_key(|(device, _)| natural(device));
+    for (device, port) in in_order {
         let wanted = match port.role {
             _ if !port.is_monitored() => None,
             Role::Compute => Some(Role::Compute),
@@ -143,6 +145,8 @@ fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use memory::Unmonitored;
+
     use super::*;
 
     /// A shipped driver and a shipped platform with it, under other names, with these changes: what is told of them.
@@ -195,6 +199,16 @@ mod tests {
         check(&[], &[], &[]);
     }
 
+    /// docs/decisions.md, 11: the name of a device decides before its vendor.
+    #[test]
+    fn a_card_of_another_vendor_that_is_named_as_nvidias_is_watched() {
+        let models = [
+            ("{ vendor: 0x15b3", "{ vendor: 0x4242"),
+            ("{ vendor: 0x15b3", "{ vendor: 0x4242"),
+        ];
+        check(&[], &models, &[]);
+    }
+
     #[test]
     fn mistakes_of_words_names_and_values_are_told_at_once() {
         let of_driver = [
@@ -234,7 +248,8 @@ mod tests {
             .unwrap()
             .0
             .clone();
-        found.insert(watched.clone(), Err("it is a test".to_owned()));
+        let unknown = Unmonitored::Unknown("it is a test".to_owned());
+        found.insert(watched.clone(), Err(unknown));
         let problems = unlike(platform, &found);
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].contains(&watched) && problems[0].contains("it is a test"));

@@ -18,6 +18,9 @@ pub struct Mistake {
     pub place: Option<Place>,
     /// The text of the error, which begins with the place and may have several lines.
     pub text: String,
+    /// The text of the error of another file, if this one is wrong only because it names that file. Then `text` is this
+    /// behind the name of the file.
+    pub elsewhere: Option<String>,
 }
 
 impl Mistake {
@@ -27,6 +30,16 @@ impl Mistake {
             file: file.to_owned(),
             place,
             text: text.to_string(),
+            elsewhere: None,
+        }
+    }
+
+    /// The mistake of a file that names another one, which has this error.
+    pub fn elsewhere(file: &str, error: impl fmt::Display) -> Self {
+        let error = error.to_string();
+        Self {
+            elsewhere: Some(error.clone()),
+            ..Self::new(file, None, format_args!("{file}: {error}"))
         }
     }
 

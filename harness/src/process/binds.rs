@@ -7,7 +7,7 @@
 use std::{
     collections::BTreeSet,
     env,
-    ffi::OsString,
+    ffi::{CStr, OsString},
     fs::{self, File},
     io,
     os::unix::fs::symlink,
@@ -23,6 +23,9 @@ use rustix::{
     },
     process::{chdir, pivot_root},
 };
+
+/// The options of a folder that replaces one of the host: what a monitor writes into it is bounded.
+const REPLACING: &CStr = c"mode=0755,size=256m";
 
 /// One bind.
 #[derive(Clone, Debug)]
@@ -108,7 +111,7 @@ fn replace(folder: &Path, scratch: &Path) -> io::Result<()> {
     let entries = entries(folder)?;
     fs::create_dir_all(scratch)?;
     let plain = MountFlags::NOSUID | MountFlags::NODEV;
-    mount("nicdrill", scratch, "tmpfs", plain, c"mode=0755")?;
+    mount("nicdrill", scratch, "tmpfs", plain, REPLACING)?;
     for (name, entry) in entries {
         let path = scratch.join(name);
         match entry {

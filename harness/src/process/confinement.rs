@@ -13,6 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use observe::Size;
 use rustix::{
     fd::OwnedFd,
     io::Errno,
@@ -21,7 +22,10 @@ use rustix::{
     thread::{CapabilitySet, remove_capability_from_bounding_set, set_no_new_privs},
 };
 
-use super::binds::{attach, copied};
+use super::{
+    binds::{attach, copied},
+    job_folder,
+};
 
 /// The mounts of the calling thread's namespace (`proc_pid_mountinfo(5)`).
 const MOUNTS: &str = "/proc/thread-self/mountinfo";
@@ -77,18 +81,19 @@ impl Confinement {
 }
 
 impl Kept {
-    /// Opens the monitor's own folders again.
+    /// Opens the monitor's own folders again; that of shared memory can hold `space`.
     ///
     /// # Errors
     /// What cannot be mounted.
-    pub(super) fn open(self) -> io::Result<()> {
+    pub(super) fn open(self, space: Size) -> io::Result<()> {
         for (copy, path) in &self.0 {
             attach(copy, path)?;
         }
         let work = env::current_dir();
         if Path::new(SHARED_MEMORY).is_dir() {
             let plain = MountFlags::NOSUID | MountFlags::NODEV;
-            mount("nicdrill", SHARED_MEMORY, "tmpfs", plain, c"mode=1777")
+            let options = job_folder::options("1777", space)?;
+            mount("nicdrill", SHARED_MEMORY, "tmpfs", plain, &*options)
                 .map_err(|errno| at(SHARED_MEMORY.as_ref(), errno.into()))?;
         }
         // The thread is still in the folder as it was before; a folder that has been removed has no path.

@@ -9,9 +9,10 @@
 use std::{
     collections::BTreeMap,
     fs, io,
+    os::unix::fs::{FileTypeExt as _, MetadataExt as _},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -37,8 +38,29 @@ use super::{
     inbox::{EventSender, RuntimeEvent},
     line::{Line, LineTag},
     refused_calls::{Reached, RefusedCalls},
-    transport::Transport,
+    transport::{SocketError, Traffic, Transport},
 };
+
+/// The most connections to the socket of a node that are open at once. Chosen: the reference monitor has one.
+pub(super) const CONNECTIONS_MAX: usize = 100;
+
+/// The most calls of one connection, and of all to the socket of a node, that have begun and not ended. Chosen: RFC 9113,
+/// section 6.5.2, recommends no less than 100 of a connection.
+pub(super) const OPEN_CALLS_MAX: u16 = 1_000;
+
+/// The longest list of header fields of a call, in bytes as RFC 9113, section 6.5.2, counts them. Chosen: twice what
+/// "gRPC over HTTP2", Requests, suggests.
+const HEADER_LIST_MAX: u32 = 16 * 1024;
+
+/// How often the runtime looks for connections that have ended before one more than the most is refused: it has to be told
+/// by the kernel, and the server to read the end. Chosen: several times the looks that this takes.
+const LOOKS: usize = 16;
+
+/// How many different things that were spoken on ended connections are kept for each node. Chosen.
+const SPOKEN_MAX: usize = 100;
+
+/// What is told of a file at the path of a socket that is not there yet.
+const IN_THE_WAY: &str = "something was put where the socket is to be";
 
 /// Where calls of each node are reported, and the root of the node's mount.
 type Subscribers = Arc<Mutex<BTreeMap<NodeName, (EventSender, String)>>>;
@@ -54,13 +76,46 @@ pub(super) struct Connector {
 struct Outlet {
     path: PathBuf,
     stands: Socket,
+    /// The inode of the socket, while it is there.
+    inode: Option<u64>,
     accepting: Option<JoinHandle<()>>,
-    /// The connections since the socket was bound.
-    tags: Arc<Mutex<Vec<LineTag>>>,
-    /// What was spoken on the connections before that, each with its number.
-    spoken: BTreeMap<String, u64>,
+    lines: Arc<Mutex<Lines>>,
     /// How many bytes have come.
     received: Arc<AtomicU64>,
+}
+
+/// The connections to one socket path.
+#[derive(Default)]
+struct Lines {
+    /// Those that are open, and some that have ended.
+    tags: Vec<LineTag>,
+    /// What was spoken on the others, each with its number.
+    spoken: BTreeMap<String, u64>,
+    /// How many were opened.
+    opened: u64,
+    /// The most that were open at once, with those that were refused for it.
+    most: usize,
+}
+
+impl Lines {
+    /// Whether one more connection may be opened.
+    fn has_room(&mut self) -> bool {
+        if self.tags.len() >= CONNECTIONS_MAX {
+            let ended = self.tags.extract_if(.., |tag| !tag.is_open());
+            let ended: Vec<LineTag> = ended.collect();
+            ended.iter().for_each(|tag| self.keep(tag));
+        }
+        self.tags.len() < CONNECTIONS_MAX
+    }
+
+    /// Keeps what was spoken on a connection.
+    fn keep(&mut self, tag: &LineTag) {
+        let mut what = tag.conversation().describe();
+        if self.spoken.len() >= SPOKEN_MAX && !self.spoken.contains_key(&what) {
+            "spoke in yet other ways".clone_into(&mut what);
+        }
+        *self.spoken.entry(what).or_default() += 1;
+    }
 }
 
 impl Connector {
@@ -74,6 +129,8 @@ impl Connector {
         runtime.spawn(async move {
             // It ends with the runtime; a failed connection ends alone.
             let _ = Server::builder()
+                .max_concurrent_streams(u32::from(OPEN_CALLS_MAX))
+                .http2_max_header_list_size(HEADER_LIST_MAX)
                 .serve_with_incoming(service, UnboundedReceiverStream::new(incoming))
                 .await;
         });
@@ -95,9 +152,9 @@ impl Transport for Connector {
         let outlet = Outlet {
             path: path.to_owned(),
             stands: Socket::Absent,
+            inode: None,
             accepting: None,
-            tags: Arc::default(),
-            spoken: BTreeMap::new(),
+            lines: Arc::default(),
             received: Arc::default(),
         };
         self.outlets.insert(node.clone(), outlet);
@@ -105,26 +162,37 @@ impl Transport for Connector {
 
     /// Brings a node's socket into the given state. When nothing listens any more, every connection
     /// is closed.
-    fn stand(&mut self, runtime: &Runtime, node: &NodeName, socket: Socket) -> io::Result<()> {
+    fn stand(
+        &mut self,
+        runtime: &Runtime,
+        node: &NodeName,
+        socket: Socket,
+    ) -> Result<(), SocketError> {
         let outlet = self
             .outlets
             .get_mut(node)
             .expect("a node's socket is opened before it is changed");
         if outlet.stands == socket {
-            return Ok(());
+            return outlet.is_left_alone();
         }
         outlet.end(runtime)?;
         if socket != Socket::Absent {
             let listener = {
                 let _inside = runtime.enter();
-                UnixListener::bind(&outlet.path)?
+                UnixListener::bind(&outlet.path).map_err(|error| match error.kind() {
+                    io::ErrorKind::AddrInUse => SocketError::Tampered(IN_THE_WAY),
+                    _ => error.into(),
+                })?
             };
+            // One that is gone already has none, and the next look tells so.
+            let made = fs::symlink_metadata(&outlet.path);
+            outlet.inode = Some(made.map_or(0, |made| made.ino()));
             if socket == Socket::Listening {
                 let accept = accept(
                     listener,
                     node.clone(),
                     self.lines.clone(),
-                    Arc::clone(&outlet.tags),
+                    Arc::clone(&outlet.lines),
                     Arc::clone(&outlet.received),
                 );
                 outlet.accepting = Some(runtime.spawn(accept));
@@ -138,9 +206,9 @@ impl Transport for Connector {
         let Some(outlet) = self.outlets.get(node) else {
             return BTreeMap::new();
         };
-        let mut spoken = outlet.spoken.clone();
-        let tags = outlet.tags.lock().unwrap_or_else(PoisonError::into_inner);
-        for tag in tags.iter() {
+        let lines = outlet.lines();
+        let mut spoken = lines.spoken.clone();
+        for tag in &lines.tags {
             *spoken.entry(tag.conversation().describe()).or_default() += 1;
         }
         spoken
@@ -148,59 +216,90 @@ impl Transport for Connector {
 
     fn is_connected(&self, node: &NodeName) -> bool {
         self.outlets.get(node).is_some_and(|outlet| {
-            let tags = outlet.tags.lock().unwrap_or_else(PoisonError::into_inner);
-            tags.iter().any(|tag| tag.conversation().is_ready())
+            let lines = outlet.lines();
+            let mut tags = lines.tags.iter();
+            tags.any(|tag| tag.conversation().is_ready())
         })
     }
 
-    fn received(&self) -> u64 {
-        let outlets = self.outlets.values();
-        outlets
-            .map(|outlet| outlet.received.load(Ordering::Relaxed))
-            .sum()
+    fn traffic(&self) -> Traffic {
+        let mut traffic = Traffic::default();
+        for outlet in self.outlets.values() {
+            let lines = outlet.lines();
+            let (mut calls, mut most) = (0, 0);
+            for tag in lines.tags.iter().filter(|tag| tag.is_open()) {
+                let conversation = tag.conversation();
+                calls += conversation.open_requests();
+                most = conversation.most_open_requests().max(most);
+            }
+            traffic.received += outlet.received.load(Ordering::Relaxed);
+            traffic.opened += lines.opened;
+            traffic.connections = traffic.connections.max(lines.most);
+            traffic.calls = traffic.calls.max(calls).max(most);
+        }
+        traffic
     }
 
-    fn close(&mut self, runtime: &Runtime) -> io::Result<()> {
+    fn close(&mut self, runtime: &Runtime) -> Result<(), SocketError> {
         self.subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
+        let mut closed = Ok(());
         while let Some((_, mut outlet)) = self.outlets.pop_first() {
-            outlet.end(runtime)?;
+            closed = closed.and(outlet.end(runtime));
         }
-        Ok(())
+        closed
     }
 }
 
 impl Outlet {
-    fn end(&mut self, runtime: &Runtime) -> io::Result<()> {
+    fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks that nobody has touched the socket since it was made.
+    ///
+    /// # Errors
+    /// What was found in its place.
+    fn is_left_alone(&self) -> Result<(), SocketError> {
+        let found = match fs::symlink_metadata(&self.path) {
+            // The number of a file that was removed may be given to another one.
+            Ok(found) => Some((found.ino(), found.file_type().is_socket())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        match (self.inode, found) {
+            (Some(_), None) => Err(SocketError::Tampered("the socket was removed or renamed")),
+            (Some(own), Some(found)) if found != (own, true) => Err(SocketError::Tampered(
+                "something else was put in the place of the socket",
+            )),
+            (None, Some(_)) => Err(SocketError::Tampered(IN_THE_WAY)),
+            (Some(_), Some(_)) | (None, None) => Ok(()),
+        }
+    }
+
+    fn end(&mut self, runtime: &Runtime) -> Result<(), SocketError> {
         if let Some(accepting) = self.accepting.take() {
             accepting.abort();
             // The listener is dropped with its task.
             let _ = runtime.block_on(accepting);
         }
-        for tag in self
-            .tags
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .drain(..)
-        {
+        let mut lines = self.lines();
+        for tag in std::mem::take(&mut lines.tags) {
             tag.cut();
-            *self
-                .spoken
-                .entry(tag.conversation().describe())
-                .or_default() += 1;
+            lines.keep(&tag);
         }
-        if self.stands != Socket::Absent {
-            fs::remove_file(&self.path).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => {
-                    io::Error::other("the socket is gone: the monitor has removed or renamed it")
-                }
-                _ => error,
-            })?;
-            self.stands = Socket::Absent;
+        drop(lines);
+        let left_alone = self.is_left_alone();
+        self.stands = Socket::Absent;
+        if self.inode.take().is_some() && left_alone.is_ok() {
+            fs::remove_file(&self.path)?;
+        } else if left_alone.is_err() {
+            // The next drill has the same folder. What cannot be removed is found there.
+            let _ = fs::remove_file(&self.path).or_else(|_| fs::remove_dir_all(&self.path));
         }
-        Ok(())
+        left_alone
     }
 }
 
@@ -208,16 +307,32 @@ async fn accept(
     listener: UnixListener,
     node: NodeName,
     lines: mpsc::UnboundedSender<io::Result<Line>>,
-    tags: Arc<Mutex<Vec<LineTag>>>,
+    all: Arc<Mutex<Lines>>,
     received: Arc<AtomicU64>,
 ) {
+    let locked = || all.lock().unwrap_or_else(PoisonError::into_inner);
     while let Ok((stream, _)) = listener.accept().await {
-        let Ok(line) = Line::new(stream, node.clone(), Arc::clone(&received)) else {
-            continue;
+        for _ in 0..LOOKS {
+            if locked().has_room() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        let line = {
+            let mut now = locked();
+            now.opened += 1;
+            if !now.has_room() {
+                now.most = CONNECTIONS_MAX + 1;
+                // It is closed at once.
+                continue;
+            }
+            let Ok(line) = Line::new(stream, node.clone(), Arc::clone(&received)) else {
+                continue;
+            };
+            now.tags.push(line.tag().clone());
+            now.most = now.most.max(now.tags.len());
+            line
         };
-        tags.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(line.tag().clone());
         if lines.send(Ok(line)).is_err() {
             return;
         }

@@ -14,6 +14,9 @@ const KEPT: usize = 256;
 /// How many refusals of one connection are kept. Chosen.
 const REFUSALS: usize = 16;
 
+/// The longest refusal that is kept, in characters. Chosen: a status with a path of usual length.
+const REFUSAL_MAX: usize = 300;
+
 /// How many bytes of an opening that is not HTTP/2 are shown. Chosen: a request line.
 const SHOWN: usize = 60;
 
@@ -60,6 +63,8 @@ pub(super) struct Conversation {
     newest: u32,
     /// The streams of requests that are neither answered nor reset.
     open: BTreeSet<u32>,
+    /// The most of those at once.
+    most_open: usize,
     refusals: Vec<String>,
     /// Whether the client has acknowledged the server's settings.
     settled: bool,
@@ -86,6 +91,7 @@ impl Conversation {
             requests,
             newest,
             open,
+            most_open,
             settled,
             ..
         } = self;
@@ -96,6 +102,7 @@ impl Conversation {
                 *newest = stream(frame);
                 *requests += 1;
                 open.insert(*newest);
+                *most_open = open.len().max(*most_open);
             }
             RST_STREAM => {
                 open.remove(&stream(frame));
@@ -129,10 +136,24 @@ impl Conversation {
     }
 
     /// Keeps a refusal.
-    pub(super) fn refuse(&mut self, what: String) {
+    pub(super) fn refuse(&mut self, mut what: String) {
+        if let Some((end, _)) = what.char_indices().nth(REFUSAL_MAX) {
+            what.truncate(end);
+            what.push('…');
+        }
         if self.refusals.len() < REFUSALS {
             self.refusals.push(what);
         }
+    }
+
+    /// How many requests have no whole answer that was sent, and are not reset.
+    pub(super) fn open_requests(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The most of them at once, with those that were refused for it.
+    pub(super) fn most_open_requests(&self) -> usize {
+        self.most_open
     }
 
     /// What was spoken, as half a sentence whose subject is the connection.

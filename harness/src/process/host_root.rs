@@ -138,7 +138,12 @@ impl HostRoot {
             symlink(self.mount.join("proc/net").join(name), folder.join(name))?;
         }
         let own = Path::new("/proc/self/net");
-        for entry in fs::read_dir(own)? {
+        // In the `/proc` of a monitor's pid namespace this process has no folder of its own; the first one has the same network.
+        let listed = match own.exists() {
+            true => own,
+            false => Path::new("/proc/1/net"),
+        };
+        for entry in fs::read_dir(listed)? {
             let name = entry?.file_name();
             if !name.to_str().is_some_and(|name| self.net.contains(name)) {
                 symlink(own.join(&name), folder.join(&name))?;

@@ -6,6 +6,7 @@ use std::{
     process::{Child, Command},
 };
 
+use observe::Limits;
 use simfs::{Edit, Tree};
 
 use super::{
@@ -41,6 +42,8 @@ pub(crate) fn start(
         over_host: Some(HostRoot::new(mount, tree)),
         binds: Vec::new(),
         confinement: None,
+        space: Limits::default().most_space(),
+        pids: None,
     };
     let (child, _) = view.spawn(command)?;
     Ok(child)

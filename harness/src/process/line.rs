@@ -92,6 +92,11 @@ impl LineTag {
         }
     }
 
+    /// Whether the server has the connection still.
+    pub(super) fn is_open(&self) -> bool {
+        self.knife.strong_count() > 0
+    }
+
     /// Bytes of the client; none at its end.
     fn received(&self, bytes: &[u8]) {
         let count = bytes.len() as u64;

@@ -12,8 +12,8 @@ use std::{
 };
 
 use observe::{Call, ExpectedLoop, MonitorTick, Reads, told_by};
-use proto::CheckKind;
 use simfs_fuse::HoldId;
+use terms::CheckKind;
 
 /// The loops of a monitor, in the descriptor's order.
 pub(super) struct Loops {
@@ -43,6 +43,30 @@ struct Away {
     which: usize,
     /// It does not list before this time.
     back_at: Instant,
+}
+
+/// Why it is not known whose poll it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum LoopError {
+    /// No poll is going on.
+    #[error("a listing belongs to no loop")]
+    NoPoll,
+    /// What was done in the poll is done by no loop alone.
+    #[error(
+        "nothing tells which of the monitor's loops polled: it made no call and read nothing that only one of them reads\nhint: see `loops` of its descriptor"
+    )]
+    Unknown,
+    /// The loop called for what is another one's.
+    #[error(
+        "the monitor's loop with {} called for {check}, which is a check of another loop\nhint: see `loops` of its descriptor",
+        own.join(" and ")
+    )]
+    ForeignCheck {
+        /// The checks of the loop.
+        own: Vec<String>,
+        /// The check that it called for.
+        check: String,
+    },
 }
 
 /// How much earlier than its interval a loop that the real time paces may list again. Chosen: more than a timer
@@ -135,8 +159,8 @@ impl Loops {
     /// everything up to this listing.
     ///
     /// # Errors
-    /// The cause, if that depends on which loop it is and nothing tells.
-    pub(super) fn goes_on(&mut self, granted: u32, tick: &MonitorTick) -> Result<bool, String> {
+    /// If that depends on which loop it is and nothing tells.
+    pub(super) fn goes_on(&mut self, granted: u32, tick: &MonitorTick) -> Result<bool, LoopError> {
         let mut listings = match self.going.as_ref().map(|going| going.which) {
             None => return Ok(false),
             Some(Some(which)) => return Ok(granted < self.loops[which].expected.listings),
@@ -213,13 +237,13 @@ impl Loops {
     /// Ends the poll that is going on, whose loop came to the gate last; without a gate it sleeps in real time.
     ///
     /// # Errors
-    /// The cause, if nothing tells which loop it was, or if it did what belongs to another one.
+    /// If nothing tells which loop it was, or if it did what belongs to another one.
     pub(super) fn ended(
         &mut self,
         tick: u64,
         gate: Option<&VecDeque<HoldId>>,
         done: &mut MonitorTick,
-    ) -> Result<(), String> {
+    ) -> Result<(), LoopError> {
         let which = self.recognise(done)?;
         let Some(going) = self.going.take() else {
             return Ok(());
@@ -297,18 +321,17 @@ impl Loops {
     }
 
     /// Which loop is going, by what it has done.
-    fn recognise(&mut self, tick: &MonitorTick) -> Result<usize, String> {
+    fn recognise(&mut self, tick: &MonitorTick) -> Result<usize, LoopError> {
         let Some(going) = &self.going else {
-            return Err("a listing belongs to no loop".to_owned());
+            return Err(LoopError::NoPoll);
         };
         let (calls, reads) = (&tick.calls[going.from.1..], &tick.reads[going.from.0..]);
         let which = match going.which {
             Some(which) => which,
-            None => self.named(calls).or_else(|| self.told(reads)).ok_or(
-                "nothing tells which of the monitor's loops polled: \
-                 it made no call and read nothing that only one of them reads\n\
-                 hint: see `loops` of its descriptor",
-            )?,
+            None => self
+                .named(calls)
+                .or_else(|| self.told(reads))
+                .ok_or(LoopError::Unknown)?,
         };
         self.loops[which].known = true;
         if let Some(going) = &mut self.going {
@@ -343,7 +366,7 @@ impl Loops {
     }
 
     /// Checks that a loop made no call of another one's checks.
-    fn check(&self, which: usize, going: &Going, tick: &MonitorTick) -> Result<(), String> {
+    fn check(&self, which: usize, going: &Going, tick: &MonitorTick) -> Result<(), LoopError> {
         let calls = tick.calls[going.from.1..].iter();
         let mut checks = calls
             .flat_map(|call| &call.observations)
@@ -353,17 +376,11 @@ impl Loops {
             !runs(which) && (0..self.loops.len()).any(runs)
         };
         checks.find(others).map_or(Ok(()), |check| {
-            let own: Vec<&str> = self.loops[which]
-                .expected
-                .checks
-                .iter()
-                .map(String::as_str)
-                .collect();
-            Err(format!(
-                "the monitor's loop with {} called for {check}, which is a check of another loop\n\
-                 hint: see `loops` of its descriptor",
-                own.join(" and ")
-            ))
+            let own = self.loops[which].expected.checks.iter();
+            Err(LoopError::ForeignCheck {
+                own: own.cloned().collect(),
+                check: check.to_owned(),
+            })
         })
     }
 }
@@ -385,4 +402,20 @@ fn sort(mut round: Vec<Part>, tick: &mut MonitorTick) {
     }
     tick.reads = Reads::from(reads);
     tick.calls = calls;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_for_a_check_of_another_loop_is_told_with_both() {
+        let error = LoopError::ForeignCheck {
+            own: ["A", "B"].map(str::to_owned).into(),
+            check: "C".to_owned(),
+        };
+        let told = "the monitor's loop with A and B called for C, which is a check of another loop\n\
+                    hint: see `loops` of its descriptor";
+        assert_eq!(error.to_string(), told);
+    }
 }

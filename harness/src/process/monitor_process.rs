@@ -12,9 +12,13 @@ use std::{
         unix::process::{CommandExt as _, ExitStatusExt as _},
     },
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{
@@ -29,11 +33,12 @@ use super::{
     inbox::{EventSender, RuntimeEvent},
     mount_space::{MountSpace, MountView},
     output::Output,
+    pace::LOOKS,
     quiet,
     stage::PRIVATE,
 };
 use director::MonitorId;
-use observe::Exit;
+use observe::{Exit, Size};
 
 /// The stack size of a thread that only waits, in bytes.
 const WATCH_STACK: usize = 64 * 1024;
@@ -45,8 +50,8 @@ const AT_ONCE: usize = 1024 * 1024;
 /// How long the last thread of a monitor gets to leave `/proc`. Chosen: it takes some ten microseconds.
 const LEAVING: Duration = Duration::from_micros(50);
 
-/// The pause between two counts of a monitor's processes.
-const COUNTING: Duration = Duration::from_millis(20);
+/// The pause between two looks at what a monitor's processes use, at least.
+const LOOKING: Duration = Duration::from_millis(20);
 
 /// What to start.
 #[derive(Debug)]
@@ -65,8 +70,9 @@ pub(super) struct Order {
     pub(super) wrapped: bool,
     /// Whether the program ends at once and leaves the monitor behind as a daemon.
     pub(super) daemon: bool,
-    /// How many processes it may have at once; it needs a view of the stage for that.
-    pub(super) most_processes: Option<u32>,
+    /// How many processes it may have at once, and how much memory they may have together; it needs a view of the stage
+    /// for that.
+    pub(super) most: (u32, Size),
     /// Its view of the stage; without one it sees the whole stage.
     pub(super) view: Option<MountView>,
 }
@@ -79,13 +85,24 @@ pub(super) struct MonitorProcess {
     daemon: Option<Arc<MountSpace>>,
     /// How the last process of a daemon ended.
     daemon_exit: Arc<OnceLock<Exit>>,
-    /// Why all its processes were killed, if they were too many.
-    excess: Arc<Mutex<Option<String>>>,
+    /// What it may use, as in [`Order::most`].
+    most: (u32, Size),
+    excess: Arc<Excess>,
+    /// Dropped with this, which ends the thread that looks at what it uses.
+    _used: Option<mpsc::Sender<()>>,
     group: Pid,
     wrapped: bool,
     out: Tap,
     err: Tap,
     reaped: bool,
+}
+
+/// Why all processes of a monitor were killed, if they used too much.
+#[derive(Debug, Default)]
+struct Excess {
+    what: OnceLock<String>,
+    /// Whether its output says so.
+    is_told: AtomicBool,
 }
 
 impl MonitorProcess {
@@ -120,12 +137,12 @@ impl MonitorProcess {
         };
         let daemon = space.clone().filter(|_| order.daemon);
         let daemon_exit = Arc::<OnceLock<Exit>>::default();
-        let excess = Arc::<Mutex<Option<String>>>::default();
-        let counted = order.most_processes.zip(space.clone());
+        let excess = Arc::<Excess>::default();
+        let limited = space.clone();
         let (outlived, exit) = (daemon.clone(), Arc::clone(&daemon_exit));
         let group = Pid::from_child(&child);
         let pipes = (child.stdout.take(), child.stderr.take());
-        let instance = || -> io::Result<(Tap, Tap)> {
+        let instance = || -> io::Result<(Tap, Tap, Option<mpsc::Sender<()>>)> {
             let _inside = runtime.enter();
             let (Some(out), Some(err)) = pipes else {
                 return Err(io::ErrorKind::BrokenPipe.into());
@@ -149,25 +166,29 @@ impl MonitorProcess {
                 .name("monitor".to_owned())
                 .stack_size(WATCH_STACK)
                 .spawn(watch)?;
-            if let Some((most, space)) = counted {
+            let mut used = None;
+            let most = order.most;
+            if let Some(space) = limited {
                 let excess = Arc::clone(&excess);
+                let (keeps, over) = mpsc::channel();
                 thread::Builder::new()
-                    .name("monitor-count".to_owned())
+                    .name("monitor-use".to_owned())
                     .stack_size(WATCH_STACK)
-                    .spawn(move || count(&space, most, &excess))?;
+                    .spawn(move || watch_use(&space, most, &over, &excess))?;
+                used = Some(keeps);
             }
-            Ok((
-                Tap::new(runtime, out.into())?,
-                Tap::new(runtime, err.into())?,
-            ))
+            let out = Tap::new(runtime, out.into())?;
+            Ok((out, Tap::new(runtime, err.into())?, used))
         };
         match instance() {
-            Ok((out, err)) => Ok(Self {
+            Ok((out, err, used)) => Ok(Self {
                 child,
                 space,
                 daemon,
                 daemon_exit,
+                most: order.most,
                 excess,
+                _used: used,
                 group,
                 wrapped: order.wrapped,
                 out,
@@ -242,15 +263,36 @@ impl MonitorProcess {
     pub(super) fn heard(&self, at_end: bool) -> Vec<u8> {
         let mut heard = self.out.take(at_end);
         heard.extend(self.err.take(at_end));
-        let excess = self.excess.lock();
-        heard.extend(
-            excess
-                .unwrap_or_else(PoisonError::into_inner)
-                .take()
-                .unwrap_or_default()
-                .bytes(),
-        );
+        if let Some(what) = self.excess()
+            && !self.excess.is_told.swap(true, Ordering::Relaxed)
+        {
+            heard.extend(format!("nicdrill: {what}; all are killed\n").into_bytes());
+        }
         heard
+    }
+
+    /// How many bytes it has written to its output so far.
+    pub(super) fn written(&self) -> u64 {
+        self.out.come() + self.err.come()
+    }
+
+    /// Why all its processes were killed, if they used more than they may.
+    pub(super) fn excess(&self) -> Option<&str> {
+        self.excess.what.get().map(String::as_str)
+    }
+
+    /// Looks now at what its processes use, and kills them all if that is too much; returns why they were killed, if they were.
+    /// At the end of a poll and of a run it finds what stands then, whenever the thread looked last.
+    pub(super) fn look_at_use(&self) -> Option<&str> {
+        if self.excess().is_none()
+            && let Some(space) = &self.space
+            && let (_, Some(what)) = space.over(self.most.0, self.most.1)
+        {
+            // The thread may have seen it meanwhile.
+            let _ = self.excess.what.set(what);
+            space.kill();
+        }
+        self.excess()
     }
 
     /// Its mount namespace, if it has one of its own.
@@ -274,21 +316,29 @@ impl Drop for MonitorProcess {
     }
 }
 
-/// Kills all processes of a monitor once they are more than it may have, until it has ended. The kernel's
-/// limit (`RLIMIT_NPROC`) does not serve: it counts all processes of a user, and does not bind root.
-fn count(space: &MountSpace, most: u32, excess: &Mutex<Option<String>>) {
-    loop {
-        let count = space.count();
-        if count > most {
-            let text =
-                format!("nicdrill: {count} processes, and the limit is {most}; all are killed\n");
-            *excess.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+/// Kills all processes of a monitor once they use more than they may, until it has ended or nobody cares any more. The
+/// kernel's limit on processes (`RLIMIT_NPROC`) does not serve: it counts all of a user, and does not bind root. It has none
+/// on the memory of several processes without a cgroup.
+fn watch_use(
+    space: &MountSpace,
+    (most_processes, most_memory): (u32, Size),
+    over: &mpsc::Receiver<()>,
+    excess: &Excess,
+) {
+    let mut pause = LOOKING;
+    while over.recv_timeout(pause) == Err(mpsc::RecvTimeoutError::Timeout) {
+        let began = Instant::now();
+        let (count, what) = space.over(most_processes, most_memory);
+        if let Some(what) = what {
+            // It is set here only.
+            let _ = excess.what.set(what);
             space.kill();
-        }
-        if count == 0 || count > most {
             return;
         }
-        thread::sleep(COUNTING);
+        if count == 0 {
+            return;
+        }
+        pause = LOOKING.max(LOOKS.pause_after(began));
     }
 }
 
@@ -318,6 +368,10 @@ impl Tap {
             }
         });
         Ok(Self { pipe, emptying })
+    }
+
+    fn come(&self) -> u64 {
+        self.pipe.output().come()
     }
 
     fn take(&self, at_end: bool) -> Vec<u8> {

@@ -17,21 +17,21 @@ use std::{
     panic,
     path::{Path, PathBuf},
     process::{Child, Command},
-    sync::mpsc,
+    sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
 use nix::sched::{CloneFlags, setns, unshare};
-use observe::Exit;
+use observe::{Exit, Size};
 use rustix::{
     event::{PollFd, PollFlags, poll},
     fd::{AsFd as _, OwnedFd},
     fs::CWD,
     io::Errno,
     mount::{
-        MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, move_mount, open_tree,
-        unmount,
+        MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_remount, move_mount,
+        open_tree, unmount,
     },
     process::{
         Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, chdir, pidfd_open, pidfd_send_signal,
@@ -42,13 +42,26 @@ use rustix::{
 
 use super::{
     binds::{self, Bind},
-    confinement::{self, Confinement, Kept},
+    census,
+    confinement::{self, Confinement},
     host_root::HostRoot,
-    quiet,
+    job_folder,
+    pid_space::PidSpace,
+    quiet, stage, usage,
 };
 
 /// The pause between two looks for processes that are ending.
 const LOOK: Duration = Duration::from_micros(50);
+
+/// Where processes are seen (`proc(5)`).
+const PROC: &str = "/proc";
+
+/// How a monitor sees its own processes there.
+const READ_ONLY: MountFlags = MountFlags::BIND
+    .union(MountFlags::RDONLY)
+    .union(MountFlags::NOSUID)
+    .union(MountFlags::NODEV)
+    .union(MountFlags::NOEXEC);
 
 /// What a monitor sees of the stage.
 #[derive(Clone, Debug)]
@@ -63,6 +76,10 @@ pub(super) struct MountView {
     pub(super) binds: Vec<Bind>,
     /// How it is confined, if it is.
     pub(super) confinement: Option<Confinement>,
+    /// What each folder in memory that is its own can hold.
+    pub(super) space: Size,
+    /// The pid namespace in which it is started, if it has one: then it is confined.
+    pub(super) pids: Option<Arc<PidSpace>>,
 }
 
 impl MountView {
@@ -82,12 +99,18 @@ impl MountView {
                 let _ = left.recv();
             };
             let start = move || {
-                let space = entered.recv().map_err(io::Error::other)??;
+                let space = entered.recv().map_err(|_| {
+                    io::Error::other(
+                        "nicdrill's thread that makes the mount namespace of the monitor panicked",
+                    )
+                })??;
                 let space = MountSpace::join(&space)?;
                 drop(joined);
                 if self.confinement.is_some() {
                     confinement::take_privileges().map_err(unconfined)?;
                 }
+                self.pids.as_deref().map_or(Ok(()), PidSpace::enter)?;
+                stage::hear_faults()?;
                 // The program inherits the namespaces and the CPUs of the thread that starts it.
                 Ok((command.spawn()?, space))
             };
@@ -108,13 +131,22 @@ impl MountView {
             | OpenTreeFlags::OPEN_TREE_CLOEXEC
             | OpenTreeFlags::AT_RECURSIVE;
         let own = open_tree(CWD, &self.node, copy)?;
+        let pids = self.pids.as_ref();
+        let proc = pids.map(|pids| binds::copied(pids.proc(), true));
+        let proc = proc.transpose()?;
         // The mounts of the other nodes and of the other jobs go with it.
         unmount(&self.stage, UnmountFlags::DETACH)?;
         let confinement = self.confinement.as_ref();
         let kept = confinement.map(Confinement::close).transpose();
         let kept = kept.map_err(unconfined)?;
+        // From here on this thread, which is not in that namespace, has no folder in `/proc`.
+        if let Some(proc) = &proc {
+            binds::attach(proc, Path::new(PROC))?;
+            mount_remount(PROC, READ_ONLY, c"")?;
+        }
         let plain = MountFlags::NOSUID | MountFlags::NODEV;
-        mount("nicdrill", &self.stage, "tmpfs", plain, c"mode=0755")?;
+        let options = job_folder::options("0755", self.space)?;
+        mount("nicdrill", &self.stage, "tmpfs", plain, &*options)?;
         fs::create_dir_all(&self.node)?;
         let whole = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         move_mount(&own, "", CWD, &self.node, whole)?;
@@ -122,7 +154,8 @@ impl MountView {
         if confined {
             fs::create_dir(temporary(&self.stage))?;
         }
-        kept.map_or(Ok(()), Kept::open).map_err(unconfined)?;
+        kept.map_or(Ok(()), |kept| kept.open(self.space))
+            .map_err(unconfined)?;
         let scratch = self.stage.join("layer");
         if let Some(tree) = &self.over_host {
             tree.place(&self.stage.join("host"), &scratch)?;
@@ -147,7 +180,7 @@ fn unconfined(error: io::Error) -> io::Error {
 #[derive(Debug)]
 pub(super) struct MountSpace {
     _namespace: File,
-    id: (u64, u64),
+    id: NamespaceId,
 }
 
 impl MountSpace {
@@ -196,9 +229,37 @@ impl MountSpace {
         }
     }
 
-    /// How many processes are in the namespace.
-    pub(super) fn count(&self) -> u32 {
-        u32::try_from(self.members().len()).unwrap_or(u32::MAX)
+    /// How many processes are in the namespace, and which of these two limits they are over, if they are.
+    pub(super) fn over(&self, most_processes: u32, most_memory: Size) -> (usize, Option<String>) {
+        let memory_of =
+            |of: fn(Pid) -> u64, pids: &[Pid]| pids.iter().map(|pid| of(*pid)).sum::<u64>();
+        let seems_over = |pids: &[Pid]| {
+            pids.len() > most_processes as usize
+                || memory_of(usage::private_kib, pids) > most_memory.0
+        };
+        let (lately, more) = census::lately_in(self.id);
+        // What was started since may be as many processes as it likes, but not as much memory in so short a time.
+        let may_be_many = lately.len().saturating_add(more) > most_processes as usize;
+        if !lately.is_empty() && !may_be_many && !seems_over(&lately) {
+            return (lately.len(), None);
+        }
+        // Only what seems too much is measured with care, and the end of a monitor is not told from an old count.
+        let members: Vec<Pid> = self.members().into_iter().map(|(pid, _)| pid).collect();
+        let count = members.len();
+        if count > most_processes as usize {
+            let what = format!("{count} processes, and the limit is {most_processes}");
+            return (count, Some(what));
+        }
+        let is_over =
+            seems_over(&members) && memory_of(usage::proportional_kib, &members) > most_memory.0;
+        let what = || format!("more than {most_memory} of memory, which is the limit");
+        (count, is_over.then(what))
+    }
+
+    /// How long the processes in the namespace have run, as [`usage::ran_ticks`] counts it.
+    pub(super) fn ran_ticks(&self) -> u64 {
+        let members = self.members().into_iter();
+        members.map(|(pid, _)| usage::ran_ticks(pid)).sum()
     }
 
     /// Whether a process in the namespace runs, or would if it had a CPU.
@@ -296,10 +357,17 @@ impl MountSpace {
 
     /// Whether a process is in the namespace.
     pub(super) fn has(&self, pid: Pid) -> bool {
-        // A process that has ended has no namespace any more.
-        fs::metadata(format!("/proc/{}/ns/mnt", pid.as_raw_nonzero()))
-            .is_ok_and(|its| (its.dev(), its.ino()) == self.id)
+        namespace_of(pid) == Some(self.id)
     }
+}
+
+/// What distinguishes a mount namespace from others: the device and the inode of its file in `/proc` (`namespaces(7)`).
+pub(super) type NamespaceId = (u64, u64);
+
+/// The mount namespace of a process; `None` if it has ended, or may not be looked at.
+pub(super) fn namespace_of(pid: Pid) -> Option<NamespaceId> {
+    let its = fs::metadata(format!("/proc/{}/ns/mnt", pid.as_raw_nonzero())).ok()?;
+    Some((its.dev(), its.ino()))
 }
 
 /// Whether a process that was listed has ended since, or had ended before: it has no namespace any more.
@@ -318,7 +386,7 @@ fn is_gone(process: &OwnedFd) -> bool {
     }
 }
 
-fn processes() -> Vec<Pid> {
+pub(super) fn processes() -> Vec<Pid> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
     entries

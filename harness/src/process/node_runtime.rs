@@ -2,22 +2,25 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    fs, io,
+    io,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use director::{MonitorId, state_file};
 use memory::TraceLog;
-use observe::{MonitorTick, Reads, Subject};
+use observe::{Limits, MonitorTick, PageForm, PageText, Reads, Subject, Textfiles};
 use simfs::{Fs, RuleId};
 use simfs_fuse::{HoldId, Server};
 use tokio::task::JoinHandle;
 
 use super::{
     loops::Loops, monitor_process::MonitorProcess, mount_space::MountSpace, outage::Outage,
-    slurm::Slurm,
+    shared_folder::SharedFolder, slurm::Slurm,
 };
+
+/// The folder of a node in which a textfile collector looks.
+const TEXTFILES: &str = "textfile";
 
 /// One node. Fields are dropped in order: the mount goes before the monitors, so that no request
 /// holds them.
@@ -47,6 +50,8 @@ pub(super) struct NodeRuntime {
     pub(super) outage: Option<Outage>,
     /// How many bytes of output are in its log so far.
     pub(super) logged: usize,
+    /// The last page that it was asked for.
+    pub(super) page: Option<Arc<str>>,
 }
 
 /// A request that a rule holds.
@@ -164,21 +169,53 @@ impl NodeRuntime {
 
     /// The folder in which a textfile collector looks.
     pub(super) fn textfile_dir(&self) -> PathBuf {
-        self.folder.join("textfile")
+        self.folder.join(TEXTFILES)
     }
 
-    /// The files in that folder, by their names.
-    pub(super) fn textfiles(&self) -> io::Result<BTreeMap<String, String>> {
-        let mut files = BTreeMap::new();
-        for file in fs::read_dir(self.textfile_dir())? {
-            let file = file?;
-            let name = file.file_name().to_string_lossy().into_owned();
-            // One that is replaced meanwhile has the new content, or is not there.
-            if let Ok(bytes) = fs::read(file.path()) {
-                files.insert(name, String::from_utf8_lossy(&bytes).into_owned());
+    /// What the collector shows of the files in that folder.
+    ///
+    /// # Errors
+    /// Of the kind `FileTooLarge`, if they are over a bound; the text is the bound, such as `more than 64 MiB`.
+    pub(super) fn textfiles(&self, limits: &Limits) -> io::Result<Textfiles> {
+        let folder = SharedFolder::open(&self.folder).and_then(|own| own.below(TEXTFILES));
+        let listed = folder.and_then(|folder| Ok((folder.names()?, folder)));
+        let (names, folder) = match listed {
+            Ok((names, folder)) => (names, folder),
+            // As node_exporter has it (textfile.go): a folder that cannot be read is an error, and shows nothing.
+            Err(error) => {
+                let refused = vec![format!("the folder cannot be read: {error}")];
+                return Ok(Textfiles::beside(&BTreeMap::new(), refused));
+            }
+        };
+        let (mut files, mut refused) = (BTreeMap::new(), Vec::new());
+        let mut page = PageText::new(PageForm::File, limits);
+        for name in names {
+            let shown = name.to_string_lossy().into_owned();
+            if !Textfiles::is_read(&shown) {
+                continue;
+            }
+            let mut excess = None;
+            let read = folder.read(&name, |piece| {
+                page.push(piece).map_err(|what| {
+                    excess = Some(what);
+                    io::ErrorKind::FileTooLarge.into()
+                })
+            });
+            if let Some(what) = excess {
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+            }
+            let text = page.take();
+            match read {
+                Ok(()) => {
+                    files.insert(shown, text);
+                }
+                // One that is replaced meanwhile has the new content, or is not there.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => refused.push(format!("{shown}: {error}")),
             }
         }
-        Ok(files)
+        refused.sort();
+        Ok(Textfiles::beside(&files, refused))
     }
 
     /// Assigns the file operations since the previous call to the present tick.

@@ -13,11 +13,23 @@ pub(super) struct Output {
     last: VecDeque<u8>,
     /// How many bytes between the two were dropped.
     dropped: u64,
+    /// How many bytes have come in all.
+    come: u64,
 }
 
 impl Output {
-    /// Adds bytes.
+    /// Adds bytes that have come.
     pub(super) fn extend(&mut self, bytes: &[u8]) {
+        self.come += bytes.len() as u64;
+        self.keep(bytes);
+    }
+
+    /// How many bytes have come so far, kept or not.
+    pub(super) fn come(&self) -> u64 {
+        self.come
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
         let room = KEPT.saturating_sub(self.first.len());
         let (first, rest) = bytes.split_at(room.min(bytes.len()));
         if self.last.is_empty() {
@@ -49,7 +61,7 @@ impl Output {
         };
         // A rest longer than that is no line that anybody reads.
         let rest = bytes.split_off(whole);
-        self.extend(&rest);
+        self.keep(&rest);
         bytes
     }
 }
@@ -91,6 +103,7 @@ mod tests {
         assert_eq!(&taken[KEPT..KEPT + told.len()], told.as_bytes());
         assert!(taken.ends_with(b"b\nthe end\n"));
         assert_eq!(output.take(true), b"");
+        assert_eq!(output.come(), 41 * KEPT as u64 + 9);
     }
 
     #[test]

@@ -21,9 +21,10 @@ use director::{Director, InstanceAct, InstancePlan, MonitorId, Stage, Truth};
 use memory::{Played, TraceLog};
 use observe::{Broken, Descriptor, ExpectedLoop, MonitorTick, Pace, Recording, RootAt, Tick};
 use platforms::{NodeName, WORLD_START_WALL_NS};
-use scenarios::{Arm, Story};
+use scenarios::Story;
 use simfs::Fs;
 use simfs_fuse::{MountError, Options, Server};
+use terms::Arm;
 
 use super::{
     ProcessArm, host_root,
@@ -41,6 +42,7 @@ mod asked;
 mod asking;
 mod budget;
 mod ending;
+mod hearing;
 mod lingering;
 mod looping;
 mod polling;
@@ -50,12 +52,6 @@ mod runs;
 mod starting;
 mod waiting;
 mod watching;
-
-/// How many bytes of output the log of a node keeps in one drill. Chosen: some thousand lines for each poll of a usual drill.
-const LOG_MAX: usize = 8 * 1024 * 1024;
-
-/// How many bytes of output the end of a run says something by.
-const OUTPUT_MAX: usize = 1024 * 1024;
 
 /// A drill that is being played.
 pub(super) struct Player<'a> {
@@ -125,13 +121,16 @@ impl<'a> Player<'a> {
             .arm
             .settle(self.descriptor)
             .map_err(|error| stage(&error))?;
+        let space = self.descriptor.limits.most_space();
+        let bounded = self.arm.folder.bound(space);
+        bounded.map_err(|error| stage(&error))?;
         for (at, node) in self.story.monitors.iter().enumerate() {
             let mut fs = files.remove(node).expect("every monitored node has files");
             if self.descriptor.root == RootAt::Host {
                 fs.apply(&host_root::folders());
             }
             let fs = Arc::new(Mutex::new(fs));
-            let folder = self.arm.folder.join(at.to_string());
+            let folder = self.arm.folder.path().join(at.to_string());
             let root = folder.join("root");
             let socket = folder.join("connector.sock");
             let mut node_runtime = NodeRuntime {
@@ -150,6 +149,7 @@ impl<'a> Player<'a> {
                 polled: false,
                 outage: None,
                 logged: 0,
+                page: None,
             };
             let sender = EventSender::new(node.clone(), self.arm.report.clone());
             let (transport, _) = self.arm.transport(self.descriptor.speaks);
@@ -183,9 +183,9 @@ impl<'a> Player<'a> {
     fn set_up(&self, node_runtime: &mut NodeRuntime, node: &NodeName) -> io::Result<()> {
         let codes = self.descriptor.exit_code.as_ref();
         if let Some(codes) = codes.filter(|codes| codes.actions.is_some()) {
-            let folder = node_runtime.folder.join("slurm");
             let drained_by = codes.drained_by.as_deref();
-            node_runtime.slurm = Some(Slurm::set_up(&folder, node.as_str(), drained_by)?);
+            let slurm = Slurm::set_up(&node_runtime.folder, node.as_str(), drained_by)?;
+            node_runtime.slurm = Some(slurm);
         }
         let folder = node_runtime.textfile_dir();
         if folder.exists() {
@@ -207,6 +207,7 @@ impl<'a> Player<'a> {
             self.refill();
             let played = self.show().and_then(|()| self.instances(&plan.instances));
             let played = played.and_then(|()| self.ask());
+            let played = played.and_then(|()| self.look_at_use());
             self.end_tick();
             if let Some(sighting) = &mut self.arm.sighting {
                 sighting.ends.push(Instant::now());
@@ -242,7 +243,7 @@ impl<'a> Player<'a> {
                 let (transport, runtime) = self.arm.transport(self.descriptor.speaks);
                 transport
                     .stand(runtime, node, socket)
-                    .map_err(|error| stage(&error))?;
+                    .map_err(|error| error.broken(tick))?;
                 node_runtime.outage = Outage::after(node_runtime.outage, socket);
             }
             let for_ticks: Vec<_> = node_runtime
@@ -329,39 +330,6 @@ impl<'a> Player<'a> {
         Tick::share_last(&mut self.ticks);
     }
 
-    /// Processes the output of a monitor, line by line; with `at_end` also an incomplete last line.
-    fn hear(&mut self, node: &NodeName, monitor: MonitorId, at_end: bool) {
-        let node_runtime = self
-            .node_runtimes
-            .get_mut(node)
-            .expect("a monitor sits on a node of the story");
-        let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
-            return;
-        };
-        let text = String::from_utf8_lossy(&instance.program.heard(at_end))
-            .replace(&*node_runtime.root.to_string_lossy(), "{root}");
-        let runs = node_runtime.runs.get_mut(&monitor);
-        if let Some(run) = runs.and_then(|runs| runs.run.as_mut())
-            && run.output.len() < OUTPUT_MAX
-        {
-            run.output.push_str(&text);
-        }
-        let lines = self.descriptor.lines.iter();
-        let reported = lines.flat_map(|rules| text.lines().filter_map(|line| rules.observed(line)));
-        let reported = reported.map(|reported| reported.answered(true, "written".to_owned()));
-        node_runtime.tick.calls.extend(reported);
-        let log = &mut node_runtime.tick.log;
-        if node_runtime.logged + text.len() > LOG_MAX {
-            log.push(format!(
-                "nicdrill: {} bytes of its output are left out, as more than {LOG_MAX} in a drill are",
-                text.len()
-            ));
-            return;
-        }
-        node_runtime.logged += text.len();
-        log.extend(text.lines().map(printable));
-    }
-
     fn into_played(mut self, broken: Option<Broken>, connections: Vec<String>) -> Played {
         let ticks = std::mem::take(&mut self.ticks);
         let recording = self.recording(ticks, broken, connections);
@@ -427,19 +395,6 @@ impl<'a> Player<'a> {
     }
 }
 
-/// A line without control characters, which would act on the terminal that shows it.
-fn printable(line: &str) -> String {
-    let is_harmless = |char: char| !char.is_control() || char == '\t';
-    if line.chars().all(is_harmless) {
-        return line.to_owned();
-    }
-    let shown = line.chars().map(|char| match char {
-        _ if is_harmless(char) => char.to_string(),
-        _ => char.escape_default().to_string(),
-    });
-    shown.collect()
-}
-
 fn unplayed(broken: Broken) -> Played {
     let recording = Recording {
         broken: Some(broken),
@@ -452,7 +407,8 @@ fn unplayed(broken: Broken) -> Played {
     }
 }
 
-fn stage(error: &dyn std::error::Error) -> Broken {
+/// The end of a drill whose stage failed.
+pub(super) fn stage(error: &dyn std::error::Error) -> Broken {
     Broken::Stage {
         cause: error.to_string(),
     }

@@ -11,12 +11,13 @@ use std::time::Duration;
 use fabric::PortAction;
 use platforms::{NodeName, Platform, SlotRef};
 use reports::ExitCode;
-use scenarios::{Arm, ChecksRun, ClusterPlan, Heal, Place, Step, StepAction, Story, Ticks};
+use scenarios::{ChecksRun, ClusterPlan, FilePlace, Heal, Step, StepAction, Story, Ticks};
 use simfs::SimTime;
+use terms::{Arm, Severity};
 
 use super::{ProcessArm, sighting::Sighting};
 use memory::Played;
-use observe::{Broken, Descriptor, MonitorTick, Pace, Protocol, RunEnd, Severity, Tick};
+use observe::{Broken, Descriptor, MonitorTick, Pace, Protocol, RunEnd, Tick};
 
 use crate::{run_folder::Artifact, still::play_still};
 
@@ -138,6 +139,12 @@ impl fmt::Display for ProbeFailure {
             }
             ProbeCause::Broken(Broken::StuckInKernel { tick }) => {
                 write!(f, "the monitor is stuck in the kernel at poll {tick}")
+            }
+            ProbeCause::Broken(Broken::SocketTampered { tick, what }) => {
+                write!(
+                    f,
+                    "the monitor took the connector's socket away at poll {tick}: {what}"
+                )
             }
             ProbeCause::Broken(Broken::Interrupted) => {
                 return f.write_str("interrupted before the first drill");
@@ -361,7 +368,7 @@ fn says_something(tick: &MonitorTick, descriptor: &Descriptor) -> bool {
 /// The probe as a story without expectations.
 fn story(platform: &Platform) -> Story {
     let node = NodeName::from("node-a");
-    let place = Place {
+    let place = FilePlace {
         file: "probe".to_owned(),
         line: 1,
         column: 1,

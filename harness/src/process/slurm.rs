@@ -10,8 +10,16 @@ use std::{
 
 use observe::slurm::calls;
 
+use super::shared_folder::SharedFolder;
+
 /// The script that stands for both programs.
 const SCRIPT: &str = include_str!("slurm.sh");
+
+/// The name of the folder.
+const FOLDER: &str = "slurm";
+
+/// The longest record that is read, in bytes. Chosen: thousands of calls; a health check makes a few in a run.
+const RECORD_MAX: usize = 1 << 20;
 
 /// A node's recording `scontrol`.
 #[derive(Debug)]
@@ -21,13 +29,14 @@ pub(super) struct Slurm {
 }
 
 impl Slurm {
-    /// Makes the folder anew. A node that somebody has drained is drained for this reason.
+    /// Makes the folder anew in the folder of a node. A node that somebody has drained is drained for this reason.
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub(super) fn set_up(folder: &Path, node: &str, drained_by: Option<&str>) -> io::Result<Self> {
+    pub(super) fn set_up(of_node: &Path, node: &str, drained_by: Option<&str>) -> io::Result<Self> {
+        let folder = of_node.join(FOLDER);
         if folder.exists() {
-            fs::remove_dir_all(folder)?;
+            fs::remove_dir_all(&folder)?;
         }
         let bin = folder.join("bin");
         fs::create_dir_all(&bin)?;
@@ -39,10 +48,7 @@ impl Slurm {
         fs::write(&script, SCRIPT)?;
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
         symlink("scontrol", bin.join("sinfo"))?;
-        Ok(Self {
-            folder: folder.to_owned(),
-            heard: 0,
-        })
+        Ok(Self { folder, heard: 0 })
     }
 
     /// A path for programs, with these two first.
@@ -50,9 +56,25 @@ impl Slurm {
         format!("{}:{path}", self.folder.join("bin").display())
     }
 
+    /// The folder with the record, which the program can write to as well.
+    fn record(&self) -> io::Result<SharedFolder> {
+        let above = self.folder.parent().ok_or(io::ErrorKind::NotFound)?;
+        SharedFolder::open(above)?.below(FOLDER)
+    }
+
     /// The calls of `scontrol` since the last time, each with its arguments.
     pub(super) fn calls(&mut self) -> Vec<Vec<String>> {
-        let record = fs::read(self.folder.join("calls")).unwrap_or_default();
+        let mut record = Vec::new();
+        // Without a call there is no record. What is in its place, or behind its bound, is no call.
+        let _ = self.record().and_then(|folder| {
+            folder.read("calls", |piece| {
+                record.extend_from_slice(piece);
+                match record.len() {
+                    0..=RECORD_MAX => Ok(()),
+                    _ => Err(io::ErrorKind::FileTooLarge.into()),
+                }
+            })
+        });
         let mut all = calls(&String::from_utf8_lossy(&record));
         let new = all.split_off(self.heard.min(all.len()));
         self.heard += new.len();
@@ -64,13 +86,15 @@ impl Slurm {
 mod tests {
     use std::process::Command;
 
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
     use super::*;
 
     /// What the two programs print after one another, and the calls that were recorded.
     fn check(drained_by: Option<&str>, commands: &[(&str, &[&str], &str)], recorded: usize) {
-        let folder = tempfile::tempdir().unwrap();
-        let folder = folder.path().join("slurm");
-        let mut slurm = Slurm::set_up(&folder, "n1", drained_by).unwrap();
+        let of_node = tempfile::tempdir().unwrap();
+        let mut slurm = Slurm::set_up(of_node.path(), "n1", drained_by).unwrap();
+        let folder = of_node.path().join(FOLDER);
         for (program, arguments, printed) in commands {
             let mut command = Command::new("/bin/sh");
             let command = command
@@ -129,6 +153,18 @@ mod tests {
             )],
             0,
         );
+    }
+
+    #[test]
+    fn a_record_without_end_and_a_pipe_in_its_place_hold_up_nobody() {
+        let of_node = tempfile::tempdir().unwrap();
+        let mut slurm = Slurm::set_up(of_node.path(), "n1", None).unwrap();
+        let record = of_node.path().join(FOLDER).join("calls");
+        fs::File::create(&record).unwrap().set_len(1 << 40).unwrap();
+        assert!(slurm.calls().is_empty());
+        fs::remove_file(&record).unwrap();
+        mknodat(CWD, &record, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        assert!(slurm.calls().is_empty());
     }
 
     #[test]

@@ -22,9 +22,12 @@ use std::{
     process::{self, Child, Command},
 };
 
-use super::{empty_input::empty_input, stage_folder::StageFolder};
+use super::{empty_input::empty_input, pid_space, stage_folder::StageFolder};
 use crate::Interruption;
-use nix::sched::{CloneFlags, unshare};
+use nix::{
+    sched::{CloneFlags, unshare},
+    sys::signal::{SigSet, Signal as Fault},
+};
 use rustix::{
     io::Errno,
     mount::{MountFlags, MountPropagationFlags, mount, mount_change},
@@ -283,10 +286,15 @@ fn try_user_namespace() -> Result<(), NoStage> {
 }
 
 /// In the process that only tries whether it can enter a user namespace: tries it, and returns the exit code with which it
-/// ends. A program that calls [`enter`] calls this before anything else.
+/// ends. In the first process of a namespace of monitors it reaps until that is killed. A program that calls [`enter`] calls
+/// this before anything else.
 #[must_use]
 pub fn trial() -> Option<process::ExitCode> {
-    if env::var(MARK).as_deref() != Ok(TRIAL) {
+    let mark = env::var(MARK).ok()?;
+    if let Some(proc) = mark.strip_prefix(pid_space::FIRST) {
+        return Some(pid_space::first(proc));
+    }
+    if mark != TRIAL {
         return None;
     }
     let code = match enter_user_namespace() {
@@ -346,7 +354,24 @@ fn watch(mut inner: Child, signals: &mut Signals, folder: &Path) -> u8 {
     }
 }
 
+/// The signals of faults. Rust's runtime has handlers for them, so that a monitor of root can send them to the first process
+/// of its pid namespace, as it cannot send those that have none (`pid_namespaces(7)`). While they are blocked, one that is
+/// sent waits for ever, and a fault ends the process nevertheless (`force_sig_info_to_task`, kernel/signal.c).
+fn faults() -> SigSet {
+    [Fault::SIGSEGV, Fault::SIGBUS].into_iter().collect()
+}
+
+/// Lets the calling thread start programs that get the signals of their faults: they inherit what is blocked.
+///
+/// # Errors
+/// What the kernel refuses.
+pub(super) fn hear_faults() -> io::Result<()> {
+    Ok(faults().thread_unblock()?)
+}
+
 fn inside(mark: &str) -> Result<Stage, NoStage> {
+    // Before any thread is there: each inherits it.
+    faults().thread_block().map_err(io::Error::from)?;
     let gone = || io::Error::other("the process that started this one has gone");
     let (outer, base) = mark.split_once(' ').ok_or_else(gone)?;
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from)?;

@@ -100,6 +100,10 @@ fn causes() -> Vec<ProbeCause> {
             what: "it made more than 10000 calls".to_owned(),
         }),
         ProbeCause::Broken(Broken::StuckInKernel { tick: 2 }),
+        ProbeCause::Broken(Broken::SocketTampered {
+            tick: 1,
+            what: "it was removed or renamed".to_owned(),
+        }),
         ProbeCause::NeverCalled { polls: 13 },
         said_nothing(Protocol::Lines),
         said_nothing(Protocol::ExitCode),
@@ -111,7 +115,7 @@ fn causes() -> Vec<ProbeCause> {
         stage(
             "the machine stalls: nicdrill stood still for 4.0 s, and so it was in each of 4 plays",
         ),
-        stage("the socket is gone: the monitor has removed or renamed it"),
+        stage("`/dev/fuse` cannot be opened: Permission denied (os error 13)"),
         ProbeCause::Broken(Broken::Interrupted),
     ];
     for cause in &all {
@@ -124,6 +128,7 @@ fn causes() -> Vec<ProbeCause> {
                 }
                 | Broken::Excess { .. }
                 | Broken::StuckInKernel { .. }
+                | Broken::SocketTampered { .. }
                 | Broken::Interrupted
                 | Broken::Stage { .. },
             )

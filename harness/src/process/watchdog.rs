@@ -2,8 +2,9 @@
 //! wants it to.
 //!
 //! A thread wakes every [`BEAT`]. One that wakes much later than that, a monitor that a signal has stopped for a while,
-//! and a monitor that is ready to run and hardly gets a CPU have lost time that the real-time limits of a drill do not know of. Start at
-//! [`Watchdog::begin`] and [`Watchdog::stall`].
+//! and a monitor that is ready to run and hardly gets a CPU have lost time that the real-time limits of a drill do not know of.
+//! If the processes of the monitors themselves have taken the CPUs, it is no stall but their load. Start at
+//! [`Watchdog::begin`], [`Watchdog::stall`] and [`Watchdog::load`].
 
 use std::{
     collections::BTreeMap,
@@ -15,10 +16,16 @@ use std::{
 
 use rustix::process::Pid;
 
-use super::quiet::is_busy;
+use super::{
+    mount_space::MountSpace,
+    pace::{LOOKS, Pace},
+    quiet::is_busy,
+};
 
+mod load;
 mod standing;
 
+use load::Load;
 use standing::Standing;
 
 /// The time from one look to the next.
@@ -45,8 +52,15 @@ struct State {
     /// When it looked last.
     beat: Instant,
     monitors: BTreeMap<i32, Standing>,
+    /// What looks at every thread of the monitors may cost, and when the next one is due.
+    looks: &'static Pace,
+    due: Instant,
+    /// What the processes of the monitors take of the CPUs.
+    load: Load,
     /// The first stall of the drill.
     stall: Option<String>,
+    /// The first standstill of the drill that the monitors' own load explains.
+    own: Option<String>,
 }
 
 impl Watchdog {
@@ -59,13 +73,17 @@ impl Watchdog {
             cpus,
             beat: Instant::now(),
             monitors: BTreeMap::new(),
+            looks: &LOOKS,
+            due: Instant::now(),
+            load: Load::new(Instant::now()),
             stall: None,
+            own: None,
         }));
         let (over, ended) = mpsc::channel::<()>();
         let watched = Arc::clone(&state);
         let look = move || {
             while ended.recv_timeout(BEAT) == Err(mpsc::RecvTimeoutError::Timeout) {
-                lock(&watched).look(Instant::now());
+                lock(&watched).beat(Instant::now());
             }
         };
         let thread = thread::Builder::new()
@@ -84,29 +102,55 @@ impl Watchdog {
         let mut state = lock(&self.state);
         state.beat = Instant::now();
         state.monitors.clear();
+        state.load = Load::new(state.beat);
         state.stall = None;
+        state.own = None;
     }
 
-    /// Watches a monitor too, until it has ended.
-    pub(super) fn watch(&self, monitor: Pid) {
+    /// Watches a monitor too, until it has ended, and until the next drill what its processes take of the CPUs.
+    pub(super) fn watch(&self, monitor: Pid, space: Option<Arc<MountSpace>>) {
         let number = monitor.as_raw_nonzero().get();
-        lock(&self.state)
-            .monitors
-            .insert(number, Standing::default());
+        let mut state = lock(&self.state);
+        state.monitors.insert(number, Standing::default());
+        state.load.watch(monitor, space.as_ref());
     }
 
     /// Looks once more at a monitor that is about to be killed, and at it no more: a kill ends a stop too.
     pub(super) fn leave(&self, monitor: Pid) {
         let mut state = lock(&self.state);
-        state.look(Instant::now());
+        let now = Instant::now();
+        state.look(now);
+        if state.stall.is_some() && state.own.is_none() {
+            state.own = state.load.most(now, state.cpus);
+        }
         state.monitors.remove(&monitor.as_raw_nonzero().get());
+        state.load.leave(monitor);
     }
 
-    /// What has stood still since the drill began, and for how long, if something has.
+    /// What has stood still since the drill began, and for how long, if something has and the monitors' own load does not
+    /// explain it.
     pub(super) fn stall(&self) -> Option<String> {
         let mut state = lock(&self.state);
         state.look(Instant::now());
-        state.stall.clone()
+        let is_own = state.own.is_some();
+        state.stall.clone().filter(|_| !is_own)
+    }
+
+    /// Whether the machine is busy with the processes of the monitors themselves.
+    pub(super) fn is_busy_with_them(&self) -> bool {
+        let state = lock(&self.state);
+        state.load.most(Instant::now(), state.cpus).is_some()
+    }
+
+    /// How long the processes of the monitors have run that are there now.
+    pub(super) fn ran(&self) -> Duration {
+        lock(&self.state).load.ran()
+    }
+
+    /// How much of the CPUs the processes of the monitors have taken, if nicdrill or they have stood still for that since
+    /// the drill began.
+    pub(super) fn load(&self) -> Option<String> {
+        lock(&self.state).own.clone()
     }
 }
 
@@ -121,7 +165,17 @@ impl Drop for Watchdog {
 }
 
 impl State {
+    /// Looks, and leaves out on a busy machine what is not due yet: every thread of the monitors.
+    fn beat(&mut self, now: Instant) {
+        self.look_at(now, now >= self.due);
+    }
+
+    /// Looks at everything.
     fn look(&mut self, now: Instant) {
+        self.look_at(now, true);
+    }
+
+    fn look_at(&mut self, now: Instant, is_due: bool) {
         let late = now.saturating_duration_since(self.beat);
         self.beat = now;
         let mut seen = (late >= STALL).then(|| format!("nicdrill stood still for {}", told(late)));
@@ -130,14 +184,28 @@ impl State {
             self.monitors.values_mut().for_each(Standing::forget);
         }
         let is_busy = !self.monitors.is_empty() && is_busy(self.cpus);
+        let with_monitors = !is_busy || is_due;
+        let mut is_stopped = false;
+        let began = Instant::now();
         self.monitors.retain(|pid, standing| {
+            if !with_monitors {
+                return true;
+            }
             let Some(found) = standing.look(*pid, now, is_busy) else {
                 return false;
             };
+            is_stopped |= found.as_ref().is_some_and(|_| standing.was_stopped());
             seen = seen.take().or(found);
             true
         });
-        self.stall = self.stall.take().or(seen);
+        if is_busy && with_monitors {
+            self.due = now + self.looks.pause_after(began);
+        }
+        let own = self.load.look(now, (is_busy, self.cpus), seen.is_some());
+        match own.filter(|_| !is_stopped) {
+            None => self.stall = self.stall.take().or(seen),
+            Some(own) => self.own = self.own.take().or(Some(own)),
+        }
     }
 }
 

@@ -50,6 +50,24 @@ pub enum ReadError {
         /// The wanted kind.
         wanted: &'static str,
     },
+    /// A file is none of the wanted kind.
+    #[error("`{path}` is a {is} and no {wanted}\nhint: {hint}")]
+    OtherKind {
+        /// The file.
+        path: String,
+        /// Its kind.
+        is: String,
+        /// The wanted kind.
+        wanted: &'static str,
+        /// How such a file is given.
+        hint: &'static str,
+    },
+    /// Files that are given as those of platforms have none.
+    #[error("`{path}` has drivers only, and no platform\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    NoPlatform {
+        /// The file or folder.
+        path: String,
+    },
     /// Two files have scenarios of the same name.
     #[error("`{name}` is the name of two scenarios: in `{first}` and in `{second}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Twice {
@@ -116,6 +134,22 @@ impl ReadError {
         }
     }
 
+    /// The same error with this hint, if a file does not exist and nothing beside it has a name that is near.
+    pub(super) fn or_hint(self, or: impl FnOnce() -> String) -> Self {
+        match self {
+            Self::Io {
+                path,
+                hint: None,
+                cause,
+            } if cause.kind() == io::ErrorKind::NotFound => Self::Io {
+                path,
+                hint: Some(or()),
+                cause,
+            },
+            other => other,
+        }
+    }
+
     /// A hint for the user; `None` if the text needs none.
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'static, str>> {
@@ -126,6 +160,10 @@ impl ReadError {
             Self::TooLarge { .. } => "split it, or give a smaller file".into(),
             Self::Empty { wanted, .. } => {
                 format!("{wanted}s are files that end in `.yaml` or `.yml`").into()
+            }
+            Self::OtherKind { hint, .. } => (*hint).into(),
+            Self::NoPlatform { .. } => {
+                "give the file of a platform too, whose `devices` name the driver".into()
             }
             Self::Twice { .. } => "give one of them another name".into(),
             Self::WorldTwice { .. } => "give it a name that no world and no platform has".into(),

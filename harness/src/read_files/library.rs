@@ -17,7 +17,9 @@ use scenarios::{AtRest, Clauses, Scenario, ScenarioError, World};
 use super::{
     error::ReadError,
     texts::{Met, files_below, text_of, yaml_files},
+    wanted::is_wanted,
 };
+use crate::check::kind::FileKind;
 
 /// A scenario with the text that it was read from.
 #[derive(Clone, Debug)]
@@ -215,8 +217,14 @@ impl Library {
 
     fn watched(self, descriptor: &Descriptor, needs_topology: bool) -> Self {
         let vendors = descriptor.monitored_vendors();
+        let platforms = self.platforms.for_monitor(vendors, needs_topology);
+        let scope = descriptor.promises.scope.as_ref();
+        let is_stated = scope.is_some_and(|scope| scope.vendors.is_some());
         Self {
-            platforms: self.platforms.for_monitor(vendors, needs_topology),
+            platforms: match is_stated {
+                true => platforms.by_vendor_alone(),
+                false => platforms,
+            },
             at_rest: Arc::default(),
             ..self
         }
@@ -256,7 +264,14 @@ pub fn read_platforms(paths: &[PathBuf]) -> Result<(Platforms, Vec<String>), Rea
     for path in paths {
         let files = yaml_files(path, "platform")?.into_iter();
         for file in files.filter(|file| met.add(file)) {
-            texts.push((file.display().to_string(), text_of(&file)?));
+            let (name, text) = (file.display().to_string(), text_of(&file)?);
+            is_wanted(
+                &name,
+                &text,
+                "platform",
+                &[FileKind::Platform, FileKind::Driver],
+            )?;
+            texts.push((name, text));
         }
     }
     let texts: Vec<(&str, &str)> = texts
@@ -271,6 +286,28 @@ pub fn read_platforms(paths: &[PathBuf]) -> Result<(Platforms, Vec<String>), Rea
         .filter(|name| shipped.get(name).is_none());
     let own = own.map(str::to_owned).collect();
     Ok((all, own))
+}
+
+/// The platforms of a user's, variants included, that come from a file, or from the files below a folder.
+///
+/// # Errors
+/// [`ReadError::NoPlatform`] if there is none: a driver alone is no platform.
+pub fn platforms_of(
+    path: &Path,
+    (platforms, own): (&Platforms, &[String]),
+) -> Result<Vec<String>, ReadError> {
+    let here = fs::canonicalize(path).map_err(|cause| ReadError::io(path, cause))?;
+    let is_here = |name: &&String| {
+        let file = platforms.get(name).map(|platform| platform.file());
+        let file = file.and_then(|file| fs::canonicalize(file).ok());
+        file.is_some_and(|file| file.starts_with(&here))
+    };
+    let found: Vec<String> = own.iter().filter(is_here).cloned().collect();
+    if found.is_empty() {
+        let path = path.display().to_string();
+        return Err(ReadError::NoPlatform { path });
+    }
+    Ok(found)
 }
 
 /// The text of a scenario or of a world.
@@ -301,8 +338,13 @@ pub(crate) fn scenario_texts(paths: &[PathBuf]) -> Result<Vec<SuiteText>, ReadEr
             files.extend(files_below(&worlds, &["yaml", "yml"])?);
         }
         for file in files.into_iter().filter(|file| met.add(file)) {
+            let text = text_of(&file)?;
+            if path.is_file() {
+                let kinds = [FileKind::Scenario, FileKind::World];
+                is_wanted(&file.display().to_string(), &text, "scenario", &kinds)?;
+            }
             texts.push(SuiteText {
-                text: text_of(&file)?,
+                text,
                 is_world: is_world(&file),
                 file: file.display().to_string(),
                 golden: golden_beside(path),

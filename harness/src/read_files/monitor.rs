@@ -6,9 +6,16 @@ use std::{
 };
 
 use observe::{Descriptor, shipped_descriptors};
+use platforms::yaml::YamlError;
 
-use super::{Library, error::ReadError, texts::text_of};
-use crate::{alert_rules, descriptors, near};
+use super::{Library, error::ReadError, texts::text_of, wanted::is_wanted};
+use crate::{alert_rules, check::kind::FileKind, descriptors, near, place};
+
+/// How many files beside one that is not there are looked at. Chosen: a folder of descriptors.
+const LOOKED_AT: usize = 50;
+
+/// How many names a hint lists. Chosen.
+const NAMES_MAX: usize = 3;
 
 /// The monitor named by `asked`: a shipped descriptor's name, a descriptor file, or a program. Its promises may be about the
 /// counters of this library.
@@ -23,20 +30,9 @@ pub fn read_monitor(asked: &str, library: &Library) -> Result<Descriptor, ReadEr
         .iter()
         .any(|ending| asked.ends_with(ending))
     {
-        let mut descriptor = descriptors::read_for(asked, &text_of(Path::new(asked))?, library)?;
-        // A relative program path is relative to the descriptor's folder.
-        if descriptor.command[0].starts_with("./") || descriptor.command[0].starts_with("../") {
-            let folder = Path::new(asked).parent().unwrap_or(Path::new(""));
-            let folder = fs::canonicalize(if folder.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                folder
-            })
-            .map_err(|cause| ReadError::io(Path::new(asked), cause))?;
-            descriptor.command[0] = folder.join(&descriptor.command[0]).display().to_string();
-        }
-        read_rules(asked, &mut descriptor)?;
-        return Ok(descriptor);
+        let text = text_of(Path::new(asked)).map_err(|error| error.or_hint(|| beside(asked)))?;
+        is_wanted(asked, &text, "descriptor", &[FileKind::Descriptor])?;
+        return monitor_in(asked, &text, library);
     }
     match program(asked) {
         Some(path) => Ok(Descriptor::of_program(&path.display().to_string())),
@@ -45,9 +41,7 @@ pub fn read_monitor(asked: &str, library: &Library) -> Result<Descriptor, ReadEr
             hint: format!("that is a folder: name its descriptor, such as `{asked}/monitor.yaml`"),
         }),
         None => {
-            let known: Vec<&str> = shipped_descriptors()
-                .map(|(file, _)| file.trim_end_matches(".yaml"))
-                .collect();
+            let known = known();
             let here = format!("./{asked}");
             let near = match Path::new(&here).is_file() {
                 true => vec![here.as_str()],
@@ -55,20 +49,85 @@ pub fn read_monitor(asked: &str, library: &Library) -> Result<Descriptor, ReadEr
             };
             let near = near::did_you_mean(&near).or_else(|| near::files(Path::new(asked)));
             let near = near.map_or_else(String::new, |near| format!("{near} "));
-            let quoted: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
             Err(ReadError::NoSuchMonitor {
                 asked: asked.to_owned(),
                 hint: format!(
                     "{near}known are {}, a descriptor's file (`.yaml`), or a program",
-                    quoted.join(", ")
+                    near::quoted(&known).join(", ")
                 ),
             })
         }
     }
 }
 
-/// Reads the alert rules that a descriptor names, whose path starts at the descriptor's folder.
-fn read_rules(asked: &str, descriptor: &mut Descriptor) -> Result<(), ReadError> {
+/// The monitor of a descriptor's file with this text.
+///
+/// # Errors
+/// If the text is no descriptor, or the alert rules that it names cannot be read.
+pub(crate) fn monitor_in(
+    file: &str,
+    text: &str,
+    library: &Library,
+) -> Result<Descriptor, ReadError> {
+    let mut descriptor = descriptors::read_for(file, text, library)?;
+    // A relative program path is relative to the descriptor's folder.
+    if descriptor.command[0].starts_with("./") || descriptor.command[0].starts_with("../") {
+        let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+        let folder = fs::canonicalize(if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        })
+        .map_err(|cause| ReadError::io(Path::new(file), cause))?;
+        descriptor.command[0] = folder.join(&descriptor.command[0]).display().to_string();
+    }
+    read_rules((file, text), &mut descriptor)?;
+    Ok(descriptor)
+}
+
+/// The names of the shipped descriptors.
+fn known() -> Vec<&'static str> {
+    shipped_descriptors()
+        .map(|(file, _)| file.trim_end_matches(".yaml"))
+        .collect()
+}
+
+/// The hint at a descriptor's file that is not there: the descriptors in its folder, or else what a monitor can be.
+fn beside(asked: &str) -> String {
+    let folder = Path::new(asked).parent();
+    let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter();
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|end| end == "yaml" || end == "yml")
+        })
+        .collect();
+    files.sort();
+    files.truncate(LOOKED_AT);
+    let names = files.iter().filter_map(|path| {
+        let name = path.file_name()?.to_str()?;
+        let kind = FileKind::of(name, &text_of(path).ok()?);
+        (kind == Some(FileKind::Descriptor)).then_some(name)
+    });
+    let names: Vec<&str> = names.take(NAMES_MAX).collect();
+    match names.is_empty() {
+        false => format!(
+            "descriptors beside it are {}",
+            near::quoted(&names).join(", ")
+        ),
+        true => format!(
+            "no descriptor lies there; known are {}, a descriptor's file, or a program, and `nicdrill init` writes a descriptor",
+            near::quoted(&known()).join(", ")
+        ),
+    }
+}
+
+/// Reads the alert rules that a descriptor names, whose path starts at the descriptor's folder. Each alert of which the descriptor
+/// says what it means is one of them.
+fn read_rules((asked, text): (&str, &str), descriptor: &mut Descriptor) -> Result<(), ReadError> {
     let Some(prometheus) = &mut descriptor.prometheus else {
         return Ok(());
     };
@@ -76,8 +135,13 @@ fn read_rules(asked: &str, descriptor: &mut Descriptor) -> Result<(), ReadError>
     let path = folder.join(&prometheus.rules);
     prometheus.rules_text = text_of(&path)?;
     prometheus.rules = path.display().to_string();
-    alert_rules::read(&prometheus.rules, &prometheus.rules_text, prometheus)?;
-    Ok(())
+    let rules = alert_rules::read(&prometheus.rules, &prometheus.rules_text, prometheus)?;
+    let unknown = alert_rules::unknown(&descriptor.alerts, prometheus, &rules).into_iter();
+    let mut unknown: Vec<YamlError> = unknown
+        .map(|problem| place::located(asked, text, problem))
+        .collect();
+    unknown.sort_by_key(|mistake| mistake.place);
+    ReadError::none_of(unknown.into_iter().map(ReadError::from).collect())
 }
 
 /// The path of a program given by path, or by a name in `PATH`.
@@ -127,5 +191,19 @@ mod tests {
             let hint = error.hint().expect("a hint").into_owned();
             assert!(hint.contains("monitor.yaml`?"), "{hint}");
         }
+        // A name that is near to none.
+        let path = folder.path().join("elsewhere.yaml");
+        let hint = |path: &Path| {
+            let error = read(path.to_str().unwrap()).unwrap_err();
+            error.hint().expect("a hint").into_owned()
+        };
+        assert!(
+            hint(&path).contains("`nicdrill init` writes"),
+            "{}",
+            hint(&path)
+        );
+        let mine = "descriptor_version: 1\nname: mine\ncommand: [./mine]\n";
+        fs::write(folder.path().join("mine.yaml"), mine).unwrap();
+        assert_eq!(hint(&path), "descriptors beside it are `mine.yaml`");
     }
 }

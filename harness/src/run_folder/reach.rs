@@ -9,8 +9,8 @@ use crate::read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to};
 const LISTS: [&str; 4] = ["passed.txt", "failed.txt", "known.txt", "skipped.txt"];
 
 impl RunFolder {
-    /// How many drills the run in this folder did not reach, and how many it was to play: it was interrupted or killed, or
-    /// its budget ended. `None` if it reached all, or if there is no run.
+    /// How many drills of the run in this folder are in none of its lists, and how many it was to play: it was interrupted or
+    /// killed, its budget ended, or the lists could not be written. `None` if all are, or if there is no run.
     #[must_use]
     pub fn not_reached(path: &Path) -> Option<(usize, usize)> {
         let text = |name: &str| text_up_to(&path.join(name), RUN_FILE_BYTES_MAX).ok();

@@ -5,7 +5,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt, fs,
+    fs,
     io::{self, BufRead as _, BufReader, Read as _},
     path::{Path, PathBuf},
 };
@@ -14,12 +14,15 @@ use observe::Descriptor;
 use reports::{DrillName, DrillReport, ExitCode, PlannedDrill, ProbeOutcome, Wall};
 use serde::Deserialize;
 
-use super::{Artifact, stream::Sum};
+use super::{
+    Artifact, ShardsError,
+    contents::read_contents,
+    shards_error::{ShardProblem, Shortfall},
+    stream::Sum,
+};
 use crate::{
     read_files::{Library, regular},
-    suite::{
-        Selected, Shard, contents_here, contents_of, descriptor_file, names_in_contents, pasted,
-    },
+    suite::{Selected, Shard, contents_here, descriptor_file, names_in_contents, pasted},
 };
 
 /// The most bytes of a folder's `events.jsonl` that are read: 1 GiB. Chosen; that of a red run of the whole suite has 100 MB.
@@ -55,7 +58,7 @@ enum Line {
 }
 
 /// The plan of a shard.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 struct Plan {
     monitor: String,
     /// The file of its descriptor.
@@ -85,33 +88,6 @@ pub struct Shards {
     folders: Vec<Folder>,
 }
 
-/// Why folders are not the shards of one run: each problem, with what helps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShardsError(Vec<String>);
-
-impl ShardsError {
-    /// The shards have another number of drills than the selection.
-    pub(crate) fn other_files(found: usize, selected: usize) -> Self {
-        Self(vec![format!(
-            "the shards have {found} drills, and the run has {selected} here\nhint: the shards were run with other files, \
-             or another version of nicdrill: merge where these files are, with this version"
-        )])
-    }
-
-    /// An artifact cannot be read.
-    pub(crate) fn artifact(cause: &io::Error) -> Self {
-        Self(vec![format!("a drill's files cannot be read: {cause}")])
-    }
-}
-
-impl fmt::Display for ShardsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("\nerror: "))
-    }
-}
-
-impl std::error::Error for ShardsError {}
-
 impl Shards {
     /// Reads the folders of shards; a folder that is no run's stands for the runs' folders in it, but for those that an
     /// other run there put aside (`*.old`).
@@ -121,16 +97,20 @@ impl Shards {
     pub fn read(paths: &[PathBuf]) -> Result<Self, ShardsError> {
         let mut problems = Vec::new();
         let mut folders = Vec::new();
+        let mut unread = BTreeSet::new();
         for path in paths.iter().flat_map(|path| runs_in(path)) {
             match Folder::read(&path) {
                 Ok(folder) => folders.push(folder),
-                Err(problem) => problems.push(problem),
+                Err(problem) => {
+                    problems.push(problem);
+                    unread.extend(planned_shard(&path));
+                }
             }
         }
         folders.sort_by_key(|folder| (folder.shard.number(), folder.path.clone()));
         // Where no folder could be read, it has been said why.
         if problems.is_empty() || !folders.is_empty() {
-            problems.extend(not_one_run(&folders));
+            problems.extend(not_one_run(&folders, &unread));
         }
         problems.extend(folders.iter().filter_map(Folder::not_whole));
         if problems.is_empty() {
@@ -162,10 +142,7 @@ impl Shards {
         if there == here {
             return Ok(());
         }
-        Err(ShardsError(vec![format!(
-            "the shards drilled {there}, and here the same words stand for {here}\nhint: merge where `nicdrill.toml` and the \
-             monitor's descriptor are as they were"
-        )]))
+        Err(ShardProblem::OtherMonitor { there, here }.into())
     }
 
     /// The result of the probe: of a shard that could not play processes, if there is one, else that of the first.
@@ -198,12 +175,12 @@ impl Shards {
         let folder = self.folder_of(place);
         let found = folder.drills.get(drill).cloned();
         found.ok_or_else(|| {
-            ShardsError(vec![format!(
-                "`{}` has no `{drill}`, which is the run's drill {} here\nhint: the shards were run with other files, or \
-                 another version of nicdrill: merge where these files are, with this version",
-                folder.path.display(),
-                place + 1
-            )])
+            let problem = ShardProblem::NoSuchDrill {
+                folder: folder.path.clone(),
+                drill: drill.clone(),
+                number: place + 1,
+            };
+            problem.into()
         })
     }
 
@@ -236,12 +213,8 @@ impl Shards {
                 Some(platform) => format!("platform `{platform}`, or a driver of it,"),
                 None => format!("scenario `{name}`"),
             };
-            let shards: Vec<String> = shards.iter().map(ToString::to_string).collect();
-            format!(
-                "the {what} is not here what it was in shard {}\nhint: merge where the file is as it was, or play these \
-                 shards again",
-                shards.join(", ")
-            )
+            let shards = shards.into_iter().collect();
+            ShardProblem::OtherText { what, shards }
         };
         Err(ShardsError(others.into_iter().map(problem).collect()))
     }
@@ -290,46 +263,51 @@ impl Shards {
 }
 
 impl Folder {
-    fn read(path: &Path) -> Result<Self, String> {
+    fn read(path: &Path) -> Result<Self, ShardProblem> {
         let events = path.join("events.jsonl");
-        let name = events.display();
-        let unread = |cause: io::Error| {
-            format!(
-                "`{name}` cannot be read: {cause}\nhint: name the folders that `nicdrill run --shard K/N --out DIR` left"
-            )
+        let unread = |cause: io::Error| ShardProblem::Unread {
+            events: events.clone(),
+            cause,
         };
         let file = regular::open(&events).map_err(unread)?.take(EVENTS_MAX + 1);
         let mut plan = None;
         let (mut probe, mut drills, mut ended) = (None, BTreeMap::new(), None);
         let mut bytes = 0_u64;
         let mut sum = Sum::default();
-        for (row, line) in BufReader::new(file).lines().enumerate() {
-            let line = line.map_err(unread)?;
-            bytes += line.len() as u64 + 1;
-            if bytes > EVENTS_MAX {
-                return Err(format!("`{name}` is above 1 GiB"));
+        let (mut reader, mut text) = (BufReader::new(file), String::new());
+        for row in 1_usize.. {
+            text.clear();
+            let come = reader.read_line(&mut text).map_err(unread)?;
+            if come == 0 {
+                break;
             }
-            let read: Line = serde_json::from_str(&line).map_err(|error| {
-                format!(
-                    "{name}:{}: {error}\nhint: the line is damaged, or of another version of nicdrill",
-                    row + 1
-                )
-            })?;
-            let altered = |what: &str| {
-                format!(
-                    "{name}:{}: {what}\nhint: the file was altered, or cut and added to: play the shard again",
-                    row + 1
-                )
+            bytes += come as u64;
+            let whole = text.strip_suffix('\n').filter(|line| !line.ends_with('\r'));
+            let line = whole.unwrap_or(&text);
+            if bytes > EVENTS_MAX {
+                return Err(ShardProblem::TooLarge { events });
+            }
+            let read: Line = match serde_json::from_str(line) {
+                Ok(read) => read,
+                Err(cause) => return Err(ShardProblem::BadLine { events, row, cause }),
             };
+            let altered = |what| ShardProblem::Altered {
+                events: events.clone(),
+                row,
+                what,
+            };
+            if whole.is_none() {
+                return Err(altered("the line does not end with a newline alone"));
+            }
             if ended.is_some() {
                 return Err(altered("a line follows the end of the run"));
             }
-            if matches!(read, Line::RunEnded { .. }) && !sum.is_of(&line) {
+            if matches!(read, Line::RunEnded { .. }) && !sum.is_of(line) {
                 return Err(altered(
                     "the sum of the lines is not the one that the run wrote",
                 ));
             }
-            sum.add(&line);
+            sum.add(line);
             match read {
                 Line::RunStarted(of) => plan = Some(of),
                 Line::Probe { outcome, wall } => probe = Some((outcome, wall)),
@@ -344,90 +322,112 @@ impl Folder {
             }
         }
         if path.join("repeat-01").is_dir() {
-            let shown = path.display();
-            return Err(format!(
-                "`{shown}` is a run with `--repeat`, which cannot be merged\nhint: run the shards without it"
-            ));
+            let folder = path.to_owned();
+            return Err(ShardProblem::Repeats { folder });
         }
-        let plan: Plan = plan.ok_or_else(|| {
-            format!("`{name}` has no plan: the run ended before it began\nhint: run it again")
-        })?;
+        let Some(plan) = plan else {
+            return Err(ShardProblem::NoPlan { events });
+        };
         let Some(shard) = plan.shard.as_deref().map(str::parse) else {
-            return Err(format!(
-                "`{}` is a whole run, and no shard of one\nhint: shards are played by `nicdrill run --shard K/N`",
-                path.display()
-            ));
+            let folder = path.to_owned();
+            return Err(ShardProblem::WholeRun { folder });
+        };
+        let shard: Shard = match shard {
+            Ok(shard) => shard,
+            Err(cause) => return Err(ShardProblem::BadShard { events, cause }),
+        };
+        is_told(&path.join("run.json"), &plan)?;
+        // A run that was killed had not written it.
+        let contents = match ended {
+            Some(_) => read_contents(path).map_err(|problem| ShardProblem::Contents {
+                problem,
+                again: again(&plan.asked, shard, Some(path)),
+            })?,
+            None => BTreeMap::new(),
         };
         Ok(Self {
             path: path.to_owned(),
-            shard: shard.map_err(|error| format!("{name}: {error}"))?,
+            shard,
             plan,
             probe,
             drills,
             ended,
-            contents: contents_of(path).unwrap_or_default(),
+            contents,
         })
     }
 
     /// What is missing of this shard, and how it is played again; `None` if nothing is.
-    fn not_whole(&self) -> Option<String> {
+    fn not_whole(&self) -> Option<ShardProblem> {
         let Self { path, shard, .. } = self;
         let (done, all) = (self.drills.len(), self.plan.drills.len());
         let why = match (&self.ended, &self.probe) {
-            (_, Some((ProbeOutcome::Failed { reason, .. }, _))) => {
-                format!("its monitor could not be drilled: {reason}")
-            }
-            (None, _) => format!("it was killed after {done} of {all} drills"),
-            (Some(code), _) if done < all => {
-                format!("it ended early, after {done} of {all} drills, with exit code {code}")
-            }
+            (_, Some((ProbeOutcome::Failed { reason, .. }, _))) => Shortfall::Monitor {
+                reason: reason.clone(),
+            },
+            (None, _) => Shortfall::Killed { done, all },
+            (Some(code), _) if done < all => Shortfall::Early {
+                done,
+                all,
+                code: *code,
+            },
             _ => return None,
         };
-        let again = again(&self.plan.asked, *shard, Some(path));
-        Some(format!(
-            "shard {shard} in `{}` is not whole: {why}\nhint: play it again: {again}",
-            path.display()
-        ))
+        Some(ShardProblem::NotWhole {
+            shard: *shard,
+            folder: path.clone(),
+            why,
+            again: again(&self.plan.asked, *shard, Some(path)),
+        })
     }
 }
 
-/// Why these are not the shards of one run.
-fn not_one_run(folders: &[Folder]) -> Vec<String> {
+/// Checks that the plan in a `run.json` is that of the events beside it.
+///
+/// # Errors
+/// If it cannot be read, or is another one.
+fn is_told(path: &Path, plan: &Plan) -> Result<(), ShardProblem> {
+    let text = regular::text_up_to(path, regular::RUN_FILE_BYTES_MAX);
+    let told = text.and_then(|text| Ok(serde_json::from_str::<Plan>(&text)?));
+    let path = path.to_owned();
+    match told {
+        Ok(told) if told == *plan => Ok(()),
+        Ok(_) => Err(ShardProblem::OtherPlan { plan: path }),
+        Err(cause) => Err(ShardProblem::UnreadPlan { plan: path, cause }),
+    }
+}
+
+/// Which shard a folder whose events cannot be used is by its plan; `None` if that is not there either.
+fn planned_shard(path: &Path) -> Option<Shard> {
+    let text = regular::text_up_to(&path.join("run.json"), regular::RUN_FILE_BYTES_MAX).ok()?;
+    let plan: Plan = serde_json::from_str(&text).ok()?;
+    plan.shard?.parse().ok()
+}
+
+/// Why these are not the shards of one run. `unread` are there, and cannot be used.
+fn not_one_run(folders: &[Folder], unread: &BTreeSet<Shard>) -> Vec<ShardProblem> {
     let Some(first) = folders.first() else {
-        return vec![
-            "there is no folder of a run\nhint: name the folders that `nicdrill run --shard K/N --out DIR` left"
-                .to_owned(),
-        ];
+        return vec![ShardProblem::NoFolder];
     };
     let mut problems = Vec::new();
     let mut seen: BTreeMap<usize, &Folder> = BTreeMap::new();
     for folder in folders {
-        let shown = (first.path.display(), folder.path.display());
+        let folders = (first.path.clone(), folder.path.clone());
         let is_of = |plan: &Plan| {
             let monitor = (&plan.monitor, &plan.descriptor);
             plan.asked == first.plan.asked
                 && monitor == (&first.plan.monitor, &first.plan.descriptor)
         };
         if !is_of(&folder.plan) {
-            problems.push(format!(
-                "`{}` and `{}` are of two runs: `{}` and `{}`",
-                shown.0,
-                shown.1,
-                pasted(&first.plan.asked),
-                pasted(&folder.plan.asked)
-            ));
+            let asked = (pasted(&first.plan.asked), pasted(&folder.plan.asked));
+            problems.push(ShardProblem::TwoRuns { folders, asked });
         } else if folder.shard.of() != first.shard.of() {
-            problems.push(format!(
-                "`{}` is shard {}, and `{}` is shard {}: two runs of other numbers of shards",
-                shown.0, first.shard, shown.1, folder.shard
-            ));
+            let shards = (first.shard, folder.shard);
+            problems.push(ShardProblem::OtherNumber { folders, shards });
         } else if let Some(other) = seen.insert(folder.shard.number(), folder) {
-            problems.push(format!(
-                "shard {} is twice: in `{}` and `{}`\nhint: name one of them",
-                folder.shard,
-                other.path.display(),
-                shown.1
-            ));
+            problems.push(ShardProblem::Twice {
+                shard: folder.shard,
+                folders: (other.path.clone(), folders.1),
+            });
         }
     }
     if problems.is_empty() {
@@ -435,10 +435,10 @@ fn not_one_run(folders: &[Folder]) -> Vec<String> {
         let missing = first
             .shard
             .all()
-            .filter(|one| !have.contains(&one.number()));
-        problems.extend(missing.take(TOLD_MAX).map(|shard| {
-            let again = again(&first.plan.asked, shard, None);
-            format!("shard {shard} is missing\nhint: play it: {again}")
+            .filter(|one| !have.contains(&one.number()) && !unread.contains(one));
+        problems.extend(missing.take(TOLD_MAX).map(|shard| ShardProblem::Missing {
+            shard,
+            again: again(&first.plan.asked, shard, None),
         }));
     }
     problems

@@ -1,11 +1,11 @@
 //! The sum of a run's `events.jsonl`: its last line has the SHA-256 of all lines, so that whoever reads it later notices a line that
 //! was altered, doubled, left out or added. It does not withstand somebody who computes it anew. Start at [`Sum`].
 
-use std::fmt::Write as _;
-
 use reports::RunEvent;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+
+use super::contents::digits;
 
 /// The member of `wall` of `run-ended` that has the sum: the times of a run differ, so its sum does.
 const MEMBER: &str = "sha256";
@@ -61,11 +61,7 @@ impl Sum {
     fn with(&self, line: &str) -> String {
         let mut with = self.clone();
         with.add(line);
-        let mut sum = String::with_capacity(NONE.len());
-        for byte in with.0.finalize() {
-            write!(sum, "{byte:02x}").expect("writing to a string cannot fail");
-        }
-        sum
+        digits(&with.0.finalize())
     }
 }
 

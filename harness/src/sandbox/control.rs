@@ -19,6 +19,8 @@ use std::{
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
+use super::SandboxError;
+
 /// The environment variable with the path of the socket, inside a sandbox.
 pub const SANDBOX: &str = "NICDRILL_SANDBOX";
 
@@ -41,7 +43,28 @@ pub enum Request {
 }
 
 /// What a sandbox answers.
-pub type Answer = Result<String, String>;
+pub type Answer = Result<String, NotDone>;
+
+/// Why a sandbox did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum NotDone {
+    /// The command is wrong, or cannot be done: the text of the [`SandboxError`].
+    #[error("{0}")]
+    Refused(String),
+    /// There is nothing to undo.
+    #[error("nothing was done")]
+    NothingToUndo,
+    /// It ended meanwhile.
+    #[error("the sandbox ended")]
+    Ended,
+}
+
+impl From<SandboxError> for NotDone {
+    fn from(error: SandboxError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
 
 /// A request of another process, and where its answer goes.
 #[derive(Debug)]
@@ -112,9 +135,7 @@ fn read(stream: &UnixStream) -> io::Result<Request> {
 }
 
 fn tell(mut stream: UnixStream, answer: &Receiver<Answer>) -> io::Result<()> {
-    let answer = answer
-        .recv()
-        .unwrap_or_else(|_| Err("the sandbox ended".to_owned()));
+    let answer = answer.recv().unwrap_or(Err(NotDone::Ended));
     writeln!(stream, "{}", serde_json::to_string(&answer)?)
 }
 
@@ -223,8 +244,11 @@ mod tests {
     fn a_sandbox_is_found_and_answers_until_it_ends() {
         let name = format!("test-{}", std::process::id());
         let echo = |asked: Asked| {
-            let text = format!("{:?}", asked.request);
-            asked.answer(Ok(text));
+            let answer = match &asked.request {
+                Request::Save => Err(NotDone::Refused("not now".to_owned())),
+                request => Ok(format!("{request:?}")),
+            };
+            asked.answer(answer);
             true
         };
         let control = Control::open(&name, echo).unwrap();
@@ -232,6 +256,8 @@ mod tests {
         assert!(is_found());
         let answer = ask(control.path(), &Request::Do("cut mlx5_3/1".to_owned()));
         assert_eq!(answer.unwrap(), Ok("Do(\"cut mlx5_3/1\")".to_owned()));
+        let refused = ask(control.path(), &Request::Save).unwrap();
+        assert_eq!(refused, Err(NotDone::Refused("not now".to_owned())));
         drop(control);
         assert!(!is_found());
     }

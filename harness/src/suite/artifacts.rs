@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use cluster::recorded::{RecordedCall, write_call};
 
 use observe::{Call, MonitorTick, Recording};
-use reports::ArmName;
+use terms::Arm;
 
 use crate::run_folder::Artifact;
 
 /// The artifacts of a drill: the scenario's text and its recordings.
-pub(super) fn artifacts(scenario: &str, recordings: &[(ArmName, Recording)]) -> Vec<Artifact> {
+pub(super) fn artifacts(scenario: &str, recordings: &[(Arm, Recording)]) -> Vec<Artifact> {
     let mut all = vec![artifact("story.yaml".to_owned(), scenario)];
     for (arm, recording) in recordings {
         all.push(artifact(format!("{arm}-reads.txt"), &reads(recording)));

@@ -7,10 +7,11 @@ use std::{collections::BTreeSet, num::NonZeroUsize, ops::ControlFlow, thread};
 
 use judge::{Altered, Bite, altered};
 use observe::Descriptor;
-use reports::{ArmName, DrillName, PlannedDrill, StoryLine};
+use reports::{DrillName, PlannedDrill, StoryLine};
 use scenarios::{Story, USUAL_FIRST_POLL};
+use terms::Arm;
 
-use super::{jobs, pairs::Selected, run::Players, story};
+use super::{NoProcessArm, PlayError, jobs, pairs::Selected, run::Players, story};
 use crate::{
     Interruption, MemoryPlayer, Player, SharedTrees, read_files::Library, still::play_any,
 };
@@ -75,7 +76,7 @@ pub struct NeverJudged {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotShown {
     /// It is red as it is, in this arm.
-    Red(ArmName),
+    Red(Arm),
     /// It could not be played, for this reason.
     NotPlayed(String),
 }
@@ -157,8 +158,8 @@ fn line_at<'l>(
 pub struct Checking<'r> {
     /// Number of scenarios at once; the number of allowed CPUs if `None`.
     pub jobs: Option<usize>,
-    /// The players of the process arm, or why there are none.
-    pub process: Result<&'r Players<'r>, String>,
+    /// The players of the process arm.
+    pub process: &'r Players<'r>,
     /// The trees that drills start with, shared.
     pub trees: SharedTrees,
     /// Becomes true when it is to end early.
@@ -168,14 +169,14 @@ pub struct Checking<'r> {
 /// Checks the lines of every selected scenario; `heard` is told each scenario when it and all before it are checked.
 ///
 /// # Errors
-/// The cause, if a scenario's drill fell, or it was interrupted.
+/// If a scenario's drill fell, or it was interrupted.
 pub fn check_lines(
     library: &Library,
     descriptor: &Descriptor,
     selected: &Selected,
     how: &Checking<'_>,
     mut heard: impl FnMut(&CheckedScenario),
-) -> Result<Vec<CheckedScenario>, String> {
+) -> Result<Vec<CheckedScenario>, PlayError> {
     let scenarios = selected.by_scenario();
     let allowed = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let mut all = Vec::new();
@@ -188,13 +189,10 @@ pub fn check_lines(
                 wrong: None,
                 trees: how.trees.clone(),
             };
-            let process = match &how.process {
-                Ok(players) => players(job).map(|mut player| {
-                    player.takes(turn);
-                    player
-                }),
-                Err(reason) => Err(reason.clone()),
-            };
+            let process = (how.process)(job).map(|mut player| {
+                player.takes(turn);
+                player
+            });
             Checker {
                 library,
                 descriptor,
@@ -209,10 +207,15 @@ pub fn check_lines(
                     heard(&checked);
                     all.push(checked);
                 }
-                Err(panic) => failed = Some(panic.0),
+                Err(panic) => {
+                    failed = Some(PlayError::Panicked {
+                        drill: None,
+                        panic: panic.0,
+                    });
+                }
             }
             if how.interruption.is_asked_for() {
-                failed = Some("it was interrupted".to_owned());
+                failed = Some(PlayError::Interrupted);
             }
             match failed {
                 None => ControlFlow::Continue(()),
@@ -228,7 +231,7 @@ struct Checker<'r> {
     library: &'r Library,
     descriptor: &'r Descriptor,
     memory: MemoryPlayer,
-    process: Result<Box<dyn Player>, String>,
+    process: Result<Box<dyn Player>, NoProcessArm>,
 }
 
 impl Checker<'_> {
@@ -241,7 +244,7 @@ impl Checker<'_> {
         let places = places(&stories);
         checked.never_judged = self.never_judged(&stories, &places);
         // In memory first: it is the faster arm.
-        for arm in [ArmName::Memory, ArmName::Process] {
+        for arm in [Arm::Memory, Arm::Process] {
             for (planned, story) in &stories {
                 if !planned.arms.contains(&arm) {
                     continue;
@@ -327,11 +330,11 @@ impl Checker<'_> {
     }
 
     /// Plays a story and alters its lines; or why it shows nothing.
-    fn drill(&mut self, story: &Story, arm: ArmName) -> Result<Vec<Altered>, NotShown> {
+    fn drill(&mut self, story: &Story, arm: Arm) -> Result<Vec<Altered>, NotShown> {
         let player: &mut dyn Player = match (arm, &mut self.process) {
-            (ArmName::Memory, _) => &mut self.memory,
-            (ArmName::Process, Ok(player)) => player.as_mut(),
-            (ArmName::Process, Err(reason)) => return Err(NotShown::NotPlayed(reason.clone())),
+            (Arm::Memory, _) => &mut self.memory,
+            (Arm::Process, Ok(player)) => player.as_mut(),
+            (Arm::Process, Err(reason)) => return Err(NotShown::NotPlayed(reason.to_string())),
         };
         let played = play_any(player, story, self.descriptor);
         altered(story, &played.truth, &played.recording, self.descriptor)

@@ -3,12 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use director::Log;
 use judge::{Noticed, kinds_of, noticed};
 use observe::{Descriptor, Needs, promises::Kind};
-use reports::{ArmName, DrillName};
+use reports::DrillName;
 use scenarios::Story;
+use terms::Arm;
 
 use super::{
+    PlayError,
     interview::{Interviewing, each_played},
     pairs::{Ask, SelectError, Selected, select, story},
 };
@@ -50,7 +53,7 @@ pub fn choose_common(
     sample: Option<&Needs>,
 ) -> Result<Common, SelectError> {
     let whole = Ask {
-        arms: [ArmName::Process].into(),
+        arms: [Arm::Process].into(),
         full: true,
         ..ask.clone()
     };
@@ -150,22 +153,21 @@ fn spread_over<T: Copy>(all: &[T]) -> impl Iterator<Item = T> {
 
 /// The kinds of faults and episodes in a story.
 fn kinds(story: &Story) -> BTreeSet<Kind> {
-    let steps = story.given.iter().chain(&story.steps);
-    let actions = steps.flat_map(|step| &step.actions);
-    actions.flat_map(kinds_of).collect()
+    let acts = Log::foreseen(story).acts.into_iter();
+    acts.flat_map(|act| kinds_of(&act.what)).collect()
 }
 
 /// Plays the drills with one monitor, and tells what it made of each, in their order; `heard` is told the place of each.
 ///
 /// # Errors
-/// The cause, if a player cannot be made, a drill fell, or it was interrupted.
+/// If a player cannot be made, a drill fell, or it was interrupted.
 pub fn hear(
     monitor: Compared<'_>,
     drills: &[DrillName],
     needs: &Needs,
     how: &Interviewing<'_>,
     heard: impl FnMut(usize),
-) -> Result<Vec<Noticed>, String> {
+) -> Result<Vec<Noticed>, PlayError> {
     let Compared {
         library,
         descriptor,
@@ -175,14 +177,19 @@ pub fn hear(
         (drills.len(), &name),
         how,
         |player, place| {
-            let story = match story(library, &drills[place]) {
+            let drill = drills[place].clone();
+            let story = match story(library, &drill) {
                 Some(Ok(story)) => story,
-                Some(Err(unfit)) => return Err(format!("{}: {unfit}", drills[place])),
-                None => return Err(format!("{} is gone", drills[place])),
+                Some(Err(unfit)) => {
+                    let unfit = Box::new(unfit);
+                    return Err(PlayError::Unfit { drill, unfit });
+                }
+                None => return Err(PlayError::Gone(drill)),
             };
             let played = play_any(player, &story, descriptor);
             if let Some(observe::Broken::Stage { cause }) = &played.recording.broken {
-                return Err(format!("{}: {cause}", drills[place]));
+                let cause = cause.clone();
+                return Err(PlayError::Stage { drill, cause });
             }
             let (truth, recording) = (&played.truth, &played.recording);
             Ok(noticed(&story, truth, recording, descriptor, needs))

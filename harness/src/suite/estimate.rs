@@ -3,8 +3,8 @@
 use std::{fmt, time::Duration};
 
 use observe::Descriptor;
-use reports::ArmName;
 use scenarios::Story;
+use terms::Arm;
 
 use super::pairs::{Selected, story};
 use crate::{outages::Outages, read_files::Library};
@@ -30,7 +30,7 @@ pub fn estimate(
     selected: &Selected,
 ) -> Option<Estimate> {
     let mut all = Estimate::default();
-    let as_process = |arms: &Vec<ArmName>| arms.contains(&ArmName::Process);
+    let as_process = |arms: &Vec<Arm>| arms.contains(&Arm::Process);
     for planned in selected.drills.iter().filter(|one| as_process(&one.arms)) {
         let Some(Ok(story)) = story(library, &planned.drill) else {
             continue;

@@ -7,7 +7,7 @@ use memory::Played;
 use observe::Descriptor;
 use scenarios::Story;
 
-use super::{Starting, jobs};
+use super::{NoProcessArm, PlayError, Starting, jobs};
 use crate::{Interruption, process::Stage, still::play_any};
 
 /// How an interview is played.
@@ -26,16 +26,16 @@ pub struct Interviewing<'r> {
 /// Plays each story with a monitor; `heard` is told the place of each when it and all before it have been played.
 ///
 /// # Errors
-/// The cause, if a player cannot be made, a drill fell, or it was interrupted.
+/// If a player cannot be made, a drill fell, or it was interrupted.
 pub fn interview(
     stories: &[&Story],
     descriptor: &Descriptor,
     how: &Interviewing<'_>,
     heard: impl FnMut(usize),
-) -> Result<Vec<Played>, String> {
+) -> Result<Vec<Played>, PlayError> {
     let name = |place: usize| stories[place].name.clone();
     let play = |player: &mut dyn crate::Player, place: usize| {
-        Ok::<Played, String>(play_any(player, stories[place], descriptor))
+        Ok(play_any(player, stories[place], descriptor))
     };
     each_played((stories.len(), &name), how, play, heard)
 }
@@ -44,13 +44,13 @@ pub fn interview(
 /// when it and all before it have been played. Errors have the name that a drill has by its place.
 ///
 /// # Errors
-/// The cause, if a player cannot be made, a drill fell or ended with an error, or it was interrupted.
+/// If a player cannot be made, a drill fell or ended with an error, or it was interrupted.
 pub(super) fn each_played<T: Send>(
     (number, name): (usize, &dyn Fn(usize) -> String),
     how: &Interviewing<'_>,
-    play: impl Fn(&mut dyn crate::Player, usize) -> Result<T, String> + Sync,
+    play: impl Fn(&mut dyn crate::Player, usize) -> Result<T, PlayError> + Sync,
     mut heard: impl FnMut(usize),
-) -> Result<Vec<T>, String> {
+) -> Result<Vec<T>, PlayError> {
     let allowed = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = how.jobs.unwrap_or_else(allowed);
     let mut all = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn each_played<T: Send>(
             player.takes(turn);
             Ok(player)
         },
-        |player: &mut Result<Box<dyn crate::Player>, String>, place| {
+        |player: &mut Result<Box<dyn crate::Player>, NoProcessArm>, place| {
             let player = player.as_mut().map_err(|reason| reason.clone())?;
             play(player.as_mut(), place)
         },
@@ -71,10 +71,15 @@ pub(super) fn each_played<T: Send>(
             match done {
                 Ok(Ok(played)) => all.push(played),
                 Ok(Err(reason)) => failed = Some(reason),
-                Err(panic) => failed = Some(format!("{}: {}", name(place), panic.0)),
+                Err(panic) => {
+                    failed = Some(PlayError::Panicked {
+                        drill: Some(name(place)),
+                        panic: panic.0,
+                    });
+                }
             }
             if how.interruption.is_asked_for() {
-                failed = Some("it was interrupted".to_owned());
+                failed = Some(PlayError::Interrupted);
             }
             heard(place);
             match failed {

@@ -15,8 +15,9 @@ use rand_xoshiro::{
     SplitMix64,
     rand_core::{Rng, SeedableRng},
 };
-use reports::{ArmName, DrillName, Glob, NotApplicable, PlannedDrill};
-use scenarios::{Arm, ChecksRun, Evidence, Story, Unfit};
+use reports::{DrillName, Glob, NotApplicable, PlannedDrill};
+use scenarios::{ChecksRun, Evidence, Scenario, Story, Unfit};
+use terms::Arm;
 
 use super::{
     cover::{Candidate, PLATFORM_AT_LEAST, Turn, cover},
@@ -29,13 +30,14 @@ use observe::Descriptor;
 
 use crate::{
     descriptors::cannot_play,
+    lacking::lacking,
     read_files::{Library, SuiteScenario},
 };
 
 mod names;
 
 pub use names::SelectError;
-use names::{every_name_means_something, family, on};
+use names::{every_name_means_something, family, is_named, on};
 
 /// What the user asked for.
 #[derive(Clone, Debug)]
@@ -49,7 +51,7 @@ pub struct Ask {
     /// The only drills allowed, if given.
     pub only: Option<BTreeSet<DrillName>>,
     /// The arms.
-    pub arms: BTreeSet<ArmName>,
+    pub arms: BTreeSet<Arm>,
     /// Play every applicable pair in every arm, instead of a selection in the process arm.
     pub full: bool,
     /// Leave out drills that need more real time as a process.
@@ -67,7 +69,7 @@ impl Default for Ask {
             platforms: Vec::new(),
             filter: None,
             only: None,
-            arms: [ArmName::Memory, ArmName::Process].into(),
+            arms: [Arm::Memory, Arm::Process].into(),
             full: false,
             real_time_at_most: None,
             shard: Shard::WHOLE,
@@ -85,6 +87,8 @@ pub struct Selected {
     pub of_all_shards: usize,
     /// Requested pairs that are not applicable.
     pub not_applicable: Vec<NotApplicable>,
+    /// The requested scenarios without a drill in any shard, each with what most worlds lack for it.
+    pub undrilled: BTreeMap<String, String>,
     /// Why the process arm plays a pair, in plain words; empty if it plays every pair.
     pub because: BTreeMap<DrillName, String>,
     /// The real time that drills need as processes, of those that need any.
@@ -97,7 +101,7 @@ impl Selected {
     pub fn of_processes(drills: impl IntoIterator<Item = DrillName>) -> Self {
         let planned = drills.into_iter().map(|drill| PlannedDrill {
             drill,
-            arms: vec![ArmName::Process],
+            arms: vec![Arm::Process],
         });
         Self {
             drills: planned.collect(),
@@ -112,7 +116,7 @@ impl Selected {
     pub fn long_ones_first(&self, jobs: usize) -> Vec<usize> {
         let waits = |place: &usize| {
             let planned = &self.drills[*place];
-            let is_process = planned.arms.contains(&ArmName::Process);
+            let is_process = planned.arms.contains(&Arm::Process);
             let real_time = self.real_time.get(&planned.drill);
             real_time
                 .filter(|_| is_process)
@@ -171,43 +175,40 @@ pub fn select(
     every_name_means_something(library, ask)?;
     // The cover of the process arm is chosen among all pairs, whether they are asked for or not. What is named is played
     // without one.
-    let is_process = !ask.full && ask.arms.contains(&ArmName::Process);
-    let covers = is_process && asks_for_more_than_names(library, ask);
+    let is_process = !ask.full && ask.arms.contains(&Arm::Process);
+    let pairs = pairs(library, ask);
+    let covers = is_process && pairs.iter().any(|pair| pair.asked == Asked::Yes);
     let mut fitting = Vec::new();
     let mut not_applicable = Vec::new();
     let mut ports = Ports::default();
-    for scenario in &library.scenarios {
-        for name in library.worlds_of(&scenario.scenario) {
-            let drill = DrillName {
-                scenario: scenario.name.clone(),
-                world: name.to_owned(),
-            };
-            let asked = asked_for(ask, scenario, &drill);
-            if asked == Asked::No && !covers {
-                continue;
-            }
-            let rest = library.at_rest(name).expect("it was just listed")?;
-            let fits = match scenario.scenario.at_rest(&rest) {
-                Ok(story) => arms(&story, descriptor, ask).map(|arms| Fitting {
-                    real_time: real_time(&story, descriptor),
-                    evidence: covers.then(|| scenario.scenario.evidence(&rest, &story)),
-                    starts_by_promise: starts_by_promise(&story).is_some(),
-                    work: ports.work(&story),
-                    asked,
-                    planned: PlannedDrill {
-                        drill: drill.clone(),
-                        arms,
-                    },
-                }),
-                Err(Unfit::NotApplicable { reason }) => Err(reason),
-                Err(Unfit::Wrong(_)) if asked == Asked::No => continue,
-                Err(Unfit::Wrong(error)) => return Err(error.into()),
-            };
-            match fits {
-                Ok(pair) => fitting.push(pair),
-                Err(_) if asked == Asked::No => {}
-                Err(reason) => not_applicable.push(NotApplicable { drill, reason }),
-            }
+    let pairs = pairs.into_iter();
+    for pair in pairs.filter(|pair| covers || pair.asked != Asked::No) {
+        let Pair {
+            scenario,
+            drill,
+            asked,
+        } = pair;
+        let rest = library.at_rest(&drill.world).expect("it was just listed")?;
+        let fits = match scenario.at_rest(&rest) {
+            Ok(story) => arms(&story, descriptor, ask).map(|arms| Fitting {
+                real_time: real_time(&story, descriptor),
+                evidence: covers.then(|| scenario.evidence(&rest, &story)),
+                starts_by_promise: starts_by_promise(&story).is_some(),
+                work: ports.work(&story),
+                asked,
+                planned: PlannedDrill {
+                    drill: drill.clone(),
+                    arms,
+                },
+            }),
+            Err(Unfit::NotApplicable { reason }) => Err(reason),
+            Err(Unfit::Wrong(_)) if asked == Asked::No => continue,
+            Err(Unfit::Wrong(error)) => return Err(error.into()),
+        };
+        match fits {
+            Ok(pair) => fitting.push(pair),
+            Err(_) if asked == Asked::No => {}
+            Err(reason) => not_applicable.push(NotApplicable { drill, reason }),
         }
     }
     let because = if covers {
@@ -217,36 +218,79 @@ pub fn select(
     };
     let name = |pair: &Fitting| pair.planned.drill.clone();
     let slow = fitting.iter().filter(|pair| {
-        let is_process = pair.planned.arms.contains(&ArmName::Process);
+        let is_process = pair.planned.arms.contains(&Arm::Process);
         is_process && pair.real_time > Duration::ZERO
     });
     let real_time = slow.map(|pair| (name(pair), pair.real_time)).collect();
     let mut drills: Vec<PlannedDrill> = fitting.into_iter().map(|pair| pair.planned).collect();
     shuffle(&mut drills, ask.seed);
     let of_all_shards = drills.len();
+    let undrilled = undrilled(library, &drills, &not_applicable);
     let mut place = 0..;
     drills.retain(|_| ask.shard.holds(place.next().expect("places do not end")));
     Ok(Selected {
         drills,
         of_all_shards,
         not_applicable,
+        undrilled,
         because,
         real_time,
     })
 }
 
-/// Whether a pair is asked for otherwise than by its own name.
-fn asks_for_more_than_names(library: &Library, ask: &Ask) -> bool {
-    library.scenarios.iter().any(|scenario| {
-        let mut worlds = library.worlds_of(&scenario.scenario).into_iter();
-        worlds.any(|world| {
+/// The scenarios of which every requested pair is not applicable, each with what most worlds lack for it. Of one that names its
+/// platforms, the others say nothing.
+fn undrilled(
+    library: &Library,
+    drills: &[PlannedDrill],
+    not_applicable: &[NotApplicable],
+) -> BTreeMap<String, String> {
+    let drilled: BTreeSet<&str> = drills
+        .iter()
+        .map(|planned| planned.drill.scenario.as_str())
+        .collect();
+    let mut unfit: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for NotApplicable { drill, reason } in not_applicable {
+        if !drilled.contains(drill.scenario.as_str()) {
+            let of_scenario = unfit.entry(&drill.scenario).or_default();
+            of_scenario.push((drill.world.as_str(), reason.as_str()));
+        }
+    }
+    let told = unfit.into_iter().filter_map(|(name, mut pairs)| {
+        let named = library.scenario(name)?.scenario.platforms_named();
+        let is_named = |world: &str| named.as_ref().is_some_and(|all| all.contains(&world));
+        if pairs.iter().any(|(world, _)| is_named(world)) {
+            pairs.retain(|(world, _)| is_named(world));
+        }
+        Some((name.to_owned(), lacking(pairs)?))
+    });
+    told.collect()
+}
+
+/// A scenario and a world, whether they fit or not.
+struct Pair<'l> {
+    scenario: &'l Scenario,
+    drill: DrillName,
+    asked: Asked,
+}
+
+/// Every pair of the library.
+fn pairs<'l>(library: &'l Library, ask: &Ask) -> Vec<Pair<'l>> {
+    let mut pairs = Vec::new();
+    for scenario in &library.scenarios {
+        for world in library.worlds_of(&scenario.scenario) {
             let drill = DrillName {
                 scenario: scenario.name.clone(),
                 world: world.to_owned(),
             };
-            asked_for(ask, scenario, &drill) == Asked::Yes
-        })
-    })
+            pairs.push(Pair {
+                asked: asked_for(ask, scenario, &drill),
+                scenario: &scenario.scenario,
+                drill,
+            });
+        }
+    }
+    pairs
 }
 
 /// A pair that fits, before the process arm's selection.
@@ -326,7 +370,7 @@ fn asked_for(ask: &Ask, scenario: &SuiteScenario, drill: &DrillName) -> Asked {
         let glob = Glob::new(name);
         if glob.fits(&drill.scenario) || glob.fits(family(&drill.scenario)) {
             Asked::Yes
-        } else if glob.fits(&full_name) {
+        } else if is_named(name, &full_name) {
             Asked::ByName
         } else {
             Asked::No
@@ -350,24 +394,24 @@ fn asked_for(ask: &Ask, scenario: &SuiteScenario, drill: &DrillName) -> Asked {
 
 /// The requested arms in which a story can be played with this monitor; an error text if there is
 /// none.
-fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<ArmName>, String> {
+fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<Arm>, String> {
     if let Some(reason) = nobody_to_drill(story).or_else(|| cannot_play(descriptor, story)) {
         return Err(reason);
     }
     let of_story = story.arms.iter().map(|arm| match arm {
-        Arm::Memory => ArmName::Memory,
-        Arm::Process => ArmName::Process,
+        Arm::Memory => Arm::Memory,
+        Arm::Process => Arm::Process,
     });
-    let possible: BTreeSet<ArmName> = of_story
-        .filter(|arm| descriptor.memory || *arm != ArmName::Memory)
+    let possible: BTreeSet<Arm> = of_story
+        .filter(|arm| descriptor.memory || *arm != Arm::Memory)
         .collect();
-    let mut arms: Vec<ArmName> = possible.intersection(&ask.arms).copied().collect();
+    let mut arms: Vec<Arm> = possible.intersection(&ask.arms).copied().collect();
     if let Some(most) = ask.real_time_at_most
-        && arms.contains(&ArmName::Process)
+        && arms.contains(&Arm::Process)
     {
         let needed = real_time(story, descriptor);
         if needed > most {
-            arms.retain(|arm| *arm != ArmName::Process);
+            arms.retain(|arm| *arm != Arm::Process);
         }
         if arms.is_empty() {
             return Err(format!(
@@ -389,7 +433,7 @@ fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<ArmName
 /// others are played in it.
 fn leave_out(pairs: &mut Vec<Fitting>) -> BTreeMap<DrillName, String> {
     let in_process: Vec<usize> = (0..pairs.len())
-        .filter(|place| pairs[*place].planned.arms.contains(&ArmName::Process))
+        .filter(|place| pairs[*place].planned.arms.contains(&Arm::Process))
         .collect();
     let candidates: Vec<Candidate<'_>> = in_process
         .iter()
@@ -434,7 +478,7 @@ fn leave_out(pairs: &mut Vec<Fitting>) -> BTreeMap<DrillName, String> {
                 let why = why(pair.evidence.as_ref(), *turn);
                 because.insert(pair.planned.drill.clone(), why);
             }
-            None => pair.planned.arms.retain(|arm| *arm != ArmName::Process),
+            None => pair.planned.arms.retain(|arm| *arm != Arm::Process),
         }
     }
     pairs.retain(|pair| pair.asked != Asked::No && !pair.planned.arms.is_empty());

@@ -6,7 +6,7 @@ use observe::Descriptor;
 use platforms::Platform;
 use reports::{ExitCode, ProbeOutcome, Wall};
 
-use super::{pairs::Selected, processes::Starting};
+use super::{PlayError, pairs::Selected, processes::Starting};
 use crate::{
     process::{ProbeFailure, ProbeFinding, ProbedOn, Stage},
     read_files::Library,
@@ -85,8 +85,8 @@ impl Starting {
         let mut failed: Option<ProbeFailure> = None;
         for (platform, on) in platforms {
             match (self.probe_on(stage, platform, descriptor), &mut failed) {
-                (Err(reason), _) => {
-                    let exit_code = ExitCode::StageNotSet;
+                (Err(error), _) => {
+                    let (reason, exit_code) = (error.to_string(), ExitCode::StageNotSet);
                     return ProbeOutcome::Failed { reason, exit_code }.into();
                 }
                 (Ok(Ok(mut finding)), failed) => {
@@ -112,22 +112,27 @@ impl Starting {
         failed.map_or_else(|| ProbeOutcome::READY.into(), Probed::from)
     }
 
-    /// Probes the monitor on a platform; an error is the cause why that could not be tried.
+    /// Probes the monitor on a platform.
+    ///
+    /// # Errors
+    /// If that could not be tried.
     fn probe_on(
         &self,
         stage: &Stage,
         platform: &Platform,
         descriptor: &Descriptor,
-    ) -> Result<Result<ProbeFinding, Box<ProbeFailure>>, String> {
+    ) -> Result<Result<ProbeFinding, Box<ProbeFailure>>, PlayError> {
         // The probe pins its thread, so it does not run on the thread that reports the run.
         thread::scope(|scope| {
             let trying = scope.spawn(|| {
                 let mut arm = self.arm(stage, 0)?;
                 Ok(arm.probe(platform, descriptor))
             });
-            trying
-                .join()
-                .unwrap_or_else(|_| Err("the probe panicked".to_owned()))
+            let panicked = |_| PlayError::Panicked {
+                drill: None,
+                panic: "the probe panicked".to_owned(),
+            };
+            trying.join().map_err(panicked).flatten()
         })
     }
 }

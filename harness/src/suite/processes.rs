@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::NoProcessArm;
 use crate::{
     Player, SharedTrees,
     process::{ProcessArm, ProcessOptions, Stage},
@@ -20,27 +21,33 @@ pub struct Starting {
     pub wrong: Option<String>,
     /// The trees that drills start with, shared.
     pub trees: SharedTrees,
+    /// Tells whoever waits for a drill that it is played again, and why; nobody if `None`.
+    pub tell: Option<fn(&str)>,
 }
 
 impl Starting {
     /// Creates the player of a worker, counted from 0.
     ///
     /// # Errors
-    /// The cause, if the kernel refuses something.
-    pub fn player(&self, stage: &Stage, job: usize) -> Result<Box<dyn Player>, String> {
+    /// If the kernel refuses something.
+    pub fn player(&self, stage: &Stage, job: usize) -> Result<Box<dyn Player>, NoProcessArm> {
         Ok(Box::new(self.arm(stage, job)?))
     }
 
-    /// The process arm of a worker, counted from 0; an error is the cause.
-    pub(super) fn arm(&self, stage: &Stage, job: usize) -> Result<ProcessArm, String> {
+    /// The process arm of a worker, counted from 0.
+    ///
+    /// # Errors
+    /// If the kernel refuses something.
+    pub(super) fn arm(&self, stage: &Stage, job: usize) -> Result<ProcessArm, NoProcessArm> {
         let options = ProcessOptions {
             drill_limit: self.drill_limit,
             pin: self.pin,
             wrap: self.wrap.clone(),
             wrong: self.wrong.clone(),
             trees: self.trees.clone(),
+            tell: self.tell,
             ..ProcessOptions::default()
         };
-        ProcessArm::new(stage, job, options).map_err(|error| error.to_string())
+        Ok(ProcessArm::new(stage, job, options)?)
     }
 }

@@ -4,9 +4,9 @@
 //! they change the metadata's values, because what the machine lacks is then lacking too. For a monitor that does not
 //! need the metadata it is the other way round: only scenarios in which nothing but the machine is the reason are not.
 
-use fabric::{Action, NodeAction};
+use director::{Log, Occurrence};
 use platforms::{MetadataFile, Platform};
-use scenarios::{StepAction, Story, What};
+use scenarios::{Story, What};
 
 /// Why the story is not applicable there; `None` if it is.
 pub(super) fn nobody_to_drill(story: &Story) -> Option<String> {
@@ -53,16 +53,7 @@ fn changes_anything(story: &Story) -> bool {
 
 /// Whether the story uses a metadata file derived from the platform's own.
 fn changes_metadata(story: &Story) -> bool {
-    let steps = story.given.iter().chain(&story.steps);
-    steps.flat_map(|step| &step.actions).any(|action| {
-        matches!(
-            action,
-            StepAction::World(Action::Node(
-                _,
-                NodeAction::Metadata {
-                    file: MetadataFile::Written(_)
-                }
-            ))
-        )
-    })
+    let log = Log::foreseen(story);
+    let mut what = log.acts.iter().flat_map(|act| &act.what);
+    what.any(|what| matches!(what, Occurrence::Collected(MetadataFile::Written(_))))
 }

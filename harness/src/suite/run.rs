@@ -13,11 +13,13 @@ use std::{
 };
 
 use reports::{
-    ArmName, Coverage, DrillName, DrillReport, Excuses, ExcusesReport, ExitCode, Finding,
-    FindingKind, Lanes, Outcome, ProbeOutcome, RunEvent, RunPlan, RunReport, Wall,
+    Coverage, DrillName, DrillReport, Excuses, ExcusesReport, ExitCode, Finding, FindingKind,
+    Lanes, Outcome, ProbeOutcome, RunEvent, RunPlan, RunReport, Wall,
 };
+use terms::Arm;
 
 use super::{
+    NoProcessArm,
     coverage::{Covering, coverage},
     jobs, judged,
     pairs::Selected,
@@ -39,7 +41,7 @@ pub use merging::{Joined, merge};
 use telling::Telling;
 
 /// Creates the player of a worker, counted from 0, for the process arm.
-pub type Players<'r> = dyn Fn(usize) -> Result<Box<dyn Player>, String> + Sync + 'r;
+pub type Players<'r> = dyn Fn(usize) -> Result<Box<dyn Player>, NoProcessArm> + Sync + 'r;
 
 /// The process arm of a run.
 pub struct ProcessArm<'r> {
@@ -92,7 +94,7 @@ pub struct How<'r> {
     /// The arguments that select the same files and monitor again.
     pub again: Vec<String>,
     /// The process arm; `None` if no drill needs it.
-    pub process: Option<Result<ProcessArm<'r>, String>>,
+    pub process: Option<Result<ProcessArm<'r>, NoProcessArm>>,
     /// Whether the run is to end early.
     pub interruption: Interruption,
 }
@@ -110,7 +112,7 @@ pub trait Audience {
 
     /// Receives the recordings of a played drill, by arm; empty if it was not played to its end, or if it passed and
     /// [`How::records`] is not set. The default ignores them.
-    fn played(&mut self, _drill: &DrillName, _recordings: &[(ArmName, Recording)]) {}
+    fn played(&mut self, _drill: &DrillName, _recordings: &[(Arm, Recording)]) {}
 
     /// Receives the lanes of a drill in its arms, if they are asked for. The default ignores them.
     fn drawn(&mut self, _drill: &DrillName, _lanes: Vec<Lanes>) {}
@@ -200,6 +202,9 @@ fn join(whole: &mut RunReport, report: RunReport) {
         if drill.outcome == Outcome::Failed {
             // That repeats differ is told by later ones alone.
             let differ = |finding: &Finding| finding.kind == FindingKind::RepeatsDiffer;
+            if again.findings.iter().any(differ) {
+                drill.repeat = again.repeat;
+            }
             drill
                 .findings
                 .extend(again.findings.into_iter().filter(differ));
@@ -256,6 +261,12 @@ impl Show<'_> {
                     }
                     let drilled = self.drill(job_players, planned);
                     let is_last = beside == jobs::Beside::Nothing || self.is_interrupted();
+                    if drilled.is_given_up && !is_last {
+                        let drill = &planned.drill;
+                        job_players.tells(&format!(
+                            "{drill} is played again when all others are done: the machine stalls"
+                        ));
+                    }
                     (is_last || !drilled.is_given_up).then_some(Some(drilled))
                 },
                 |done| {
@@ -276,7 +287,8 @@ impl Show<'_> {
                     if drilled.is_interrupted {
                         return ControlFlow::Break(());
                     }
-                    compare(&mut drilled, number, first);
+                    let repeats = self.how.repeat.unwrap_or(number);
+                    compare(&mut drilled, number, repeats, first);
                     let recordings = drilled.recordings;
                     telling.played(planned, &recordings);
                     telling.drawn(&drilled.report, drilled.lanes);
@@ -363,7 +375,7 @@ impl Show<'_> {
         Some(match self.how.process.as_ref()? {
             Ok(arm) => (arm.probe)(),
             Err(reason) => {
-                let reason = reason.clone();
+                let reason = reason.to_string();
                 ProbeOutcome::Skipped { reason }.into()
             }
         })

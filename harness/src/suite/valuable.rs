@@ -2,25 +2,18 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
     path::Path,
 };
 
 use platforms::Platform;
-use reports::{ArmName, DrillName, DrillReport, PlannedDrill};
-use sha2::{Digest as _, Sha256};
+use reports::{DrillName, DrillReport, PlannedDrill};
+use terms::Arm;
 
 use super::pairs::Selected;
 use crate::{
-    read_files::{
-        Library,
-        regular::{RUN_FILE_BYTES_MAX, text_up_to},
-    },
-    run_folder::RunFolder,
+    read_files::Library,
+    run_folder::{RunFolder, read_contents, sealed, sha256},
 };
-
-/// The file of a run folder with the content of each scenario that was drilled, and of each platform and world.
-pub(crate) const CONTENTS: &str = "contents.txt";
 
 /// What is known from the run before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +32,7 @@ impl Before {
         let failed = RunFolder::failed_before(folder).unwrap_or_default();
         Self {
             failed: failed.into_iter().collect(),
-            contents: contents_of(folder),
+            contents: read_contents(folder).ok(),
         }
     }
 
@@ -48,7 +41,7 @@ impl Before {
     /// stays as it is.
     pub fn order(&self, selected: &mut Selected, library: &Library) {
         let changed = self.changed(library);
-        let covers = |planned: &PlannedDrill| planned.arms.contains(&ArmName::Process);
+        let covers = |planned: &PlannedDrill| planned.arms.contains(&Arm::Process);
         let rank = |planned: &PlannedDrill| {
             if self.failed.contains(&planned.drill) {
                 0
@@ -74,7 +67,7 @@ impl Before {
         changed.map(|scenario| scenario.name.as_str()).collect()
     }
 
-    /// The lines of `contents.txt` after a run, `SHA-256  scenario` and `SHA-256  @world`. A scenario of which a drill was not
+    /// The text of `contents.txt` after a run, with lines `SHA-256  scenario` and `SHA-256  @world`. A scenario of which a drill was not
     /// reached keeps its earlier line, so that it still counts as changed; if that drill had failed, it loses the line, because
     /// the list of this run's failures has forgotten it.
     #[must_use]
@@ -101,19 +94,8 @@ impl Before {
                 contents.remove(&drill.scenario);
             }
         }
-        let lines = contents
-            .iter()
-            .map(|(name, hash)| format!("{hash}  {name}\n"));
-        lines.collect()
+        sealed(&contents)
     }
-}
-
-/// What a run folder's `contents.txt` says: the SHA-256 of each text, by name; `None` if it has none.
-pub(crate) fn contents_of(folder: &Path) -> Option<BTreeMap<String, String>> {
-    let text = text_up_to(&folder.join(CONTENTS), RUN_FILE_BYTES_MAX).ok()?;
-    let lines = text.lines().filter_map(|line| line.split_once("  "));
-    let contents = lines.map(|(hash, name)| (name.to_owned(), hash.to_owned()));
-    Some(contents.collect())
 }
 
 /// What `contents.txt` says after a run of these drills: of their scenarios, and of their platforms and worlds.
@@ -166,15 +148,6 @@ fn of_world(library: &Library, name: &str) -> Option<String> {
     Some(sha256(&texts.join("\0")))
 }
 
-/// The SHA-256 of a text, as 64 hexadecimal digits.
-fn sha256(text: &str) -> String {
-    let mut digits = String::new();
-    for byte in Sha256::digest(text.as_bytes()) {
-        write!(digits, "{byte:02x}").expect("writing to a string cannot fail");
-    }
-    digits
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,7 +157,7 @@ mod tests {
     }
 
     /// Drills of shipped scenarios, each in these arms.
-    fn planned(drills: &[(&str, &[ArmName])]) -> Vec<PlannedDrill> {
+    fn planned(drills: &[(&str, &[Arm])]) -> Vec<PlannedDrill> {
         let planned = drills.iter().map(|(drill, arms)| PlannedDrill {
             drill: drill.parse().unwrap(),
             arms: arms.to_vec(),
@@ -192,8 +165,8 @@ mod tests {
         planned.collect()
     }
 
-    const MEMORY: &[ArmName] = &[ArmName::Memory];
-    const BOTH: &[ArmName] = &[ArmName::Memory, ArmName::Process];
+    const MEMORY: &[Arm] = &[Arm::Memory];
+    const BOTH: &[Arm] = &[Arm::Memory, Arm::Process];
 
     #[test]
     fn failed_drills_come_first_then_changed_ones_then_the_cover_then_the_rest() {
@@ -245,15 +218,9 @@ mod tests {
             contents: Some(BTreeMap::new()),
             ..Before::default()
         };
-        assert_eq!(before.after(&library, &planned, &[]), "");
-    }
-
-    /// FIPS 180-4, "Secure Hash Standard", examples: the digest of `abc`.
-    #[test]
-    fn the_hash_is_sha_256() {
         assert_eq!(
-            sha256("abc"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+            before.after(&library, &planned, &[]),
+            sealed(&BTreeMap::new())
         );
     }
 }

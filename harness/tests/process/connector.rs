@@ -1,6 +1,7 @@
 //! Every behaviour of a connector, over a real socket, with a real client.
 
 use harness::process::ProcessOptions;
+use observe::Broken;
 
 use crate::{log, play, rendered, story, toy};
 
@@ -68,4 +69,22 @@ pub(crate) fn loses_the_reply() {
 
 pub(crate) fn disconnects() {
     check("disconnect", "cut off: ", "Unknown");
+}
+
+/// The third poll is that of tick 2.
+pub(crate) fn a_socket_that_the_monitor_removes_ends_the_drill_as_its_doing() {
+    let calm = "timeline:\n  - at: 2s\n    do: [ { cut: victim } ]\nuntil: 4s\nheal: never\nbecause: a test\n";
+    let played = play(
+        &story(calm),
+        &toy("removing", ""),
+        ProcessOptions::default(),
+    );
+    let what = "the socket was removed or renamed by somebody in the monitor's namespace";
+    assert_eq!(
+        played.recording.broken,
+        Some(Broken::SocketTampered {
+            tick: 3,
+            what: what.to_owned()
+        })
+    );
 }

@@ -176,8 +176,20 @@ const TESTS: &[(&str, fn())] = &[
         programs::a_torn_file_and_one_with_time_stamps_are_not_shown,
     ),
     (
+        "what_is_no_file_of_the_folder_is_not_shown_and_nobody_waits_for_it",
+        programs::what_is_no_file_of_the_folder_is_not_shown_and_nobody_waits_for_it,
+    ),
+    (
+        "a_file_and_a_page_without_end_end_the_drill",
+        programs::a_file_and_a_page_without_end_end_the_drill,
+    ),
+    (
         "a_page_is_asked_for_at_its_interval",
         programs::a_page_is_asked_for_at_its_interval,
+    ),
+    (
+        "a_page_that_the_monitor_does_not_give_is_a_poll",
+        programs::a_page_that_the_monitor_does_not_give_is_a_poll,
     ),
     (
         "a_scrape_that_is_held_ends_late_or_by_its_timeout",
@@ -203,6 +215,10 @@ const TESTS: &[(&str, fn())] = &[
     ("the_connector_hangs", connector::hangs),
     ("the_connector_loses_the_reply", connector::loses_the_reply),
     ("the_connector_disconnects", connector::disconnects),
+    (
+        "a_socket_that_the_monitor_removes_ends_the_drill_as_its_doing",
+        connector::a_socket_that_the_monitor_removes_ends_the_drill_as_its_doing,
+    ),
     (
         "the_probe_tells_who_cannot_be_drilled",
         staging::the_probe_tells_who_cannot_be_drilled,
@@ -237,12 +253,20 @@ const TESTS: &[(&str, fn())] = &[
         exhausting::a_monitor_that_opens_thousands_of_files_is_stopped,
     ),
     (
+        "a_monitor_that_keeps_a_hundred_connections_open_is_stopped",
+        exhausting::a_monitor_that_keeps_a_hundred_connections_open_is_stopped,
+    ),
+    (
         "a_monitor_that_reports_events_without_end_is_stopped",
         exhausting::a_monitor_that_reports_events_without_end_is_stopped,
     ),
     (
         "output_without_end_is_kept_within_bounds",
         exhausting::output_without_end_is_kept_within_bounds,
+    ),
+    (
+        "a_monitor_that_had_its_time_on_a_cpu_has_not_stalled",
+        exhausting::a_monitor_that_had_its_time_on_a_cpu_has_not_stalled,
     ),
     (
         "a_signal_that_stops_the_monitor_for_a_while_is_a_stall",

@@ -1,7 +1,7 @@
 //! Programs that are run, whose files are collected, or that are asked: what each tick has of them.
 
 use harness::{descriptors::read, process::ProcessOptions};
-use observe::Descriptor;
+use observe::{Broken, Descriptor};
 
 use crate::{log, play, rendered, story};
 
@@ -179,7 +179,12 @@ pub(crate) fn the_last_value_of_a_dead_writer_stays() {
 
 /// What the collector shows of a file with this text.
 fn check_file(text: &str, refused: &str) {
-    let script = format!("printf '{text}' >{{textfile_dir}}/nic.prom");
+    check_made(&format!("printf '{text}' >nic.prom"), refused);
+}
+
+/// What the collector shows of a file that is made by this script in its folder.
+fn check_made(script: &str, refused: &str) {
+    let script = format!("cd {{textfile_dir}}; rm -f nic.prom; {script}");
     let more = format!("speaks: textfile\ntextfile: {{ program: one-shot, {RULES} }}");
     let story = story("timeline:\nuntil: 1s\nheal: never\nbecause: a test\n");
     let played = play(&story, &bash(&script, &more), ProcessOptions::default());
@@ -201,6 +206,37 @@ pub(crate) fn a_torn_file_and_one_with_time_stamps_are_not_shown() {
     );
 }
 
+pub(crate) fn what_is_no_file_of_the_folder_is_not_shown_and_nobody_waits_for_it() {
+    check_made("mkfifo nic.prom", "it is not a regular file");
+    check_made("ln -s /dev/zero nic.prom", "it leads out of the folder");
+    check_made("ln -s ../node nic.prom", "it leads out of the folder");
+}
+
+/// How a drill ends of a monitor that is over a limit from its first answer on.
+fn check_over(monitor: &Descriptor, expected: &str) {
+    let story = story("timeline:\nuntil: 1s\nheal: never\nbecause: a test\n");
+    let broken = play(&story, monitor, ProcessOptions::default())
+        .recording
+        .broken;
+    let Some(Broken::Excess { tick: 0, what }) = &broken else {
+        panic!("{broken:?}");
+    };
+    assert_eq!(what, expected);
+}
+
+pub(crate) fn a_file_and_a_page_without_end_end_the_drill() {
+    let more = format!("speaks: textfile\ntextfile: {{ program: one-shot, {RULES} }}");
+    let sparse = bash("truncate -s 1T {textfile_dir}/nic.prom", &more);
+    check_over(
+        &sparse,
+        "its files for the collector have a line of more than 64 KiB",
+    );
+    let endless = format!("speaks: scrape\nscrape: {{ path: /endless, {RULES} }}");
+    check_over(&page(&endless), "its page has more than 16384 series");
+    let lower = format!("{endless}\nlimits: {{ output: 1MiB }}");
+    check_over(&page(&lower), "its page has more than 256 series");
+}
+
 const PAGE_UP: &str = "1 [answered: up{device=\"mlx5_0\",port=\"1\"} 1] []";
 const PAGE_OFF: &str = "1 [answered: up{device=\"mlx5_0\",port=\"1\"} 0] []";
 
@@ -213,6 +249,15 @@ pub(crate) fn a_page_is_asked_for_at_its_interval() {
         &page(&more),
         &[PAGE_UP, NOTHING, PAGE_OFF, NOTHING, PAGE_OFF],
     );
+}
+
+/// What is owed then is judged: it is a poll, in which nothing was said.
+pub(crate) fn a_page_that_the_monitor_does_not_give_is_a_poll() {
+    let failed = "the page has the status 500";
+    let failed = format!("1 [{failed}: {failed}] []");
+    let more = format!("speaks: scrape\nscrape: {{ path: /late, {RULES} }}");
+    let expected = [PAGE_UP, PAGE_UP, &failed, &failed];
+    check(CUT, "3s", &page(&more), &expected);
 }
 
 pub(crate) fn a_scrape_that_is_held_ends_late_or_by_its_timeout() {

@@ -7,9 +7,9 @@
 //! `counters-first` the other one starts first; `states-of-both` reads states in both, and names no check; in `paced` the thread
 //! that reads counters sleeps for a second after each poll; `last-poll` ends after SIGTERM with its next poll; `last-word` ends a while after SIGTERM, with
 //! a call; `stubborn` does not end after SIGTERM; `mute` never calls; `hang` never polls; `exit` ends at once; `page` serves
-//! the state of the first port at `/metrics` and `/json` of a port that it gets in place of the socket; `dripping`, `calling`
-//! and `flooding` call without end in their first poll; `opening` keeps thousands of files open; `babbling` writes megabytes
-//! in every poll; `stopped` is stopped by a signal for a while in its third poll; `waiting` waits in its poll for half a minute
+//! the state of the first port at `/metrics` and `/json`, a page without end at `/endless`, and at `/late` no page once the port is not active, of a port that it gets in place of the socket; `dripping`, `calling`
+//! and `flooding` call without end in their first poll; `opening` keeps thousands of files open, `connecting` a hundred connections; `babbling` writes megabytes
+//! in every poll; `removing` removes the connector's socket after its third poll; `stopped` is stopped by a signal for a while in its third poll, `stopped-spinning` never comes back from there; `waiting` waits in its poll for half a minute
 //! at most until the connector's socket is there.
 
 use std::{
@@ -17,6 +17,7 @@ use std::{
     fs::{self, File},
     io::{BufRead as _, BufReader, Write as _},
     net::{Ipv4Addr, TcpListener},
+    os::unix::net::UnixStream,
     path::{Path, PathBuf},
     process::{Command, ExitCode},
     sync::{
@@ -94,8 +95,11 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
         }
         "page" => return serve(&class, socket),
         "dripping" | "calling" | "flooding" => call_without_end(mode, &class, socket),
+        "connecting" => keep_connected(&class, socket),
         "opening" => return keep_open(class, socket),
-        "babbling" | "stopped" => return Toy::new(mode, class, socket).strangely(),
+        "babbling" | "removing" | "stopped" | "stopped-spinning" => {
+            return Toy::new(mode, class, socket).strangely();
+        }
         _ => {}
     }
     Toy::new(mode, class, socket).forever()
@@ -117,8 +121,20 @@ fn serve(class: &Path, port: &str) -> ExitCode {
                 .next()
                 .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
             {}
+            if request.starts_with("GET /endless ") {
+                let mut sent = stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+                while sent.is_ok() {
+                    sent = stream.write_all(&b"up 1\n".repeat(1000));
+                }
+                return;
+            }
             let state = fs::read_to_string(class.join("mlx5_0/ports/1/state")).unwrap_or_default();
             let state = state.trim();
+            if request.starts_with("GET /late ") && state != "4: ACTIVE" {
+                let _ = stream
+                    .write_all(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n");
+                return;
+            }
             let page = if request.starts_with("GET /json ") {
                 format!(r#"{{"ports":[{{"device":"mlx5_0","port":1,"state":"{state}"}}]}}"#)
             } else {
@@ -146,6 +162,29 @@ fn call_without_end(mode: &str, class: &Path, socket: &str) -> ! {
     loop {
         mouth.say("", vec!["again".to_owned(); events]);
         thread::sleep(pause);
+    }
+}
+
+/// Keeps more connections open than it may have, in its first poll.
+fn keep_connected(class: &Path, socket: &str) -> ! {
+    drop(fs::read_dir(class));
+    let _open: Vec<UnixStream> = (0..110)
+        .map(|_| UnixStream::connect(socket).unwrap())
+        .collect();
+    loop {
+        thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+/// Runs on two CPUs for ever.
+fn spin() -> ! {
+    thread::spawn(|| {
+        loop {
+            std::hint::spin_loop();
+        }
+    });
+    loop {
+        std::hint::spin_loop();
     }
 }
 
@@ -215,11 +254,18 @@ impl Toy {
                 for _ in 0..40_000 {
                     eprintln!("there is nothing to be said about this, and so it is said again");
                 }
+            } else if self.mode == "removing" {
+                if poll == 3 {
+                    fs::remove_file(&self.mouth.socket).unwrap();
+                }
             } else if poll == 3 {
                 let myself = std::process::id().to_string();
                 let stop = "kill -STOP $0; sleep 0.3; kill -CONT $0";
                 let stopping = Command::new("sh").args(["-c", stop, &myself]).status();
                 assert!(stopping.unwrap().success());
+                if self.mode == "stopped-spinning" {
+                    spin();
+                }
             }
         }
         ExitCode::SUCCESS

@@ -3,14 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use fabric::{Action, PortsAction};
+use director::Target;
 use observe::{
     Recording,
-    promises::{Clears, Compared, Granularity, Kind, Lasting, Named, Row, Says, Verdict},
+    promises::{Granularity, Kind, Named},
 };
-use platforms::{NodeName, PciAddress};
-use scenarios::{StepAction, Tone};
+use platforms::{NodeName, PciAddress, PortNumber};
+use terms::Severity;
 
+use super::{
+    names::{Bearing, bearers, bearings, function_of, name_of, renamed_at},
+    patience,
+    promised::{Ceiling, GRACE, Piece, Promised, Reported},
+};
 use crate::{
     clock::{Clock, is_paced},
     episodes::Episodes,
@@ -18,12 +23,8 @@ use crate::{
     intervals::{Interval, intervals, is_watched},
     kinds::Whom,
     owed::Rows,
-    readings::Readings,
+    readings::{LayerChange, Readings},
 };
-
-/// How many polls an alarm may take to open or close where its row states nothing. Chosen: as scenarios allow where
-/// they state `within: 2 polls`.
-const GRACE: Lasting = Lasting::Polls(2);
 
 /// A subject of alarms.
 #[derive(Debug)]
@@ -32,14 +33,16 @@ pub(super) struct Group {
     pub(super) name: String,
     /// The subject on the bus; `None` for the node.
     pub(super) whom: Option<Whom>,
-    /// The names that its function had.
-    pub(super) names: Vec<String>,
+    /// The names that its function had, and when.
+    pub(super) names: Vec<Bearing>,
     /// Whether what is said of its ports is said of it.
     pub(super) has_ports: bool,
     /// What it owes, in order.
     pub(super) alarms: Vec<Alarm>,
     /// What nothing is promised about.
     pub(super) unpromised: Vec<Unpromised>,
+    /// How severe its alarms may be.
+    ceilings: Vec<Ceiling>,
 }
 
 /// A fault that nothing is promised about, so that it may be an alarm.
@@ -49,16 +52,20 @@ pub(super) struct Unpromised {
     pub(super) from: u64,
     /// The first tick that does not any more.
     pub(super) to: u64,
+    /// The last tick in which an alarm about it may begin.
+    opens_until: u64,
     /// The last tick in which an alarm about it may stand.
     until: u64,
 }
 
 impl Unpromised {
-    fn of(interval: &Interval, clock: &Clock) -> Self {
+    /// `stays` is the tick until which an alarm about it may stay.
+    fn of(interval: &Interval, stays: u64, clock: &Clock) -> Self {
         Self {
             from: interval.from,
             to: interval.to,
-            until: clock.by(interval.to, GRACE),
+            opens_until: clock.by(interval.to, GRACE),
+            until: clock.by(stays.max(interval.to), GRACE),
         }
     }
 }
@@ -66,6 +73,8 @@ impl Unpromised {
 /// One alarm.
 #[derive(Debug)]
 pub(super) struct Alarm {
+    /// The first poll that reads the first of its faults.
+    pub(super) since: u64,
     /// The first tick in which it may open.
     pub(super) opens: u64,
     /// The tick by whose end it stands.
@@ -74,19 +83,22 @@ pub(super) struct Alarm {
     pub(super) closes: u64,
     /// The tick by whose end it is over; `None` if it may stay.
     pub(super) closes_by: Option<u64>,
+    /// The tick from which on it may not begin any more; `None` if it may.
+    pub(super) opens_until: Option<u64>,
     /// When each of its faults may be reported first.
     pub(super) pieces: Vec<u64>,
     /// By when each of its faults is reported at the latest, and how severe it is then.
-    pub(super) due: Vec<(u64, Tone)>,
+    pub(super) due: Vec<(u64, Severity)>,
 }
 
-/// A fault that is owed.
-struct Piece {
+/// The faults of a subject from a healthy reading to the next, as far as they are gone through.
+struct Run {
     from: u64,
-    by: u64,
     to: u64,
-    over_by: Option<u64>,
-    tone: Tone,
+    /// Whether a report of one of them is owed.
+    is_owed: bool,
+    /// The worst severity by the documents of those that are not.
+    tone: Option<Severity>,
 }
 
 /// What belongs to a subject.
@@ -94,12 +106,20 @@ struct Piece {
 struct Owing {
     pieces: Vec<Piece>,
     unpromised: Vec<Unpromised>,
+    escalations: Vec<Ceiling>,
 }
 
 impl Group {
     /// Whether an alarm that is owed may stand in a tick.
     pub(super) fn is_promised(&self, tick: u64) -> bool {
         self.alarms.iter().any(|alarm| alarm.may_stand(tick))
+    }
+
+    /// The tick in which an alarm may open about a fault that is read in this one, and is waited for; `None` if none is.
+    pub(super) fn waits(&self, tick: u64) -> Option<u64> {
+        let mut alarms = self.alarms.iter();
+        let waiting = alarms.find(|alarm| (alarm.since..alarm.opens).contains(&tick));
+        waiting.map(|alarm| alarm.opens)
     }
 
     /// The faults of a tick that nothing is promised about.
@@ -110,11 +130,33 @@ impl Group {
 
     /// Whether it may alarm in a tick.
     pub(super) fn may_alarm(&self, tick: u64) -> bool {
-        self.is_promised(tick)
-            || self
-                .unpromised
-                .iter()
-                .any(|fault| (fault.from..=fault.until).contains(&tick))
+        self.is_promised(tick) || self.is_free(tick)
+    }
+
+    /// Whether an alarm may begin in a tick: one about a fault that goes on, of which nothing is said, may stay only.
+    pub(super) fn may_begin(&self, tick: u64) -> bool {
+        let is_open = |alarm: &Alarm| {
+            tick >= alarm.opens && alarm.opens_until.is_none_or(|until| tick < until)
+        };
+        let mut unpromised = self.unpromised.iter();
+        self.alarms.iter().any(is_open)
+            || unpromised.any(|fault| (fault.from..=fault.opens_until).contains(&tick))
+    }
+
+    /// The worst severity that an alarm may have in a tick by the rows; `None` if no row decides.
+    pub(super) fn at_most(&self, tick: u64) -> Option<Severity> {
+        if self.is_free(tick) {
+            return None;
+        }
+        let ceilings = self.ceilings.iter();
+        let standing = ceilings.filter(|it| (it.from..it.to).contains(&tick));
+        standing.map(|it| it.tone).reduce(Severity::worst)
+    }
+
+    /// Whether an alarm about a fault that nothing is promised about may stand in a tick.
+    fn is_free(&self, tick: u64) -> bool {
+        let mut unpromised = self.unpromised.iter();
+        unpromised.any(|fault| (fault.from..=fault.until).contains(&tick))
     }
 }
 
@@ -127,40 +169,105 @@ pub(super) fn groups(
 ) -> Vec<Group> {
     let readings = Readings::of(*context, recording.healing_from);
     let clock = Clock::of(context, recording, node);
-    let (rows, episodes) = (Rows::of(context), Episodes::of(context.story));
+    let rows = Rows::of(context);
+    // An alarm about the node as a whole hangs on no name.
+    let names_decide = granularity != Granularity::Node && !rows.follow_renames();
     let all = intervals(context, &readings, recording);
-    let of_node = all.iter().filter(|interval| interval.node == *node);
+    let of_node: Vec<&Interval> = all
+        .iter()
+        .filter(|interval| interval.node == *node)
+        .collect();
+    let episodes = Episodes::of(context);
+    let promised = Promised {
+        rows,
+        sights: patience::sights(context, node, (&rows, &episodes, &clock)),
+        episodes,
+        clock: &clock,
+        first_poll: readings.first_poll(recording, node),
+        readings: &readings,
+        faults: &of_node,
+    };
+    let moves = match rows.unpromised(&Named::MovedLayer.into()) {
+        Some(_) => readings.layer_changes(node),
+        None => &[],
+    };
+    let mut runs: BTreeMap<Whom, Run> = BTreeMap::new();
     let mut groups: BTreeMap<Option<Whom>, Owing> = BTreeMap::new();
     for whom in subjects(&readings, node, granularity) {
         groups.entry(whom).or_default();
     }
-    for interval in of_node {
+    for (at, interval) in of_node.iter().copied().enumerate() {
+        let stays = promised.stays(interval, &of_node[at + 1..]);
         // A monitor may say of each port that its device is gone.
         if let (Granularity::Port, Whom::Device(gone)) = (granularity, &interval.whom) {
             let of_it =
                 |whom: &Option<Whom>| matches!(whom, Some(Whom::Port(pci, _)) if pci == gone);
             for (_, owing) in groups.iter_mut().filter(|(whom, _)| of_it(whom)) {
-                owing.unpromised.push(Unpromised::of(interval, &clock));
+                owing
+                    .unpromised
+                    .push(Unpromised::of(interval, interval.to, &clock));
             }
         }
         let Some(owing) = groups.get_mut(&subject_of(interval, granularity)) else {
             continue;
         };
-        let episode = episode_of(&episodes, interval).map(Kind::from);
-        let has_row = |kind: &Kind| rows.unpromised(kind).is_none();
         // A card that falls behind is a fault of ports, which have rows of their own.
-        if interval.kind == Kind::Named(Named::Card) && !has_row(&interval.kind) {
+        if interval.kind == Kind::Named(Named::Card) && rows.unpromised(&interval.kind).is_some() {
             continue;
         }
-        if !has_row(&interval.kind) || episode.as_ref().is_some_and(|kind| !has_row(kind)) {
-            owing.unpromised.push(Unpromised::of(interval, &clock));
-            continue;
+        let reported = promised.reported(interval, stays);
+        let (is_free, since) = run_on(&mut runs, interval, &reported);
+        let renamed = renamed_at(&readings, node, &interval.whom).filter(|_| names_decide);
+        let changed = renamed.into_iter().chain(moved_at(moves, &interval.whom));
+        let changed = changed.min().filter(|tick| *tick < interval.to);
+        let under_the_first = changed.map(|tick| Interval {
+            to: tick.max(interval.from),
+            ..interval.clone()
+        });
+        if let Some(first) = &under_the_first {
+            // What is said then, of the old name or of the new one, or by the check of either layer, may be said and may stay.
+            let until = match granularity {
+                Granularity::Node => clock.by(interval.to, GRACE),
+                Granularity::Port | Granularity::Device => u64::MAX,
+            };
+            owing.unpromised.push(Unpromised {
+                from: first.to,
+                to: interval.to,
+                opens_until: until,
+                until,
+            });
+            if first.from == first.to {
+                continue;
+            }
         }
-        if episode.is_some_and(|kind| is_silent(&rows, &kind, interval)) {
+        let (interval, reported) = match &under_the_first {
+            Some(first) => (first, promised.reported(first, first.to)),
+            None => (interval, reported),
+        };
+        let owed = match reported {
+            _ if is_free => None,
+            Reported::Unpromised => None,
+            Reported::Never | Reported::Owed(None) => continue,
+            Reported::Owed(Some(piece)) => Some(piece),
+        };
+        let Some(owed) = owed else {
+            let unpromised = Unpromised::of(interval, stays, &clock);
+            owing.unpromised.push(unpromised);
             continue;
-        }
-        owing.pieces.extend(piece(&rows, interval, &clock));
+        };
+        owing
+            .escalations
+            .extend(promised.escalation(interval, since, &owed));
+        owing.pieces.push(match changed {
+            Some(_) => Piece {
+                over_by: None,
+                opens_until: None,
+                ..owed
+            },
+            None => owed,
+        });
     }
+    free_moved(moves, granularity, &mut groups);
     // A flap between two polls shows no state, but a counter that has grown.
     let counts = is_paced(context) && rows.unpromised(&Named::Flap.into()).is_some();
     for (from, pci) in flaps(context, node).into_iter().filter(|_| counts) {
@@ -170,14 +277,21 @@ pub(super) fn groups(
             owing.unpromised.push(Unpromised {
                 from,
                 to,
+                opens_until: clock.by(to, GRACE),
                 until: clock.by(to, GRACE),
             });
         }
     }
+    let bearers = bearers(&readings, recording, node);
+    let settles = |tick: u64| match names_decide {
+        true => u64::MAX,
+        false => clock.by(tick, GRACE),
+    };
     let named = |(whom, owing): (Option<Whom>, Owing)| Group {
         name: name_of(&readings, node, &whom),
-        names: names_of(&readings, node, &whom),
+        names: bearings(&bearers, (&readings, node), &whom, settles),
         has_ports: granularity != Granularity::Port,
+        ceilings: ceilings(&owing.pieces, owing.escalations),
         alarms: alarms(owing.pieces),
         whom,
         unpromised: owing.unpromised,
@@ -185,81 +299,96 @@ pub(super) fn groups(
     groups.into_iter().map(named).collect()
 }
 
-/// The flaps of a node's monitored ports: the first tick that can show each, and the function.
-fn flaps(context: &JudgeContext<'_>, node: &NodeName) -> Vec<(u64, PciAddress)> {
-    let story = context.story;
-    let mut found = Vec::new();
-    for step in &story.steps {
-        let from = story.ticks.first_from(step.at);
-        for action in &step.actions {
-            if let StepAction::World(Action::Ports(slots, PortsAction::Flap { .. })) = action {
-                let of_node = slots.iter().filter(|slot| slot.node == *node);
-                let watched = of_node.filter(|slot| is_watched(context, slot, from));
-                found.extend(watched.map(|slot| (from, slot.pci)));
-            }
+/// The first tick in which a port, or one of a card, shows another link layer than before.
+fn moved_at(moves: &[LayerChange], whom: &Whom) -> Option<u64> {
+    let is_its = |pci: PciAddress, port: PortNumber| match whom {
+        Whom::Port(of, number) => (*of, *number) == (pci, port),
+        Whom::Card(card) => pci.card() == *card,
+        Whom::Device(_) | Whom::Name(_) | Whom::Check => false,
+    };
+    let of_it = moves.iter().filter(|(pci, port, _)| is_its(*pci, *port));
+    of_it.map(|(.., tick)| *tick).min()
+}
+
+/// Lets alarms be about ports that moved to the other link layer, where nothing is promised about them: under that a port may
+/// be another one, or none.
+fn free_moved(
+    moves: &[LayerChange],
+    granularity: Granularity,
+    groups: &mut BTreeMap<Option<Whom>, Owing>,
+) {
+    for (pci, port, tick) in moves {
+        let is_its = |whom: &Option<Whom>| match whom {
+            Some(Whom::Port(of, number)) => (of, number) == (pci, port),
+            Some(Whom::Device(of)) => granularity == Granularity::Device && of == pci,
+            Some(Whom::Card(card)) => *card == pci.card(),
+            _ => false,
+        };
+        for (_, owing) in groups.iter_mut().filter(|(whom, _)| is_its(whom)) {
+            owing.unpromised.push(Unpromised {
+                from: *tick,
+                to: *tick,
+                opens_until: u64::MAX,
+                until: u64::MAX,
+            });
         }
     }
-    found
 }
 
-/// The fault that an interval makes a monitor report; `None` if its row leaves it out.
-fn piece(rows: &Rows<'_>, interval: &Interval, clock: &Clock) -> Option<Piece> {
-    let says = |kind: &Kind| match rows.pair(kind, interval.layer)? {
-        (_, Row::Says(says)) => Some(says),
+/// The flaps of a node's monitored ports: the first tick that can show each, and the function.
+fn flaps(context: &JudgeContext<'_>, node: &NodeName) -> Vec<(u64, PciAddress)> {
+    let acts = context.truth.log.acts.iter();
+    let flaps = acts.filter_map(|act| match &act.on {
+        Target::Ports(slots) if !act.is_given => Some((act.tick, slots)),
+        _ => None,
+    });
+    let of_node = flaps.flat_map(|(from, slots)| {
+        let of_node = slots.iter().filter(|slot| slot.node == *node);
+        let watched = of_node.filter(move |slot| is_watched(context, slot, from));
+        watched.map(move |slot| (from, slot.pci))
+    });
+    of_node.collect()
+}
+
+/// Goes on with the faults of a subject: whether nothing is owed of one because it goes on from one of which nothing is
+/// owed, and is no worse by the documents; and since when the subject has not been healthy.
+fn run_on(runs: &mut BTreeMap<Whom, Run>, interval: &Interval, reported: &Reported) -> (bool, u64) {
+    if !interval.is_of_reading() {
+        return (false, interval.from);
+    }
+    let goes_on = |run: &&Run| run.to == interval.from;
+    let of_it = runs.get(&interval.whom).filter(goes_on);
+    // The ports of a device that was gone go on from its absence.
+    let of_device = match &interval.whom {
+        Whom::Port(pci, _) => runs.get(&Whom::Device(*pci)).filter(goes_on),
         _ => None,
     };
-    let lasts = |says: &Says| {
-        let after = says.after.unwrap_or(Lasting::NOTHING);
-        clock.stood(interval.from, interval.to, after)
+    let before = of_it.or(of_device);
+    let since = before.map_or(interval.from, |run| run.from);
+    let was_owed = before.is_some_and(|run| run.is_owed);
+    let before_tone = before.and_then(|run| run.tone);
+    let is_worse = match (before_tone, interval.tone) {
+        (_, None) => false,
+        (None, Some(_)) => true,
+        (Some(before), Some(now)) => now.is_worse_than(before),
     };
-    let own = says(&interval.kind).filter(|row| severity(row, interval).is_some());
-    let is_card = interval.kind == Kind::Named(Named::Card);
-    let is_compared = |row: &Says| !is_card || row.when == Some(Compared::EveryPoll);
-    let own = own.filter(|row| is_compared(row) && lasts(row).is_some());
-    // What is silent, or comes later, may escalate.
-    let later = says(&Named::Persists.into()).filter(|row| {
-        let is_port = matches!(interval.whom, Whom::Port(..));
-        is_port && own.is_none() && lasts(row).is_some()
-    });
-    let row = own.or(later)?;
-    let from = lasts(&row).filter(|from| *from != u64::MAX)?;
-    let grace = |within: Option<Lasting>| within.unwrap_or(GRACE);
-    let over_by = match row.clears.unwrap_or(Clears::Healed(None)) {
-        Clears::Healed(within) => Some(clock.by(interval.to, grace(within))),
-        Clears::ByCheck => Some(clock.by(interval.to, GRACE)),
-        Clears::ByOperator | Clears::Never => None,
+    let is_owed = matches!(reported, Reported::Owed(_));
+    let is_free = is_owed && before.is_some() && !was_owed && !is_worse;
+    let worst = match is_owed && !is_free {
+        true => before_tone,
+        false => {
+            let tones = before_tone.into_iter().chain(interval.tone);
+            tones.reduce(Severity::worst)
+        }
     };
-    Some(Piece {
-        from,
-        by: clock.by(from, grace(row.within)),
+    let run = Run {
+        from: since,
         to: interval.to,
-        over_by,
-        tone: severity(&row, interval).unwrap_or(Tone::Fatal),
-    })
-}
-
-fn severity(row: &Says, interval: &Interval) -> Option<Tone> {
-    match row.verdict {
-        Some(Verdict::Fatal) => Some(Tone::Fatal),
-        Some(Verdict::NonFatal) => Some(Tone::NonFatal),
-        None => interval.tone,
-    }
-}
-
-fn is_silent(rows: &Rows<'_>, episode: &Kind, interval: &Interval) -> bool {
-    let pair = rows.pair(episode, interval.layer);
-    matches!(pair, Some((_, Row::Silent)))
-}
-
-fn episode_of(episodes: &Episodes, interval: &Interval) -> Option<Named> {
-    let pci = match &interval.whom {
-        Whom::Port(pci, _) | Whom::Device(pci) => *pci,
-        _ => return None,
+        is_owed: was_owed || is_owed && !is_free,
+        tone: worst,
     };
-    let at_start = (interval.from == 0).then_some(Named::FirstPoll);
-    episodes
-        .cause(&interval.node, pci, interval.from)
-        .or(at_start)
+    runs.insert(interval.whom.clone(), run);
+    (is_free, since)
 }
 
 /// Faults that follow one another without a gap are one alarm.
@@ -274,20 +403,36 @@ fn alarms(mut pieces: Vec<Piece>) -> Vec<Alarm> {
                 .closes_by
                 .zip(piece.over_by)
                 .map(|(one, other)| one.max(other));
+            last.opens_until = last
+                .opens_until
+                .zip(piece.opens_until)
+                .map(|(one, other)| one.max(other));
             last.pieces.push(piece.from);
             last.due.push(due);
             continue;
         }
         alarms.push(Alarm {
+            since: piece.since,
             opens: piece.from,
             opens_by: piece.by,
             closes: piece.to,
             closes_by: piece.over_by,
+            opens_until: piece.opens_until,
             pieces: vec![piece.from],
             due: vec![due],
         });
     }
     alarms
+}
+
+/// How severe alarms about these faults may be.
+fn ceilings(pieces: &[Piece], escalations: Vec<Ceiling>) -> Vec<Ceiling> {
+    let of_pieces = pieces.iter().map(|piece| Ceiling {
+        from: piece.from,
+        to: piece.over_by.unwrap_or(u64::MAX),
+        tone: piece.tone,
+    });
+    of_pieces.chain(escalations).collect()
 }
 
 /// The subject that a fault belongs to.
@@ -315,7 +460,7 @@ fn subjects(
         };
         for (pci, function) in views.0.iter().filter(|(_, function)| function.monitored) {
             subjects.push(Whom::Device(*pci));
-            subjects.push(Whom::Card(pci.card().to_string()));
+            subjects.push(Whom::Card(pci.card()));
             if granularity == Granularity::Port {
                 subjects.extend(function.ports.keys().map(|port| Whom::Port(*pci, *port)));
             }
@@ -324,41 +469,6 @@ fn subjects(
     subjects.sort();
     subjects.dedup();
     subjects.into_iter().map(Some).collect()
-}
-
-fn function_of(whom: &Option<Whom>) -> Option<PciAddress> {
-    match whom {
-        Some(Whom::Port(pci, _) | Whom::Device(pci)) => Some(*pci),
-        _ => None,
-    }
-}
-
-/// The names that a subject had, in order.
-fn names_of(readings: &Readings<'_>, node: &NodeName, whom: &Option<Whom>) -> Vec<String> {
-    if let Some(Whom::Card(card)) = whom {
-        return vec![card.clone()];
-    }
-    let Some(pci) = function_of(whom) else {
-        return Vec::new();
-    };
-    let mut names = Vec::new();
-    for tick in 0..readings.ticks() {
-        let views = readings.views(node, tick).into_iter().flatten();
-        let found = views.filter_map(|views| Some(views.0.get(&pci)?.name.to_string()));
-        names.extend(found);
-    }
-    names.sort();
-    names.dedup();
-    names
-}
-
-fn name_of(readings: &Readings<'_>, node: &NodeName, whom: &Option<Whom>) -> String {
-    let names = names_of(readings, node, whom).join(", ");
-    match whom {
-        None => "the node".to_owned(),
-        Some(Whom::Port(_, port)) => format!("NIC={names} NICPort={port}"),
-        Some(_) => format!("NIC={names}"),
-    }
 }
 
 #[cfg(test)]

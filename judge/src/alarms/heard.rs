@@ -1,10 +1,13 @@
 //! The alarms that a monitor raised, tick by tick. Start at [`Heard`].
 
+use std::cmp::Reverse;
+
 use observe::{
-    Recording, Severity, Subject,
+    Recording, Subject,
     interval::{Interval, said},
 };
 use platforms::NodeName;
+use terms::Severity;
 
 use super::due::Group;
 use crate::kinds::Whom;
@@ -37,8 +40,8 @@ impl<'r> Heard<'r> {
 
     /// The worst statement about a subject at the end of a tick, if it is an alarm.
     pub(super) fn worst(&self, group: &Group, tick: u64) -> Option<Severity> {
-        let standing = self.alarms(group).filter(|alarm| stands(alarm, tick));
-        standing.map(|alarm| alarm.severity).max()
+        let standing = self.alarms(group, tick);
+        standing.map(|alarm| alarm.severity).reduce(Severity::worst)
     }
 
     /// The alarm about a subject that stands at the end of a tick; the worst of several.
@@ -47,8 +50,8 @@ impl<'r> Heard<'r> {
         group: &'h Group,
         tick: u64,
     ) -> Option<&'h Interval> {
-        let standing = self.alarms(group).filter(|alarm| stands(alarm, tick));
-        standing.max_by_key(|alarm| alarm.severity)
+        let standing = self.alarms(group, tick);
+        standing.max_by_key(|alarm| Reverse(alarm.severity))
     }
 
     /// What was said from a tick on of devices whose names no device has: alarms first, each subject once.
@@ -79,7 +82,7 @@ impl<'r> Heard<'r> {
     pub(super) fn worst_in(&self, group: &Group, from: u64, to: u64) -> Option<Severity> {
         (from..=to.max(from))
             .filter_map(|tick| self.worst(group, tick))
-            .max()
+            .reduce(Severity::worst)
     }
 
     /// The first tick without an alarm about a subject between two with one, although all stands that stood in the
@@ -98,26 +101,93 @@ impl<'r> Heard<'r> {
 
     /// Whether any alarm about a subject was raised or repeated between two ticks.
     pub(super) fn any_between(&self, group: &Group, from: u64, to: u64) -> bool {
-        (from..=to).any(|tick| {
-            let Ok(at) = usize::try_from(tick) else {
+        (from..=to).any(|at| {
+            let Ok(index) = usize::try_from(at) else {
                 return false;
             };
-            let tick = self.recording.ticks.get(at);
+            let tick = self.recording.ticks.get(index);
             let monitor = tick.and_then(|tick| tick.monitors.get(self.node.as_str()));
             let calls = monitor.into_iter().flat_map(|monitor| &monitor.calls);
             calls
                 .filter(|call| call.accepted)
                 .flat_map(|call| &call.observations)
-                .any(|event| event.severity != Severity::Healthy && is_about(group, &event.subject))
+                .any(|event| {
+                    event.severity != Severity::Healthy && is_about(group, &event.subject, at)
+                })
         })
     }
 
-    /// The alarms that nothing explains when they begin.
-    pub(super) fn unfounded<'h>(&'h self, group: &'h Group) -> impl Iterator<Item = &'h Interval> {
+    /// The alarms that nothing explains when they begin, or when their name is given to another subject, each with that
+    /// tick.
+    pub(super) fn unfounded<'h>(
+        &'h self,
+        group: &'h Group,
+    ) -> impl Iterator<Item = (&'h Interval, u64)> {
         let last = self.recording.ticks.len() as u64;
-        // How long a founded one stands is judged with its reason.
-        let alarms = self.alarms(group);
-        alarms.filter(move |alarm| !group.may_alarm(alarm.from) && alarm.from < last)
+        self.raised().filter_map(move |alarm| {
+            // How long a founded one stands is judged with its reason.
+            if is_about(group, &alarm.subject, alarm.from) {
+                return (!group.may_begin(alarm.from)).then_some((alarm, alarm.from));
+            }
+            let mut taken_over = group.names.iter().filter(|name| {
+                alarm.from < name.from && is_about(group, &alarm.subject, name.from)
+            });
+            let stays = taken_over.find(|name| {
+                let settled = name.settled;
+                settled < last
+                    && stands(alarm, settled)
+                    && is_about(group, &alarm.subject, settled)
+                    && !group.may_alarm(settled)
+            });
+            stays.map(|name| (alarm, name.settled))
+        })
+    }
+
+    /// The alarms about what no subject is as long as they stand: names and numbers that nothing monitored has, and the node
+    /// as a whole while nothing of it alarms and before anything was done.
+    pub(super) fn of_nobody<'h>(
+        &'h self,
+        groups: &'h [Group],
+        first_action: u64,
+    ) -> impl Iterator<Item = &'h Interval> {
+        let end = self.recording.ticks.len() as u64;
+        self.raised().filter(move |alarm| match alarm.subject {
+            Subject::Other(_) => false,
+            Subject::Node => {
+                let may_begin = |group: &Group| group.may_begin(alarm.from);
+                alarm.from < first_action && !groups.iter().any(may_begin)
+            }
+            _ => {
+                let mut ticks = alarm.from..alarm.to.unwrap_or(end);
+                ticks.all(|tick| {
+                    let is_its = |group: &Group| is_about(group, &alarm.subject, tick);
+                    !groups.iter().any(is_its)
+                })
+            }
+        })
+    }
+
+    /// The alarms that are worse than the rows allow of what stands, each with the first tick in which it is, and what is
+    /// allowed then. `throughout` says whether an alarm states what is as long as it stands.
+    pub(super) fn too_severe<'h>(
+        &'h self,
+        group: &'h Group,
+        throughout: bool,
+    ) -> impl Iterator<Item = (&'h Interval, u64, Severity)> {
+        let end = self.recording.ticks.len() as u64;
+        self.raised().filter_map(move |alarm| {
+            let to = match throughout {
+                true => alarm.to.unwrap_or(end),
+                false => alarm.from + 1,
+            };
+            let mut ticks = alarm.from..to.min(end);
+            ticks.find_map(|tick| {
+                let at_most = group.at_most(tick)?;
+                let is_worse =
+                    alarm.severity.is_worse_than(at_most) && is_about(group, &alarm.subject, tick);
+                is_worse.then_some((alarm, tick, at_most))
+            })
+        })
     }
 
     /// The statements about a subject around a tick.
@@ -125,7 +195,9 @@ impl<'r> Heard<'r> {
         let mut about: Vec<&Interval> = self
             .said
             .iter()
-            .filter(|it| is_about(group, &it.subject))
+            .filter(|it| {
+                is_about(group, &it.subject, it.from) || is_about(group, &it.subject, tick)
+            })
             .collect();
         about.sort_by_key(|it| it.from.abs_diff(tick));
         let lines = about.into_iter().take(LINES_MAX);
@@ -145,10 +217,16 @@ impl<'r> Heard<'r> {
         lines.map(line).collect()
     }
 
-    fn alarms<'h>(&'h self, group: &'h Group) -> impl Iterator<Item = &'h Interval> {
-        self.said
-            .iter()
-            .filter(|it| it.severity != Severity::Healthy && is_about(group, &it.subject))
+    /// The alarms about a subject that stand at the end of a tick.
+    fn alarms<'h>(&'h self, group: &'h Group, tick: u64) -> impl Iterator<Item = &'h Interval> {
+        let raised = self.raised();
+        raised.filter(move |it| stands(it, tick) && is_about(group, &it.subject, tick))
+    }
+
+    /// The statements that are alarms.
+    fn raised(&self) -> impl Iterator<Item = &Interval> {
+        let said = self.said.iter();
+        said.filter(|it| it.severity != Severity::Healthy)
     }
 }
 
@@ -156,10 +234,13 @@ fn stands(alarm: &Interval, tick: u64) -> bool {
     alarm.from <= tick && alarm.to.is_none_or(|to| tick < to)
 }
 
-/// Whether a statement is about a subject, or a part of it.
-fn is_about(group: &Group, subject: &Subject) -> bool {
+/// Whether a statement is about a subject, or a part of it, in a tick.
+fn is_about(group: &Group, subject: &Subject, tick: u64) -> bool {
     let Some(whom) = &group.whom else { return true };
-    let is_named = |name: &str| group.names.iter().any(|of| of == name);
+    let is_named = |name: &str| {
+        let mut names = group.names.iter();
+        names.any(|of| of.name == name && (of.from..of.to).contains(&tick))
+    };
     match (whom, subject) {
         (Whom::Port(_, of), Subject::Port { device, port }) => {
             is_named(device) && *port == of.to_string()

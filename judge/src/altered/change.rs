@@ -27,13 +27,13 @@ pub(super) fn with<T: Clone>(whole: &T, change: impl FnOnce(&mut T)) -> T {
 }
 
 /// An expectation with the drill that it was judged by.
-pub(super) struct Subject<'a> {
+pub(super) struct AlteredSubject<'a> {
     pub(super) expectation: &'a Expectation,
     pub(super) context: JudgeContext<'a>,
     pub(super) recording: &'a Recording,
 }
 
-impl Subject<'_> {
+impl AlteredSubject<'_> {
     /// The line with something else.
     pub(super) fn line(&self, what: What) -> Change {
         Change::Line(Box::new(Expectation {

@@ -3,7 +3,7 @@
 use platforms::{NodeName, PciAddress};
 use scenarios::{About, ConditionIs, RuleIs, Stands, Times, What};
 
-use super::change::{Change, Subject, with};
+use super::change::{AlteredSubject, Change, with};
 
 /// What holds exactly if the other does not.
 fn opposite(stands: Stands) -> Stands {
@@ -13,7 +13,10 @@ fn opposite(stands: Stands) -> Stands {
     }
 }
 
-pub(super) fn condition(subject: &Subject<'_>, is: &ConditionIs) -> Vec<(&'static str, Change)> {
+pub(super) fn condition(
+    subject: &AlteredSubject<'_>,
+    is: &ConditionIs,
+) -> Vec<(&'static str, Change)> {
     let line = |is: ConditionIs| subject.line(What::Condition(is));
     let mut changes = vec![(
         "the opposite",
@@ -38,24 +41,27 @@ pub(super) fn condition(subject: &Subject<'_>, is: &ConditionIs) -> Vec<(&'stati
 }
 
 /// A card that no node has.
-fn nobody(subject: &Subject<'_>) -> Option<About> {
+fn nobody(subject: &AlteredSubject<'_>) -> Option<About> {
     let node: &NodeName = subject.context.story.monitors.first()?;
     let nowhere: PciAddress = "ffff:ff:1f.7".parse().ok()?;
     Some(About::Card(node.clone(), nowhere))
 }
 
-pub(super) fn cordoned(subject: &Subject<'_>, stands: Stands) -> Vec<(&'static str, Change)> {
+pub(super) fn cordoned(
+    subject: &AlteredSubject<'_>,
+    stands: Stands,
+) -> Vec<(&'static str, Change)> {
     vec![(
         "the opposite",
         subject.line(What::Cordoned(opposite(stands))),
     )]
 }
 
-pub(super) fn uncordoned(subject: &Subject<'_>, is: bool) -> Vec<(&'static str, Change)> {
+pub(super) fn uncordoned(subject: &AlteredSubject<'_>, is: bool) -> Vec<(&'static str, Change)> {
     vec![("the opposite", subject.line(What::Uncordoned(!is)))]
 }
 
-pub(super) fn rule(subject: &Subject<'_>, is: &RuleIs) -> Vec<(&'static str, Change)> {
+pub(super) fn rule(subject: &AlteredSubject<'_>, is: &RuleIs) -> Vec<(&'static str, Change)> {
     let line = |is: RuleIs| subject.line(What::Rule(is));
     let times = match is.times.at_most.checked_add(1) {
         Some(more) => Times {
@@ -97,7 +103,7 @@ pub(super) fn rule(subject: &Subject<'_>, is: &RuleIs) -> Vec<(&'static str, Cha
 }
 
 /// Each rule that runs is expected to fire instead.
-pub(super) fn rules_silent(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
+pub(super) fn rules_silent(subject: &AlteredSubject<'_>) -> Vec<(&'static str, Change)> {
     let rules = subject.context.story.cluster.rules.firing();
     let fires = |rule: &str| {
         subject.line(What::Rule(RuleIs {

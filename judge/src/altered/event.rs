@@ -1,12 +1,12 @@
 //! Expected events made false: another one, too many, too few, at another time.
 
 use platforms::PortFacts;
-use proto::Check;
-use scenarios::{About, EventPattern, Expectation, Times, Tone, What, Window};
+use scenarios::{About, EventPattern, Expectation, Times, What, Window};
+use terms::{Check, Severity};
 
 use simfs::SimTime;
 
-use super::change::{Change, Subject, with};
+use super::change::{AlteredSubject, Change, with};
 use crate::reported_event::all_reported;
 
 /// The resolution of a scenario's times.
@@ -18,7 +18,7 @@ const UNSAID: &str = "\u{1}";
 /// A name that no check and no counter has.
 const UNKNOWN: &str = "\u{1}";
 
-pub(super) fn say(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
+pub(super) fn say(subject: &AlteredSubject<'_>) -> Vec<(&'static str, Change)> {
     let What::Say {
         event,
         times,
@@ -136,7 +136,7 @@ fn doubled(times: Times) -> Change {
 }
 
 /// The line after the drill's end, where nothing happens.
-fn later(subject: &Subject<'_>) -> Box<Expectation> {
+fn later(subject: &AlteredSubject<'_>) -> Box<Expectation> {
     let after = subject.last() + 1;
     Box::new(Expectation {
         window: Window {
@@ -147,17 +147,17 @@ fn later(subject: &Subject<'_>) -> Box<Expectation> {
     })
 }
 
-fn other_tone(tone: Tone) -> Tone {
+fn other_tone(tone: Severity) -> Severity {
     match tone {
-        Tone::Fatal => Tone::NonFatal,
-        Tone::NonFatal => Tone::Healthy,
-        Tone::Healthy => Tone::Fatal,
+        Severity::Fatal => Severity::NonFatal,
+        Severity::NonFatal => Severity::Healthy,
+        Severity::Healthy | Severity::Unknown => Severity::Fatal,
     }
 }
 
 /// Another subject of the same kind, about which nothing is said in the line's window: one that the story names, or
 /// another of the platform's.
-fn other_subject(subject: &Subject<'_>, about: &About) -> Option<About> {
+fn other_subject(subject: &AlteredSubject<'_>, about: &About) -> Option<About> {
     let story = subject.context.story;
     let named = story.expectations.iter();
     let named = named.filter_map(|other| match &other.what {
@@ -172,7 +172,7 @@ fn other_subject(subject: &Subject<'_>, about: &About) -> Option<About> {
 }
 
 /// The other subjects of this kind on the same node.
-fn beside(subject: &Subject<'_>, about: &About) -> Vec<About> {
+fn beside(subject: &AlteredSubject<'_>, about: &About) -> Vec<About> {
     let node = match about {
         About::Port(slot) => &slot.node,
         About::Device(node, _) | About::Card(node, _) => node,
@@ -192,7 +192,7 @@ fn beside(subject: &Subject<'_>, about: &About) -> Vec<About> {
 }
 
 /// Whether an event about this subject was sent in the line's window, accepted or not.
-fn is_spoken_of(subject: &Subject<'_>, about: &About) -> bool {
+fn is_spoken_of(subject: &AlteredSubject<'_>, about: &About) -> bool {
     let window = subject.expectation.window;
     let said = all_reported(subject.context.story, subject.recording);
     said.iter().any(|of| {
@@ -203,7 +203,7 @@ fn is_spoken_of(subject: &Subject<'_>, about: &About) -> bool {
     })
 }
 
-pub(super) fn edges(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
+pub(super) fn edges(subject: &AlteredSubject<'_>) -> Vec<(&'static str, Change)> {
     let What::FollowEdges {
         slot,
         times,
@@ -245,7 +245,7 @@ pub(super) fn edges(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
     changes
 }
 
-pub(super) fn baseline(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
+pub(super) fn baseline(subject: &AlteredSubject<'_>) -> Vec<(&'static str, Change)> {
     let What::Baseline {
         fresh,
         except,

@@ -4,16 +4,17 @@
 use director::Truth;
 use observe::Recording;
 use platforms::NodeName;
-use scenarios::{EventPattern, Story, Tone, What, Window};
+use scenarios::{EventPattern, Story, What, Window};
+use terms::Severity;
 
-use super::change::Subject;
+use super::change::AlteredSubject;
 use crate::{
     demands::{Demand, demands},
     fits::JudgeContext,
 };
 
 /// The reason, if there is one, why the altered story holds whenever the story does.
-pub(super) fn of(subject: &Subject<'_>, altered: &Story) -> Option<&'static str> {
+pub(super) fn of(subject: &AlteredSubject<'_>, altered: &Story) -> Option<&'static str> {
     let of_events = matches!(
         subject.expectation.what,
         What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. }
@@ -37,7 +38,7 @@ pub(super) fn of(subject: &Subject<'_>, altered: &Story) -> Option<&'static str>
     let recording = subject.recording;
     let heals = |event: &One| {
         let from = recording.healing_from;
-        event.pattern.tone == Tone::Healthy && from.is_some_and(|from| event.window.to >= from)
+        event.pattern.tone == Severity::Healthy && from.is_some_and(|from| event.window.to >= from)
     };
     let is_healed = lost.iter().all(|event| heals(event) || after.allows(event));
     is_healed.then_some("while the world heals, a fault may be cleared unasked")
@@ -58,7 +59,7 @@ struct Demanded {
 }
 
 impl Demanded {
-    fn of(story: &Story, truth: &Truth, subject: &Subject<'_>) -> Self {
+    fn of(story: &Story, truth: &Truth, subject: &AlteredSubject<'_>) -> Self {
         let context = JudgeContext {
             story,
             truth,

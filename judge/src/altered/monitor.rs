@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use observe::{MonitorTick, Recording};
-use proto::Check;
 use scenarios::{FileRef, MetricIs, StateFileIs, Times, What};
+use terms::Check;
 
-use super::change::{Change, Subject};
+use super::change::{AlteredSubject, Change};
 use crate::facts::count_reads;
 
 /// A text that no log line has and no JSON member equals.
@@ -16,7 +16,7 @@ const OTHER: &str = "\"\\u0001\"";
 const UNRELATED: &str = "another note: now and then the quick brown fox jumps over the lazy dog, no more than 10 times of 100, \
                          and in one way or the other";
 
-pub(super) fn changes(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
+pub(super) fn changes(subject: &AlteredSubject<'_>) -> Vec<(&'static str, Change)> {
     match &subject.expectation.what {
         What::Exit { code } => {
             vec![("another code", subject.line(What::Exit { code: code + 1 }))]
@@ -62,7 +62,7 @@ pub(super) fn changes(subject: &Subject<'_>) -> Vec<(&'static str, Change)> {
 }
 
 /// Whether no monitor reads the file in the whole drill.
-fn is_unread(subject: &Subject<'_>, file: &FileRef) -> bool {
+fn is_unread(subject: &AlteredSubject<'_>, file: &FileRef) -> bool {
     let context = &subject.context;
     context.story.monitors.iter().all(|node| {
         let ticks = (0..).zip(&subject.recording.ticks);
@@ -82,7 +82,7 @@ fn other_times(times: Times) -> Option<Times> {
 }
 
 /// The recording in which this line alone is logged in the window.
-fn logged_instead(subject: &Subject<'_>) -> Change {
+fn logged_instead(subject: &AlteredSubject<'_>) -> Change {
     let window = subject.expectation.window;
     let of = subject.expectation.node.as_ref();
     let mut recording: Recording = subject.recording.clone();
@@ -99,14 +99,14 @@ fn logged_instead(subject: &Subject<'_>) -> Change {
     Change::Recording(Box::new(recording))
 }
 
-fn logged(subject: &Subject<'_>, contains: &str) -> Change {
+fn logged(subject: &AlteredSubject<'_>, contains: &str) -> Change {
     let line = contains.replace('…', " ");
     in_window(subject, subject.expectation.window.from, |monitor| {
         monitor.log.push(line.clone());
     })
 }
 
-fn state_file(subject: &Subject<'_>, is: &StateFileIs) -> (&'static str, Change) {
+fn state_file(subject: &AlteredSubject<'_>, is: &StateFileIs) -> (&'static str, Change) {
     let window = subject.expectation.window;
     let end = window.to.min(subject.last());
     match is {
@@ -143,7 +143,7 @@ fn state_file(subject: &Subject<'_>, is: &StateFileIs) -> (&'static str, Change)
 }
 
 fn metric(
-    subject: &Subject<'_>,
+    subject: &AlteredSubject<'_>,
     name: &str,
     labels: &BTreeMap<String, String>,
     is: MetricIs,
@@ -183,7 +183,7 @@ fn metric(
 }
 
 /// The recording with this done to the monitors that the line is about, in a tick.
-fn in_window(subject: &Subject<'_>, tick: u64, done: impl Fn(&mut MonitorTick)) -> Change {
+fn in_window(subject: &AlteredSubject<'_>, tick: u64, done: impl Fn(&mut MonitorTick)) -> Change {
     let mut recording: Recording = subject.recording.clone();
     let at = usize::try_from(tick).ok();
     let Some(at) = at.and_then(|at| recording.ticks.get_mut(at)) else {

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use observe::{Call, Observation, Recording, Severity, Subject as Named};
+use observe::{Call, Observation, Recording, Subject};
 use platforms::NodeName;
 use scenarios::{About, What};
+use terms::Severity;
 
-use super::change::{Change, Subject};
+use super::change::{AlteredSubject, Change};
 
 pub(super) fn nothing(
-    subject: &Subject<'_>,
+    subject: &AlteredSubject<'_>,
     about: &[About],
     attempts: bool,
 ) -> Vec<(&'static str, Change)> {
@@ -35,7 +36,7 @@ pub(super) fn nothing(
 }
 
 /// The recording with an event about this subject in the first tick of the window.
-fn heard(subject: &Subject<'_>, about: Option<&About>, accepted: bool) -> Option<Recording> {
+fn heard(subject: &AlteredSubject<'_>, about: Option<&About>, accepted: bool) -> Option<Recording> {
     let expectation = subject.expectation;
     let tick = expectation.window.from;
     let mut recording = subject.recording.clone();
@@ -53,9 +54,9 @@ fn heard(subject: &Subject<'_>, about: Option<&About>, accepted: bool) -> Option
         None => (None, None),
     };
     let named = match (nic, port) {
-        (Some(device), Some(port)) => Named::Port { device, port },
-        (Some(device), None) => Named::Device(device),
-        (None, _) => Named::Node,
+        (Some(device), Some(port)) => Subject::Port { device, port },
+        (Some(device), None) => Subject::Device(device),
+        (None, _) => Subject::Node,
     };
     let counter = match &expectation.what {
         What::Nothing { counter, .. } => counter.clone(),

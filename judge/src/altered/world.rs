@@ -4,14 +4,15 @@ use std::ops::RangeInclusive;
 
 use fabric::opa::{OfflineDisabledReason, Pair};
 use platforms::SlotRef;
-use scenarios::{CountIs, EndIs, LnetIs, PairIs, Verdict, What, WorkloadIs};
+use scenarios::{CountIs, EndIs, LnetIs, PairIs, What, WorkloadIs};
 use simfs::SimTime;
-use workloads::{Cause, WorkloadOutcome};
+use terms::ReportVerdict;
+use workloads::{WorkloadCause, WorkloadOutcome};
 
-use super::change::{Change, Subject, with};
+use super::change::{AlteredSubject, Change, with};
 
 pub(super) fn link(
-    subject: &Subject<'_>,
+    subject: &AlteredSubject<'_>,
     slot: &SlotRef,
     here: &EndIs,
     there: &EndIs,
@@ -78,7 +79,7 @@ fn ends(end: &EndIs) -> Vec<(End, EndIs)> {
     .collect()
 }
 
-pub(super) fn lnet(subject: &Subject<'_>, is: &LnetIs) -> Vec<(&'static str, Change)> {
+pub(super) fn lnet(subject: &AlteredSubject<'_>, is: &LnetIs) -> Vec<(&'static str, Change)> {
     let mut changes = Vec::new();
     let mut part = |name, is: LnetIs| changes.push((name, subject.line(What::Lnet(is))));
     if let Some(up) = is.up {
@@ -110,13 +111,16 @@ pub(super) fn lnet(subject: &Subject<'_>, is: &LnetIs) -> Vec<(&'static str, Cha
     changes
 }
 
-pub(super) fn count(subject: &Subject<'_>, is: &CountIs) -> Vec<(&'static str, Change)> {
+pub(super) fn count(subject: &AlteredSubject<'_>, is: &CountIs) -> Vec<(&'static str, Change)> {
     // No drill counts so far.
     let other = with(is, |of| of.is = u64::MAX..=u64::MAX);
     vec![("another value", subject.line(What::Count(other)))]
 }
 
-pub(super) fn workload(subject: &Subject<'_>, is: &WorkloadIs) -> Vec<(&'static str, Change)> {
+pub(super) fn workload(
+    subject: &AlteredSubject<'_>,
+    is: &WorkloadIs,
+) -> Vec<(&'static str, Change)> {
     let mut changes = Vec::new();
     let mut part = |name, is: WorkloadIs| changes.push((name, subject.line(What::Workload(is))));
     if let Some(outcome) = is.outcome {
@@ -124,7 +128,7 @@ pub(super) fn workload(subject: &Subject<'_>, is: &WorkloadIs) -> Vec<(&'static 
         part("another outcome", with(is, |of| of.outcome = outcome));
     }
     if let Some(cause) = is.cause {
-        let cause = Cause::ALL.into_iter().find(|of| *of != cause);
+        let cause = WorkloadCause::ALL.into_iter().find(|of| *of != cause);
         part("another cause", with(is, |of| of.cause = cause));
     }
     if let Some((_, to)) = is.failed {
@@ -154,9 +158,9 @@ fn other(range: &RangeInclusive<u64>) -> Option<RangeInclusive<u64>> {
 }
 
 pub(super) fn verdict(
-    subject: &Subject<'_>,
+    subject: &AlteredSubject<'_>,
     workload: &str,
-    verdict: Verdict,
+    verdict: ReportVerdict,
     lead: Option<(i64, i64)>,
 ) -> Vec<(&'static str, Change)> {
     let line = |verdict, lead| {
@@ -166,7 +170,9 @@ pub(super) fn verdict(
             lead,
         })
     };
-    let others = Verdict::ALL.into_iter().filter(|other| *other != verdict);
+    let others = ReportVerdict::ALL
+        .into_iter()
+        .filter(|other| *other != verdict);
     let mut changes: Vec<_> = others
         .map(|other| ("another verdict", line(other, lead)))
         .collect();

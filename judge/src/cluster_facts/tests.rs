@@ -15,7 +15,7 @@ const IB: &str = "InfiniBandStateCheck";
 const ENTRY: &str = "NIC:mlx5_0 NICPort:1 down";
 
 /// What a tick of `node-a` is left with: entries of a condition by check, and checks that hold a cordon.
-fn made_of(conditions: &[(&str, &[&str])], faults: &[&str]) -> Made {
+fn made_of(conditions: &[(&str, &[&str])], faults: &[&str]) -> ClusterState {
     let entries = |entries: &[&str]| entries.iter().map(ToString::to_string).collect();
     let conditions: BTreeMap<String, Vec<String>> = conditions
         .iter()
@@ -26,7 +26,7 @@ fn made_of(conditions: &[(&str, &[&str])], faults: &[&str]) -> Made {
         check: check.to_string(),
         text: "NIC=mlx5_0".to_owned(),
     };
-    let mut made = Made::default();
+    let mut made = ClusterState::default();
     made.conditions.insert("node-a".to_owned(), conditions);
     if !faults.is_empty() {
         let faults = faults.iter().map(fault).collect();
@@ -36,8 +36,8 @@ fn made_of(conditions: &[(&str, &[&str])], faults: &[&str]) -> Made {
 }
 
 /// One tick after the other, each a second long.
-fn ticks(standing: Vec<Made>) -> Consequences {
-    let tick = |(at, standing): (u64, Made)| TickMade {
+fn ticks(standing: Vec<ClusterState>) -> Consequences {
+    let tick = |(at, standing): (u64, ClusterState)| TickMade {
         at: SimTime::from_secs(at),
         consequences: Vec::new(),
         events: 0,
@@ -346,13 +346,13 @@ fn an_order_that_decides_is_a_finding() {
 }
 
 /// What is left at the end of a world that came to rest in tick 1: of whom, and what.
-fn left_of(last: Made) -> Vec<(String, u64, Vec<String>)> {
+fn left_of(last: ClusterState) -> Vec<(String, u64, Vec<String>)> {
     let case = Case::new();
     let recording = Recording {
         settled_at: Some(1),
         ..Recording::default()
     };
-    let made = ticks(vec![Made::default(), Made::default(), last]);
+    let made = ticks(vec![ClusterState::default(), ClusterState::default(), last]);
     let left = left(&case.story, &recording, &made, None, &|_, _| false).into_iter();
     left.map(|left| {
         assert_eq!(left.node, node_a());
@@ -381,7 +381,7 @@ fn conditions_and_cordons_of_the_monitors_own_checks_may_not_be_left() {
 /// A cordon that an open circuit breaker keeps is nobody's finding.
 #[test]
 fn an_open_breaker_may_leave_a_cordon() {
-    let halted = Made {
+    let halted = ClusterState {
         is_halted: true,
         ..made_of(&[], &[IB])
     };

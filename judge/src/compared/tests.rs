@@ -79,6 +79,7 @@ fn estimates_are_sums_of_rates_and_shares() {
         node: "n".to_owned(),
         tick,
         is_fatal,
+        stands: !is_fatal,
         on: Some((Named::Reboot.into(), tick)),
         line: String::new(),
     };
@@ -117,4 +118,9 @@ fn estimates_are_sums_of_rates_and_shares() {
         (25.0, 12.5, 50.0, by("reboot"))
     );
     assert_eq!(weighted.not_drilled, ["sm_gone"]);
+    let on_reboot = &compared[0].false_alarms["reboot"];
+    assert_eq!(
+        (on_reboot.alarmed, on_reboot.fatal, on_reboot.standing),
+        (2, 1, 1)
+    );
 }

@@ -104,15 +104,15 @@ fn flags(words: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_strategy_is_the_last_flags_or_the_first_of_all() {
-    let mut story = Case::new().story;
-    assert_eq!(strategies(&story), ["EXECUTE_REMEDIATION"]);
-    story.flags = flags(&[
+    let mut case = Case::new();
+    assert_eq!(strategies(&case.context()), ["EXECUTE_REMEDIATION"]);
+    case.story.flags = flags(&[
         "--processing-strategy=A",
         "--x=1",
         "--processing-strategy=B",
         "--y=2",
     ]);
-    assert_eq!(strategies(&story), ["B"]);
+    assert_eq!(strategies(&case.context()), ["B"]);
 }
 
 #[test]
@@ -138,7 +138,7 @@ until: 6s
     let platform = platforms.get("h100-oci").expect("it ships");
     let story = scenario.in_world(&node_a(), platform).expect("it fits");
     let all = ["EXECUTE_REMEDIATION", "STORE_ONLY", "EXECUTE_REMEDIATION"];
-    assert_eq!(strategies(&story), all);
+    assert_eq!(strategies(&Case::of(story).context()), all);
 }
 
 /// The timestamp of a monitor with its own clock is judged only if its descriptor has a tolerance.

@@ -22,11 +22,11 @@ const OF_CHART: [&str; 10] = [
     "symbol_error",
 ];
 
-fn story(checks: ChecksRun, config: &str) -> Story {
-    let mut story = Case::new().story;
-    story.checks = checks;
-    config.clone_into(&mut story.config);
-    story
+fn case(checks: ChecksRun, config: &str) -> Case {
+    let mut case = Case::new();
+    case.story.checks = checks;
+    config.clone_into(&mut case.story.config);
+    case
 }
 
 fn adapter(layer: LinkLayer, ports: usize, netdev: Option<&str>) -> FunctionView {
@@ -39,9 +39,10 @@ fn adapter(layer: LinkLayer, ports: usize, netdev: Option<&str>) -> FunctionView
     view
 }
 
-fn rendered(story: &Story, view: &FunctionView) -> Vec<(u32, &'static str)> {
-    let rendered = baseline(story, &node_a(), pci("0000:10:00.0"), view).into_iter();
+fn rendered(case: &Case, view: &FunctionView) -> Vec<(u32, &'static str)> {
+    let rendered = baseline(&case.context(), &node_a(), pci("0000:10:00.0"), view);
     rendered
+        .into_iter()
         .map(|(slot, counter)| {
             assert_eq!((slot.node, slot.pci), (node_a(), pci("0000:10:00.0")));
             (slot.port.0.into(), counter)
@@ -60,36 +61,36 @@ fn names(rendered: &[(u32, &'static str)], port: u32) -> BTreeSet<&'static str> 
 #[case(ChecksRun::Counters, true)]
 #[case(ChecksRun::All, true)]
 fn counters_are_told_of_where_their_check_runs(#[case] checks: ChecksRun, #[case] is_told: bool) {
-    let rendered = rendered(&story(checks, ""), &adapter(LinkLayer::InfiniBand, 1, None));
+    let rendered = rendered(&case(checks, ""), &adapter(LinkLayer::InfiniBand, 1, None));
     assert_eq!(!rendered.is_empty(), is_told);
 }
 
 #[test]
 fn every_port_has_the_counters_of_the_chart_and_the_first_of_ethernet_its_interfaces() {
-    let story = story(ChecksRun::Counters, "");
+    let case = case(ChecksRun::Counters, "");
     let chart: BTreeSet<&str> = OF_CHART.into_iter().chain(["symbol_error_fatal"]).collect();
     let mut with_net = chart.clone();
     with_net.insert("carrier_changes");
-    let roce = rendered(&story, &adapter(LinkLayer::Ethernet, 2, Some("eth0")));
+    let roce = rendered(&case, &adapter(LinkLayer::Ethernet, 2, Some("eth0")));
     assert_eq!(
         (names(&roce, 1), names(&roce, 2)),
         (with_net, chart.clone())
     );
-    let bare = rendered(&story, &adapter(LinkLayer::Ethernet, 1, None));
+    let bare = rendered(&case, &adapter(LinkLayer::Ethernet, 1, None));
     assert_eq!(names(&bare, 1), chart);
-    let ib = rendered(&story, &adapter(LinkLayer::InfiniBand, 1, Some("ib0")));
+    let ib = rendered(&case, &adapter(LinkLayer::InfiniBand, 1, Some("ib0")));
     assert_eq!(names(&ib, 1), chart);
 }
 
 #[test]
 fn a_counter_that_cannot_be_read_is_not_told_of_nor_its_alias() {
-    let story = story(ChecksRun::Counters, "");
+    let case = case(ChecksRun::Counters, "");
     let mut view = adapter(LinkLayer::InfiniBand, 2, None);
     view.unreadable
         .insert((PortNumber(1), "symbol_error".to_owned()));
     view.unreadable
         .insert((PortNumber(2), "link_downed".to_owned()));
-    let found = rendered(&story, &view);
+    let found = rendered(&case, &view);
     let missing = |port| {
         let (all, found) = (BTreeSet::from(OF_CHART), names(&found, port));
         all.difference(&found).copied().collect::<Vec<_>>()
@@ -101,21 +102,21 @@ fn a_counter_that_cannot_be_read_is_not_told_of_nor_its_alias() {
     assert!(!names(&found, 1).contains("symbol_error_fatal"));
     assert!(names(&found, 2).contains("symbol_error_fatal"));
     view.ports.values_mut().for_each(|port| port.listed = false);
-    assert_eq!(rendered(&story, &view), []);
+    assert_eq!(rendered(&case, &view), []);
 }
 
 #[test]
 fn an_operators_configuration_chooses_the_counters() {
     let config = "[counterDetection]\nname = \"tx_errors\"\nname = \"port_xmit_wait\"\n";
-    let chosen = story(ChecksRun::Counters, config);
-    assert!(are_chosen(&chosen));
+    let chosen = case(ChecksRun::Counters, config);
+    assert!(are_chosen(&chosen.context()));
     let view = adapter(LinkLayer::Ethernet, 1, Some("eth0"));
     assert_eq!(
         names(&rendered(&chosen, &view), 1),
         ["port_xmit_wait", "tx_errors"].into()
     );
-    let other = story(ChecksRun::Counters, "[links]\nname = \"tx_errors\"\n");
-    assert!(!are_chosen(&other));
+    let other = case(ChecksRun::Counters, "[links]\nname = \"tx_errors\"\n");
+    assert!(!are_chosen(&other.context()));
     assert!(!names(&rendered(&other, &view), 1).contains("tx_errors"));
 }
 
@@ -139,7 +140,8 @@ until: 5s
     let platform = platforms.get("h100-oci").expect("it ships");
     let mut story = scenario.in_world(&node_a(), platform).expect("it fits");
     story.checks = ChecksRun::Counters;
-    assert!(are_chosen(&story));
+    let case = Case::of(story);
+    assert!(are_chosen(&case.context()));
     let view = adapter(LinkLayer::Ethernet, 1, Some("eth0"));
-    assert_eq!(names(&rendered(&story, &view), 1), ["tx_errors"].into());
+    assert_eq!(names(&rendered(&case, &view), 1), ["tx_errors"].into());
 }

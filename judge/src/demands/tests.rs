@@ -56,7 +56,7 @@ type Edge = (bool, u64, u64, Option<(u32, u32)>);
 fn followed(ticks: &[bool], polled: &[bool], times: u32, before: usize) -> (u32, Vec<Edge>) {
     let case = healthy(ticks);
     let slot = slot(node_a(), "0000:10:00.0", 1);
-    let [down, up] = [Tone::Fatal, Tone::Healthy].map(|tone| EventPattern {
+    let [down, up] = [Severity::Fatal, Severity::Healthy].map(|tone| EventPattern {
         tone,
         ..pattern(About::Port(slot.clone()))
     });
@@ -76,7 +76,7 @@ fn followed(ticks: &[bool], polled: &[bool], times: u32, before: usize) -> (u32,
         &mut demands,
     );
     let rendered = demands[before..].iter().map(|demand| {
-        let is_rise = demand.pattern.tone == Tone::Healthy;
+        let is_rise = demand.pattern.tone == Severity::Healthy;
         assert_eq!(
             (
                 demand.bounds.at_least,
@@ -302,12 +302,12 @@ fn an_event_may_come_later_by_the_interval_of_its_loop(
 }
 
 #[rstest]
-#[case(About::NamedDevice("x".into()), Tone::Fatal)]
-#[case(About::NamedDevice("x".into()), Tone::Healthy)]
-#[case(ib_port(1), Tone::Fatal)]
+#[case(About::NamedDevice("x".into()), Severity::Fatal)]
+#[case(About::NamedDevice("x".into()), Severity::Healthy)]
+#[case(ib_port(1), Severity::Fatal)]
 fn an_attempt_or_an_accepted_event_is_demanded_in_its_window(
     #[case] about: About,
-    #[case] tone: Tone,
+    #[case] tone: Severity,
 ) {
     let case = Case::new();
     let mut expectation = case.story.expectations[0].clone();

@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use director::{NodeTruth, TickTruth};
+use director::{Log, NodeTruth, TickTruth};
 use observe::{Messages, Vocabulary};
 use platforms::{PhysState, Platforms, PortState, Role};
 use rstest::rstest;
+use terms::Severity;
 
 use super::*;
 
@@ -124,9 +125,20 @@ impl Case {
         let (story, descriptor) = SHIPPED.clone();
         Self {
             story,
-            truth: Truth { ticks },
+            truth: Truth {
+                ticks,
+                ..Truth::default()
+            },
             descriptor,
         }
+    }
+
+    /// A story, as if its steps had been carried out.
+    pub(crate) fn of(story: Story) -> Self {
+        let mut case = Self::new();
+        case.truth.log = Log::foreseen(&story);
+        case.story = story;
+        case
     }
 
     pub(crate) fn context(&self) -> JudgeContext<'_> {
@@ -189,7 +201,7 @@ pub(crate) fn event(check: &str, subject: Subject) -> Observation {
 
 pub(crate) fn pattern(about: About) -> EventPattern {
     EventPattern {
-        tone: Tone::Fatal,
+        tone: Severity::Fatal,
         about,
         check: None,
         message: BTreeMap::new(),
@@ -355,7 +367,7 @@ fn a_subject_has_the_layers_of_its_ports(
     false
 )]
 #[case::of_another_subject(pattern(ib_port(1)), event(IB, port("mlx5_0", "2")), false)]
-#[case::of_another_tone(EventPattern { tone: Tone::Healthy, ..pattern(ib_port(1)) }, event(IB, port("mlx5_0", "1")), false)]
+#[case::of_another_tone(EventPattern { tone: Severity::Healthy, ..pattern(ib_port(1)) }, event(IB, port("mlx5_0", "1")), false)]
 #[case::of_its_counter(EventPattern { counter: Some("c".to_owned()), ..pattern(ib_port(1)) }, Observation { codes: vec!["c".to_owned()], ..event("InfiniBandDegradationCheck", port("mlx5_0", "1")) }, true)]
 #[case::of_its_counter_by_the_state_check(EventPattern { counter: Some("c".to_owned()), ..pattern(ib_port(1)) }, Observation { codes: vec!["c".to_owned()], ..event(IB, port("mlx5_0", "1")) }, false)]
 #[case::of_another_counter(EventPattern { counter: Some("c".to_owned()), ..pattern(ib_port(1)) }, Observation { codes: vec!["d".to_owned()], ..event("InfiniBandDegradationCheck", port("mlx5_0", "1")) }, false)]

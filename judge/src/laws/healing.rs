@@ -2,12 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use observe::{
-    Severity,
-    interval::{self, said},
-};
+use observe::interval::{self, said};
 use platforms::NodeName;
-use reports::{Cause, CauseKind, CauseSeverity, CauseSubject, FindingKind};
+use reports::{Cause, CauseKind, CauseSubject, FindingKind};
+use terms::Severity;
 
 use crate::{
     Judging,
@@ -36,7 +34,7 @@ impl Judging<'_> {
             return;
         }
         let readings = Readings::of(context, recording.healing_from);
-        let episodes = Episodes::of(self.story);
+        let episodes = Episodes::of(&context);
         let all = intervals(&context, &readings, recording);
         for node in &self.story.monitors {
             let of_node: Vec<&Interval> = all.iter().filter(|fault| fault.node == *node).collect();
@@ -78,7 +76,7 @@ impl Judging<'_> {
 
     fn overtaken(&mut self, node: &NodeName, faster: &Healed<'_>, slower: &Healed<'_>) {
         let cause = Cause {
-            severity: Some(CauseSeverity::Healthy),
+            severity: Some(Severity::Healthy),
             subject: Some(CauseSubject::Port),
             ..Cause::of(CauseKind::Late)
         };

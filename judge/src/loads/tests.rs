@@ -8,7 +8,7 @@ use observe::{Call, MonitorTick, Observation, Tick};
 use platforms::{Shared, SlotRef};
 use rstest::rstest;
 use scenarios::WorkloadCounter;
-use workloads::Cause;
+use workloads::WorkloadCause;
 
 use super::*;
 use crate::facts::tests::told_of as rendered;
@@ -17,7 +17,7 @@ use crate::fits::tests::{Case, event, node_a, node_b, port, slot};
 const FAILED: WorkloadStats = WorkloadStats {
     outcome: WorkloadOutcome::Failed,
     failed_at: Some(SimTime::from_secs(20)),
-    cause: Some(Cause::Evicted),
+    cause: Some(WorkloadCause::Evicted),
     errors: 3,
     retries: 5,
     done: 7,
@@ -33,6 +33,7 @@ fn truth(stats: &[WorkloadStats]) -> Truth {
     };
     Truth {
         ticks: (0..).zip(stats).map(tick).collect(),
+        ..Truth::default()
     }
 }
 
@@ -45,7 +46,7 @@ fn right() -> WorkloadIs {
     WorkloadIs {
         workload: "storage".to_owned(),
         outcome: Some(WorkloadOutcome::Failed),
-        cause: Some(Cause::Evicted),
+        cause: Some(WorkloadCause::Evicted),
         failed: Some((at, at)),
         errors: Some(3..=3),
         retries: Some(0..=5),
@@ -60,7 +61,7 @@ type Change = fn(&mut WorkloadIs);
 #[case::anything(|is: &mut WorkloadIs| *is = WorkloadIs { workload: "storage".to_owned(), ..WorkloadIs::default() }, true)]
 #[case::another(|is: &mut WorkloadIs| *is = WorkloadIs { workload: "job".to_owned(), ..WorkloadIs::default() }, false)]
 #[case::outcome(|is: &mut WorkloadIs| is.outcome = Some(WorkloadOutcome::Degraded), false)]
-#[case::cause(|is: &mut WorkloadIs| is.cause = Some(Cause::Hung), false)]
+#[case::cause(|is: &mut WorkloadIs| is.cause = Some(WorkloadCause::Hung), false)]
 #[case::later(|is: &mut WorkloadIs| is.failed = Some((SimTime::from_secs(21), SimTime::MAX)), false)]
 #[case::earlier(|is: &mut WorkloadIs| is.failed = Some((SimTime::ZERO, SimTime::from_secs(19))), false)]
 #[case::errors(|is: &mut WorkloadIs| is.errors = Some(4..=9), false)]
@@ -97,7 +98,7 @@ fn a_workload_that_is_not_as_expected_is_told_in_figures() {
     let (expected, came) =
         rendered(workload(&is, window(0, 0), &truth(&[FAILED]))).expect("it fails");
     let (degraded, failed) = (WorkloadOutcome::Degraded, WorkloadOutcome::Failed);
-    let cause = Cause::Evicted;
+    let cause = WorkloadCause::Evicted;
     assert_eq!(
         expected,
         format!(
@@ -281,34 +282,34 @@ fn a_route_is_told_by_its_state_and_an_event_by_its_status() {
     }
 }
 
-fn found(verdict: Verdict, lead_ns: Option<i64>) -> Option<WorkloadVerdict> {
+fn found(verdict: ReportVerdict, lead_ns: Option<i64>) -> Option<WorkloadVerdict> {
     Some(WorkloadVerdict { verdict, lead_ns })
 }
 
 #[rstest]
-#[case::right(found(Verdict::Agreement, None), None, true)]
-#[case::wrong(found(Verdict::OverReport, None), None, false)]
+#[case::right(found(ReportVerdict::Agreement, None), None, true)]
+#[case::wrong(found(ReportVerdict::OverReport, None), None, false)]
 #[case::nothing_ran(None, None, false)]
-#[case::in_time(found(Verdict::Agreement, Some(5)), Some((5, 5)), true)]
-#[case::too_early(found(Verdict::Agreement, Some(6)), Some((-1, 5)), false)]
-#[case::too_late(found(Verdict::Agreement, Some(-2)), Some((-1, 5)), false)]
-#[case::no_word(found(Verdict::Agreement, None), Some((-1, 5)), false)]
-#[case::wrong_in_time(found(Verdict::OverReport, Some(5)), Some((5, 5)), false)]
+#[case::in_time(found(ReportVerdict::Agreement, Some(5)), Some((5, 5)), true)]
+#[case::too_early(found(ReportVerdict::Agreement, Some(6)), Some((-1, 5)), false)]
+#[case::too_late(found(ReportVerdict::Agreement, Some(-2)), Some((-1, 5)), false)]
+#[case::no_word(found(ReportVerdict::Agreement, None), Some((-1, 5)), false)]
+#[case::wrong_in_time(found(ReportVerdict::OverReport, Some(5)), Some((5, 5)), false)]
 fn a_verdict_is_right_and_in_time(
     #[case] found: Option<WorkloadVerdict>,
     #[case] lead: Option<(i64, i64)>,
     #[case] holds: bool,
 ) {
-    let outcome = verdict("storage", Verdict::Agreement, lead, found);
+    let outcome = verdict("storage", ReportVerdict::Agreement, lead, found);
     assert_eq!(rendered(outcome).is_none(), holds);
 }
 
 #[test]
 fn a_verdict_is_told_with_its_lead_in_seconds() {
     let lead = Some((-1_500_000_000, 61_002_000_000));
-    let wrong = found(Verdict::OverReport, Some(-2_000_999));
+    let wrong = found(ReportVerdict::OverReport, Some(-2_000_999));
     let (expected, came) =
-        rendered(verdict("storage", Verdict::Agreement, lead, wrong)).expect("it fails");
+        rendered(verdict("storage", ReportVerdict::Agreement, lead, wrong)).expect("it fails");
     assert_eq!(
         expected,
         "agreement about `storage`, the word -1.500 s to 61.002 s before the failure"
@@ -318,7 +319,7 @@ fn a_verdict_is_told_with_its_lead_in_seconds() {
         ["over-report about `storage`, the word -0.002 s before the failure"]
     );
     let (expected, came) =
-        rendered(verdict("job", Verdict::Agreement, None, None)).expect("it fails");
+        rendered(verdict("job", ReportVerdict::Agreement, None, None)).expect("it fails");
     assert_eq!(expected, "agreement about `job`");
     assert_eq!(came, ["nothing of this name ran"]);
     assert_eq!(secs(0), "0.000 s");
@@ -346,17 +347,17 @@ fn reported(tick: usize, change: fn(&mut Observation, &mut bool)) -> Recording {
 }
 
 #[rstest]
-#[case::a_fatal_word(reported(1, |_, _| {}), None, Verdict::Agreement, Some(19))]
-#[case::by_its_node(reported(1, |_, _| {}), Some(node_a()), Verdict::Agreement, Some(19))]
-#[case::in_the_last_tick(reported(3, |_, _| {}), None, Verdict::Agreement, Some(17))]
-#[case::after_the_story(reported(4, |_, _| {}), None, Verdict::UnderReport, None)]
-#[case::of_another_node(reported(1, |_, _| {}), Some(node_b()), Verdict::UnderReport, None)]
-#[case::refused(reported(1, |_, accepted| *accepted = false), None, Verdict::UnderReport, None)]
-#[case::not_fatal(reported(1, |event, _| event.severity = Severity::NonFatal), None, Verdict::UnderReport, None)]
+#[case::a_fatal_word(reported(1, |_, _| {}), None, ReportVerdict::Agreement, Some(19))]
+#[case::by_its_node(reported(1, |_, _| {}), Some(node_a()), ReportVerdict::Agreement, Some(19))]
+#[case::in_the_last_tick(reported(3, |_, _| {}), None, ReportVerdict::Agreement, Some(17))]
+#[case::after_the_story(reported(4, |_, _| {}), None, ReportVerdict::UnderReport, None)]
+#[case::of_another_node(reported(1, |_, _| {}), Some(node_b()), ReportVerdict::UnderReport, None)]
+#[case::refused(reported(1, |_, accepted| *accepted = false), None, ReportVerdict::UnderReport, None)]
+#[case::not_fatal(reported(1, |event, _| event.severity = Severity::NonFatal), None, ReportVerdict::UnderReport, None)]
 fn the_monitors_word_is_its_first_fatal_one_that_was_taken(
     #[case] recording: Recording,
     #[case] node: Option<NodeName>,
-    #[case] verdict: Verdict,
+    #[case] verdict: ReportVerdict,
     #[case] lead_s: Option<i64>,
 ) {
     let story = Case::new().story;

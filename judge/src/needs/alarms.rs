@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use observe::{
-    Needs, Recording, Severity, Subject,
+    Needs, Recording, Subject,
     interval::{Interval, said},
     promises::{Granularity, Kind},
 };
 use platforms::{NodeName, PciAddress};
-use proto::{Check, CheckKind};
 use reports::CauseSubject;
+use terms::{Card, Check, CheckKind, Severity};
 
 use super::faults::Fault;
 use crate::{fits::JudgeContext, kinds::Whom};
@@ -45,7 +45,7 @@ enum Target {
     /// A device, or a port of it, by the functions that bore its name.
     Function(BTreeSet<PciAddress>, Option<String>),
     /// A card.
-    Card(String),
+    Card(Card),
     /// Something that the node never had.
     Unknown,
 }
@@ -115,13 +115,13 @@ impl Alarm {
             Some(pci) => pcis.contains(&pci),
             None => fault
                 .card()
-                .is_some_and(|card| pcis.iter().any(|pci| pci.card().is_called(&card))),
+                .is_some_and(|card| pcis.iter().any(|pci| pci.card() == card)),
         };
         match (granularity, &self.target) {
             (Granularity::Node, _) => true,
             (_, Target::Node | Target::Unknown) => false,
             (Granularity::Device, Target::Function(pcis, _)) => of_function(pcis),
-            (Granularity::Device, Target::Card(card)) => Some(card) == fault.card().as_ref(),
+            (Granularity::Device, Target::Card(card)) => Some(*card) == fault.card(),
             (Granularity::Port, Target::Function(pcis, port)) => match &fault.whom {
                 Whom::Port(_, number) => {
                     of_function(pcis) && port.as_ref() == Some(&number.to_string())
@@ -129,7 +129,7 @@ impl Alarm {
                 _ => of_function(pcis),
             },
             (Granularity::Port, Target::Card(card)) => {
-                fault.pci().is_none() && Some(card) == fault.card().as_ref()
+                fault.pci().is_none() && Some(*card) == fault.card()
             }
         }
     }
@@ -148,9 +148,9 @@ impl Alarm {
         match &self.target {
             Target::Node => true,
             Target::Function(pcis, _) => {
-                card.is_some_and(|card| pcis.iter().any(|pci| pci.card().is_called(&card)))
+                card.is_some_and(|card| pcis.iter().any(|pci| pci.card() == card))
             }
-            Target::Card(of) => Some(of) == card.as_ref(),
+            Target::Card(of) => Some(*of) == card,
             Target::Unknown => false,
         }
     }
@@ -224,8 +224,10 @@ fn target_of(subject: &Subject, context: &JudgeContext<'_>, node: &NodeName, at:
     };
     match subject {
         Subject::Node => Target::Node,
-        Subject::Card(name) => Target::Card(name.clone()),
-        Subject::Device(name) if name.contains(':') => Target::Card(name.clone()),
+        Subject::Card(name) => Card::parse(name).map_or(Target::Unknown, Target::Card),
+        Subject::Device(name) if name.contains(':') => {
+            Card::parse(name).map_or(Target::Unknown, Target::Card)
+        }
         Subject::Device(name) | Subject::Port { device: name, .. } => {
             let pcis = bearers(name);
             if pcis.is_empty() {
@@ -244,7 +246,7 @@ fn is_beyond_scope(target: &Target, context: &JudgeContext<'_>, node: &NodeName,
     };
     let is_meant = |pci: &PciAddress| match target {
         Target::Function(pcis, _) => pcis.contains(pci),
-        Target::Card(card) => pci.card().is_called(card),
+        Target::Card(card) => pci.card() == *card,
         Target::Node | Target::Unknown => false,
     };
     let mut of_it = views.0.iter().filter(|(pci, _)| is_meant(pci)).peekable();

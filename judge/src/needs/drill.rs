@@ -30,7 +30,7 @@ impl<'d> Drill<'d> {
     ) -> Self {
         Self {
             readings: Readings::of(context, recording.healing_from),
-            episodes: Episodes::of(context.story),
+            episodes: Episodes::of(&context),
             context,
             recording,
             needs,

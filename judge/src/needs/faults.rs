@@ -7,7 +7,7 @@ use observe::{
     needs::Quiet,
     promises::{Granularity, Kind, KindOf, Lasting},
 };
-use platforms::{LinkLayer, NodeName, PciAddress};
+use platforms::{Card, LinkLayer, NodeName, PciAddress};
 use scenarios::Story;
 
 use crate::{
@@ -89,10 +89,10 @@ impl Fault {
     }
 
     /// The card.
-    pub(super) fn card(&self) -> Option<String> {
+    pub(super) fn card(&self) -> Option<Card> {
         match &self.whom {
-            Whom::Card(card) => Some(card.clone()),
-            whom => function_of(whom).map(|pci| pci.card().to_string()),
+            Whom::Card(card) => Some(*card),
+            whom => function_of(whom).map(PciAddress::card),
         }
     }
 
@@ -305,7 +305,7 @@ fn functions_of(whom: &Whom, context: &JudgeContext<'_>, node: &NodeName) -> BTr
         Whom::Card(card) => {
             let views = context.past(node, u64::MAX);
             let all = views.flat_map(|views| views.0.keys().copied());
-            all.filter(|pci| pci.card().is_called(card)).collect()
+            all.filter(|pci| pci.card() == *card).collect()
         }
         whom => function_of(whom).into_iter().collect(),
     }

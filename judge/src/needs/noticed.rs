@@ -95,6 +95,8 @@ pub struct FalseAlarm {
     pub tick: u64,
     /// Whether it is fatal.
     pub is_fatal: bool,
+    /// Whether it stands to the end of the drill.
+    pub stands: bool,
     /// What it is put down to, with its first tick: what must be quiet, else what happened last; `None` if nothing
     /// had happened.
     pub on: Option<(Kind, u64)>,
@@ -135,7 +137,8 @@ pub fn noticed(
             Some(
                 Broken::Hung { tick, .. }
                 | Broken::Excess { tick, .. }
-                | Broken::StuckInKernel { tick },
+                | Broken::StuckInKernel { tick }
+                | Broken::SocketTampered { tick, .. },
             ) => Some(Ended::Hung(*tick)),
             Some(Broken::Stage { .. } | Broken::Interrupted) | None => None,
         },
@@ -148,7 +151,7 @@ pub fn noticed(
             verdicts: drill.verdicts(node, &judged),
             judged: &judged,
             episodes: drill.episodes(),
-            happened: happened(story, node),
+            happened: happened(&truth.log, node),
         };
         let faults = all.iter().filter_map(|fault| on_node.fault(node, fault));
         result.faults.extend(faults);
@@ -260,6 +263,7 @@ impl OnNode<'_> {
                 node: node.to_string(),
                 tick,
                 is_fatal: unwanted.alarm.is_fatal(),
+                stands: unwanted.alarm.to == u64::MAX,
                 on: on.or(quiet),
                 line: unwanted.alarm.line(),
             }
@@ -278,7 +282,7 @@ fn place(whom: &Whom) -> String {
     match whom {
         Whom::Port(pci, port) => format!("{}/{port}", of(pci)),
         Whom::Device(pci) => of(pci),
-        Whom::Card(card) => card.clone(),
+        Whom::Card(card) => card.to_string(),
         Whom::Name(_) | Whom::Check => String::new(),
     }
 }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use observe::promises::{FirstPollEvents, Named, Restates};
 use platforms::{NodeName, SlotRef};
-use scenarios::{About, ChecksRun, Tone, What, Window};
+use scenarios::{About, ChecksRun, What, Window};
+use terms::Severity;
 
 use super::{Fate, Translated, translator::Translator};
 use crate::{
@@ -27,6 +28,7 @@ impl<'a> Translator<'_, 'a> {
             self.true_faults(documents, owed);
             self.cards(owed);
             self.old_names(owed);
+            self.new_names(owed);
             self.moved_ports(owed);
         }
     }
@@ -190,7 +192,7 @@ impl<'a> Translator<'_, 'a> {
                     }
                 }
             }
-            let is_cleared = it.demand.pattern.tone == Tone::Healthy
+            let is_cleared = it.demand.pattern.tone == Severity::Healthy
                 && it.fate == Fate::Free
                 && it.kinds.is_older
                 && self.clears_by_check(&it.kinds);

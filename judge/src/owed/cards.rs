@@ -7,11 +7,13 @@ use std::collections::BTreeMap;
 use director::NodeView;
 use observe::promises::{Compared, Garbled, KnownBy, Lasting, Named, Row};
 use platforms::{Card, LinkLayer, NodeName, PciAddress};
-use scenarios::{About, EventPattern, MonitorAction, StepAction, Tone, Window};
+use scenarios::{About, EventPattern, MonitorAction, Window};
+use terms::Severity;
 
-use super::translator::Translator;
+use super::{first_sights::AtFirstPoll, translator::Translator};
 use crate::{
     assign::Bounds,
+    counters::configs,
     demands::{Demand, is_healthy, polled},
     fits::state_check,
 };
@@ -31,6 +33,10 @@ struct Standing {
     since: Option<(bool, u64)>,
     /// Whether it was seen without a port on its way up.
     arrived: bool,
+    /// Whether it has been behind since the first poll.
+    is_of_first_poll: bool,
+    /// Whether it need not have been reported.
+    is_free: bool,
 }
 
 impl<'a> Translator<'_, 'a> {
@@ -52,8 +58,8 @@ impl<'a> Translator<'_, 'a> {
 
     fn cards_of(&self, node: &NodeName, owed: &mut Vec<Demand<'a>>) {
         let mut known: BTreeMap<CardOn, Standing> = BTreeMap::new();
-        let mut unseen_from = 0;
-        let mut polls = 0;
+        let (mut unseen_from, mut polls) = (0, 0);
+        let first_poll = self.readings.first_poll(self.recording, node);
         for tick in polled(self.recording, node) {
             let Some([views, _]) = self.readings.views(node, tick) else {
                 continue;
@@ -77,26 +83,35 @@ impl<'a> Translator<'_, 'a> {
                     _ => from,
                 };
                 standing.since = Some((behind, since));
+                standing.is_of_first_poll =
+                    behind && (standing.is_of_first_poll || tick <= first_poll);
                 let is_waiting = views.is_card_waiting(card.pci.card());
                 standing.arrived |= !is_waiting;
                 let waits = !standing.arrived && tick < self.patience_at_first();
+                let sight = match standing.is_of_first_poll {
+                    true => self.at_first_poll(card.layer),
+                    false => AtFirstPoll::Owed,
+                };
                 if waits
+                    || sight == AtFirstPoll::Silent
                     || !self.can_compare(node, card.layer, tick)
                     || !self.delivery.gets_through(node, tick)
                 {
                     continue;
                 }
                 let tone = match (behind, standing.reported) {
-                    (true, false) => Tone::Fatal,
-                    (false, true) if views.meets_peers(&card) => Tone::Healthy,
+                    (true, false) => Severity::Fatal,
+                    (false, true) if views.meets_peers(&card) => Severity::Healthy,
                     _ => continue,
                 };
                 standing.reported = behind;
+                // Its end is as free as the report was.
+                let was_free = std::mem::replace(&mut standing.is_free, sight == AtFirstPoll::Free);
                 let window = Window {
                     from: since,
                     to: tick + GRACE,
                 };
-                let must = !self.roles_changed(node, tick);
+                let must = !self.roles_changed(node, tick) && !was_free && !standing.is_free;
                 owed.push(self.about_card(node, (card.pci, card.layer), tone, window, must));
             }
             if self.roles_changed(node, tick) || self.reads_garbled(node, tick) {
@@ -112,7 +127,7 @@ impl<'a> Translator<'_, 'a> {
         &self,
         node: &NodeName,
         (pci, layer): (PciAddress, LinkLayer),
-        tone: Tone,
+        tone: Severity,
         window: Window,
         must: bool,
     ) -> Demand<'a> {
@@ -152,7 +167,7 @@ impl<'a> Translator<'_, 'a> {
         });
         for (pci, view) in disturbed {
             for layer in view.ports.values().map(|port| port.layer) {
-                for tone in [Tone::Fatal, Tone::Healthy] {
+                for tone in [Severity::Fatal, Severity::Healthy] {
                     let window = Window {
                         from: tick,
                         to: tick + GRACE,
@@ -234,15 +249,6 @@ impl<'a> Translator<'_, 'a> {
         )
     }
 
-    /// How long a first poll waits for a card with ports on their way up, in ticks.
-    fn patience_at_first(&self) -> u64 {
-        let pair = self.rows.pair(&Named::FirstPoll.into(), None);
-        match pair {
-            Some((_, Row::Says(says))) => self.rows.ticks(says.after.unwrap_or(Lasting::NOTHING)),
-            _ => 0,
-        }
-    }
-
     /// Whether the roles of a node's devices, as the monitor knows them, may not be those of its platform.
     fn roles_changed(&self, node: &NodeName, tick: u64) -> bool {
         let by_name = self.is_known_by_name();
@@ -275,19 +281,12 @@ impl<'a> Translator<'_, 'a> {
 
     /// Whether the story pins devices by name, which are judged without their peers.
     pub(super) fn is_pinned(&self) -> bool {
-        let story = self.context.story;
-        story.config.contains(crate::scope::PINS)
-            || story.actions().any(|action| {
-                matches!(action, StepAction::Monitor(_, MonitorAction::Restart { config: Some(config), .. })
-                    if config.contains(crate::scope::PINS))
-            })
+        configs(self.context).any(|config| config.contains(crate::scope::PINS))
     }
 
     /// Whether two monitors of a node run at the same time.
     fn has_two_monitors(&self) -> bool {
-        let starts = |action: &StepAction| {
-            matches!(action, StepAction::Monitor(_, MonitorAction::Start { .. }))
-        };
-        self.context.story.actions().any(starts)
+        let mut all = self.context.truth.log.monitors();
+        all.any(|(_, _, action)| matches!(action, MonitorAction::Start { .. }))
     }
 }

@@ -2,8 +2,9 @@
 //! [`Owed::instead`].
 
 use platforms::NodeName;
-use scenarios::{About, ConditionIs, ConditionOf, Expectation, Stands, Tone, What, Window};
+use scenarios::{About, ConditionIs, ConditionOf, Expectation, Stands, What, Window};
 use simfs::SimTime;
+use terms::Severity;
 
 use super::{Fate, Owed, Translated};
 use crate::{demands::Demand, fits::state_check};
@@ -51,7 +52,7 @@ impl Owed<'_> {
                     ConditionOf::Counters => Some(true),
                     ConditionOf::Named(_) => None,
                 };
-                let of_rule = matches!(&is.of, ConditionOf::Named(name) if proto::Check::parse(name).is_none());
+                let of_rule = matches!(&is.of, ConditionOf::Named(name) if terms::Check::parse(name).is_none());
                 if of_rule {
                     return self.of_rule(None, window);
                 }
@@ -69,7 +70,7 @@ impl Owed<'_> {
                 self.of_faults(node, window, is.stands, meant)
             }
             What::Cordoned(stands) => {
-                let is_fatal = |it: &Translated<'_>| it.demand.pattern.tone == Tone::Fatal;
+                let is_fatal = |it: &Translated<'_>| it.demand.pattern.tone == Severity::Fatal;
                 let is_before = |it: &&Translated<'_>| {
                     it.demand.node == *node && it.demand.window.from <= window.to
                 };
@@ -85,7 +86,7 @@ impl Owed<'_> {
                     is: true,
                     throughout: !is,
                 };
-                let is_fatal = |it: &Translated<'_>| it.demand.pattern.tone == Tone::Fatal;
+                let is_fatal = |it: &Translated<'_>| it.demand.pattern.tone == Severity::Fatal;
                 match self.of_faults(node, window, stands, is_fatal) {
                     Some(Instead::Moved(..)) => None,
                     other => other,
@@ -177,7 +178,7 @@ impl Owed<'_> {
             .documents
             .iter()
             .filter(|it| {
-                let is_fault = it.demand.pattern.tone != Tone::Healthy;
+                let is_fault = it.demand.pattern.tone != Severity::Healthy;
                 is_fault
                     && it.demand.node == *node
                     && it.demand.window.from <= window.to
@@ -199,11 +200,11 @@ impl Owed<'_> {
             return Some(Instead::NotJudged(reason));
         }
         match (&last.fate, stands.is) {
-            (Fate::Owed { later, tone, about }, true) if *tone == Tone::Fatal => {
+            (Fate::Owed { later, tone, about }, true) if *tone == Severity::Fatal => {
                 Some(Instead::Moved(*later, about.clone()))
             }
             (Fate::Owed { tone, .. }, false)
-                if *tone == Tone::Fatal && last.demand.pattern.tone == Tone::NonFatal =>
+                if *tone == Severity::Fatal && last.demand.pattern.tone == Severity::NonFatal =>
             {
                 Some(Instead::NotOwed)
             }
@@ -228,7 +229,7 @@ impl Owed<'_> {
         let held: Vec<(u64, u64)> = (0..)
             .zip(&self.documents)
             .filter(|(_, it)| {
-                let is_fatal = it.demand.pattern.tone == Tone::Fatal;
+                let is_fatal = it.demand.pattern.tone == Severity::Fatal;
                 is_fatal && it.demand.node == *node && it.is_as_asked() && meant(it)
             })
             .map(|(at, it)| (it.demand.window.from, clear_of(at)))
@@ -257,16 +258,16 @@ impl Owed<'_> {
             .documents
             .iter()
             .filter(|it| {
-                it.demand.pattern.tone != Tone::Healthy
+                it.demand.pattern.tone != Severity::Healthy
                     && node.is_none_or(|node| it.demand.node == *node)
                     && it.demand.window.from <= window.to
             })
             .collect();
         faults.sort_by_key(|it| it.demand.window.from);
-        let is_fatal = |it: &&&Translated<'_>| it.demand.pattern.tone == Tone::Fatal;
+        let is_fatal = |it: &&&Translated<'_>| it.demand.pattern.tone == Severity::Fatal;
         let first = faults.iter().find(is_fatal);
         let owed = faults.iter().filter_map(|it| match &it.fate {
-            Fate::Owed { later, tone, .. } if *tone == Tone::Fatal => {
+            Fate::Owed { later, tone, .. } if *tone == Severity::Fatal => {
                 Some(it.demand.window.from.saturating_add_signed(*later))
             }
             _ => None,

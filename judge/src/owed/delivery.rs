@@ -1,11 +1,12 @@
-//! When a monitor's calls get through, as far as the story and the recording tell. Start at [`Delivery`].
+//! When a monitor's calls get through, as far as the log and the recording tell. Start at [`Delivery`].
 
 use std::collections::BTreeMap;
 
-use director::{ConnectorScript, Socket};
+use director::{Outage, Socket};
 use observe::Recording;
 use platforms::NodeName;
-use scenarios::{StepAction, Story};
+
+use crate::fits::JudgeContext;
 
 /// The ticks in which calls of a node do not get through.
 #[derive(Debug, Default)]
@@ -18,29 +19,21 @@ pub(super) struct Delivery {
 
 impl Delivery {
     /// That of a drill.
-    pub(super) fn of(story: &Story, recording: &Recording) -> Self {
+    pub(super) fn of(context: &JudgeContext<'_>, recording: &Recording) -> Self {
         let mut all = Self::default();
-        for node in &story.monitors {
-            let mut script = ConnectorScript::default();
-            let mut steps = story.given.iter().chain(&story.steps).peekable();
+        for node in &context.story.monitors {
+            let outages = context.truth.log.outages.iter();
+            let outages =
+                outages.filter(|outage| outage.node == *node && outage.socket != Socket::Listening);
+            let unheard: Vec<&Outage> = outages.collect();
             let (mut through, mut unsure) = (Vec::new(), Vec::new());
             for (at, tick) in (0..).zip(&recording.ticks) {
-                let now = story.ticks.at(at);
-                script.advance(now);
-                while let Some(step) = steps.next_if(|step| step.at <= now) {
-                    for action in &step.actions {
-                        if let StepAction::Connector(of, action) = action
-                            && of == node
-                        {
-                            script.set(step.at, action);
-                        }
-                    }
-                }
+                let is_unheard = unheard.iter().any(|outage| outage.lasts_in(at));
                 let heals = recording.healing_from.is_some_and(|from| at >= from);
                 let monitor = tick.monitors.get(node.as_str());
                 let calls = monitor.into_iter().flat_map(|monitor| &monitor.calls);
                 let is_refused = calls.clone().any(|call| !call.accepted);
-                let listens = heals || script.socket() == Socket::Listening;
+                let listens = heals || !is_unheard;
                 through.push(listens && !is_refused);
                 let is_unanswered = calls
                     .clone()

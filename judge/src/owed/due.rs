@@ -34,6 +34,8 @@ impl<'a> Translator<'_, 'a> {
                 || from.saturating_sub(later.unsigned_abs()),
                 |begins| begins.saturating_add(after),
             );
+            // What cannot be polled yet is not seen.
+            let due = due.max(self.readings.first_poll(self.recording, &demand.node));
             // A host that boots is not polled.
             let mut polls = demands::polled(self.recording, &demand.node);
             let seen = polls.find(|poll| kinds.waited && *poll >= due);

@@ -1,15 +1,15 @@
 //! Devices that come back or get another name: when they count as back, and what becomes of what was said about them.
 //! Start at [`Translator::back`].
 
-use observe::promises::{Back, Kind, Meanwhile, Named, Restates, Row, Says};
-use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
-use scenarios::{About, EventPattern, Tone, Window};
+use observe::promises::{Back, FirstPollEvents, Kind, Meanwhile, Named, Restates, Row, Says};
+use platforms::{DeviceName, NodeName, PciAddress};
+use scenarios::{About, EventPattern, Window};
+use terms::Severity;
 
 use super::{rows, translator::Translator};
 use crate::{
     assign::Bounds,
     demands::{Demand, is_healthy, polled},
-    fits::{layer_of_check, state_check},
     kinds::Kinds,
 };
 
@@ -54,14 +54,8 @@ impl<'a> Translator<'_, 'a> {
     }
 
     /// Whether a healthy demand is about what the monitor has forgotten: after a baseline it does not know a device
-    /// that was not there, and is silent about a healthy one that is new.
+    /// that was not there.
     pub(super) fn is_forgotten(&self, demand: &Demand<'a>, kinds: &Kinds) -> bool {
-        let added = self.rows.pair(&Named::HotAdded.into(), kinds.layer);
-        let is_silent =
-            matches!(added, Some((_, Row::Says(says))) if says.healthy == Some(Meanwhile::Silent));
-        if kinds.episode == Some(Named::HotAdded) && kinds.clears.is_none() && is_silent {
-            return true;
-        }
         let reboot = self.rows.pair(&Named::Reboot.into(), None);
         let forgets =
             matches!(reboot, Some((_, Row::Says(says))) if rows::restates(&says) != Restates::All);
@@ -90,77 +84,6 @@ impl<'a> Translator<'_, 'a> {
             return is_absent;
         }
         false
-    }
-
-    /// A port that has moved to the other layer may be reported by the check of that, for a monitor to which it is
-    /// another port.
-    pub(super) fn moved_ports(&self, owed: &mut Vec<Demand<'a>>) {
-        let row = self.rows.pair(&Named::MovedLayer.into(), None);
-        if !matches!(row, Some((documents, promised)) if documents != promised) {
-            return;
-        }
-        for node in &self.context.story.monitors {
-            let mut before: Option<&director::NodeView> = None;
-            for tick in polled(self.recording, node) {
-                let Some([views, _]) = self.readings.views(node, tick) else {
-                    continue;
-                };
-                let Some(was) = before.replace(views) else {
-                    continue;
-                };
-                for (pci, view) in views.watched() {
-                    let moved = view.ports.iter().filter(|(port, now)| {
-                        let then = was.0.get(&pci).and_then(|was| was.ports.get(port));
-                        then.is_some_and(|then| then.layer != now.layer) && !now.healthy()
-                    });
-                    owed.extend(moved.flat_map(|(port, now)| {
-                        let port = SlotRef {
-                            node: node.clone(),
-                            pci,
-                            port: *port,
-                        };
-                        [Tone::Fatal, Tone::NonFatal]
-                            .map(|tone| may_report(&port, now.layer, tone, tick))
-                    }));
-                }
-            }
-        }
-    }
-
-    /// Whether the clear of a fault is asked for because its port has moved to the other layer, and the monitor says
-    /// nothing of that.
-    pub(super) fn has_moved(&self, demand: &Demand<'a>, kinds: &Kinds) -> bool {
-        let row = self.rows.pair(&Named::MovedLayer.into(), None);
-        let before = demand.window.from.saturating_sub(1);
-        let bears = |name: &DeviceName| {
-            let [views, _] = self.readings.views(&demand.node, before)?;
-            let mut all = views.0.iter();
-            all.find_map(|(pci, view)| (view.name == *name).then_some(*pci))
-        };
-        let of = match &demand.pattern.about {
-            About::Port(slot) => Some((slot.pci, slot.port)),
-            About::NamedPort(name, port) => bears(name).map(|pci| (pci, *port)),
-            _ => None,
-        };
-        let Some((pci, port)) = of else {
-            return false;
-        };
-        if !matches!(row, Some((documents, Row::Silent)) if documents != Row::Silent) {
-            return false;
-        }
-        let layer = |tick: u64| {
-            let [views, _] = self.readings.views(&demand.node, tick)?;
-            Some(views.0.get(&pci)?.ports.get(&port)?.layer)
-        };
-        let checked = demand.pattern.check.as_deref().and_then(layer_of_check);
-        let then = kinds.begins.and_then(layer).or(layer(before));
-        let now = layer(
-            demand
-                .window
-                .to
-                .min(self.readings.ticks().saturating_sub(1)),
-        );
-        then.is_some() && now.is_some() && then != now && (checked.is_none() || checked == then)
     }
 
     /// Whether a healthy demand is about a name that its device does not bear any more, for a monitor that knows
@@ -220,11 +143,46 @@ impl<'a> Translator<'_, 'a> {
         found.into_iter()
     }
 
-    /// Adds what a monitor owes that knows devices by their names: the old name of a device is one that is gone.
+    /// Why nothing is judged of a demand about a device that got another name before its time is over; `None` if it is
+    /// judged: a row is about names, or its device kept its name.
+    pub(super) fn unpromised_name(&self, demand: &Demand<'a>) -> Option<String> {
+        let reason = self.rows.unpromised_name()?;
+        let views = self.readings.views(&demand.node, demand.window.from);
+        let bears = |pci: &PciAddress, name: &DeviceName| {
+            let view = views.and_then(|[views, _]| views.0.get(pci));
+            view.is_some_and(|view| view.name == *name)
+        };
+        let mut renamed = self.renamed(&demand.node);
+        let is_of_it = renamed.any(|(pci, old, tick)| {
+            tick <= demand.window.to
+                && match &demand.pattern.about {
+                    About::Port(slot) => slot.pci == pci,
+                    About::Device(_, of) => *of == pci,
+                    About::NamedPort(name, _) | About::NamedDevice(name) => {
+                        *name == old || bears(&pci, name)
+                    }
+                    About::Card(..) | About::Check => false,
+                }
+        });
+        is_of_it.then_some(reason)
+    }
+
+    /// Adds what a monitor owes that knows devices by their names: the old name of a device is one that is gone, if it says
+    /// anything of those.
     pub(super) fn old_names(&self, owed: &mut Vec<Demand<'a>>) {
-        if !self.is_known_by_name() {
+        if !self.is_known_by_name() || self.rows.wire().device_events == Some(false) {
             return;
         }
+        let gone = self.rows.pair(&Named::GoneDevice.into(), None);
+        let (tone, at_least) = match gone {
+            Some((_, Row::Silent)) => return,
+            Some((_, Row::Says(says))) if says.verdict == Some(Severity::NonFatal) => {
+                (Severity::NonFatal, 1)
+            }
+            Some((_, Row::Says(_) | Row::Usual)) => (Severity::Fatal, 1),
+            // Nothing is promised: it may.
+            None => (Severity::Fatal, 0),
+        };
         let absence = usize::try_from(self.absence()).unwrap_or(usize::MAX);
         for node in &self.context.story.monitors {
             for (_, old, tick) in self.renamed(node) {
@@ -247,11 +205,11 @@ impl<'a> Translator<'_, 'a> {
                     to: self.delivery.next(node, due) + GRACE,
                 };
                 let pattern = EventPattern {
-                    tone: Tone::Fatal,
+                    tone,
                     ..is_healthy(About::NamedDevice(old), None)
                 };
                 let bounds = Bounds {
-                    at_least: 1,
+                    at_least,
                     at_most: 1,
                 };
                 owed.push(Demand {
@@ -262,10 +220,77 @@ impl<'a> Translator<'_, 'a> {
         }
     }
 
-    /// The subjects whose faults stay because their names were given up: names of devices, and cards, with the
+    /// Adds what a monitor owes that knows devices by their names: the new name of a device is one that was added, of which
+    /// its row of added devices says whether it tells that it is healthy.
+    pub(super) fn new_names(&self, owed: &mut Vec<Demand<'a>>) {
+        let wire = self.rows.wire();
+        if !self.is_known_by_name() || wire.first_poll == Some(FirstPollEvents::None) {
+            return;
+        }
+        let tells_ports = wire.first_poll == Some(FirstPollEvents::Events)
+            && wire.baselines.is_some_and(|it| it.ports);
+        let is_promised = match self.rows.pair(&Named::HotAdded.into(), None) {
+            Some((_, Row::Silent)) => return,
+            Some((_, Row::Says(says))) if says.healthy == Some(Meanwhile::Silent) => return,
+            Some((_, Row::Says(_) | Row::Usual)) => true,
+            // Nothing is promised: it may.
+            None => false,
+        };
+        for node in &self.context.story.monitors {
+            for (pci, _, tick) in self.renamed(node) {
+                let views = self.readings.views(node, tick);
+                let function = views.and_then(|[views, _]| views.0.get(&pci));
+                let Some(function) = function.filter(|it| it.monitored && it.listed) else {
+                    continue;
+                };
+                let before = polled(self.recording, node).take_while(|poll| *poll < tick);
+                let bears = |poll: u64| {
+                    let views = self.readings.views(node, poll);
+                    views.is_some_and(|[views, _]| {
+                        views.0.values().any(|it| it.name == function.name)
+                    })
+                };
+                let (mut last, mut is_known) = (None, false);
+                for poll in before {
+                    (last, is_known) = (Some(poll), is_known || bears(poll));
+                }
+                if is_known {
+                    continue;
+                }
+                let from = last.map_or(0, |last| last + 1);
+                // What cannot be read under its new name yet is told when it can.
+                let mut later = polled(self.recording, node).skip_while(|poll| *poll < tick);
+                let is_read = |poll: &u64| self.readings.is_ruled(node, pci, *poll).is_none();
+                let read = later.find(is_read).unwrap_or(tick);
+                // Something else may make it wait, or begin anew.
+                let is_all = self.episodes.latest_of_monitor(node, from, tick)
+                    == Some(Named::Rename)
+                    && !self.readings.is_any_ruled(node, tick);
+                let window = Window {
+                    from: tick,
+                    to: self.delivery.next(node, read) + GRACE,
+                };
+                let healthy = function.ports.iter().filter(|(_, port)| port.healthy());
+                let ports = healthy.map(|(port, _)| {
+                    let about = About::NamedPort(function.name.clone(), *port);
+                    (about, is_promised && is_all && tells_ports)
+                });
+                let device = (About::NamedDevice(function.name.clone()), false);
+                owed.extend(ports.chain([device]).map(|(about, is_owed)| {
+                    let bounds = Bounds {
+                        at_least: usize::from(is_owed),
+                        at_most: 1,
+                    };
+                    Demand::by_promise(node, window, is_healthy(about, None), bounds)
+                }));
+            }
+        }
+    }
+
+    /// The subjects whose faults may stay because their names were given up: names of devices, and cards, with the
     /// first poll without them.
     pub(super) fn left_behind(&self) -> Vec<(NodeName, String, u64)> {
-        if !self.is_known_by_name() {
+        if self.rows.follow_renames() {
             return Vec::new();
         }
         let nodes = self.context.story.monitors.iter();
@@ -280,21 +305,4 @@ impl<'a> Translator<'_, 'a> {
         });
         of_node.collect()
     }
-}
-
-/// A report of a port by the check of its present layer, which may come.
-fn may_report<'a>(port: &SlotRef, layer: LinkLayer, tone: Tone, tick: u64) -> Demand<'a> {
-    let window = Window {
-        from: tick,
-        to: tick + GRACE,
-    };
-    let pattern = EventPattern {
-        tone,
-        ..is_healthy(About::Port(port.clone()), Some(state_check(layer)))
-    };
-    let bounds = Bounds {
-        at_least: 0,
-        at_most: 1,
-    };
-    Demand::by_promise(&port.node, window, pattern, bounds)
 }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use observe::promises::{
-    ANY_COUNTER, Clears, Kind, Lasting, Named, Promises, Restates, Row, Says, Wire, documents_row,
+    ANY_COUNTER, Clears, Kind, KnownBy, Lasting, Meanwhile, Named, Promises, Restates, Row, Says,
+    Wire, documents_row,
 };
 use platforms::LinkLayer;
-use proto::Layer;
 
 use crate::{fits::JudgeContext, kinds::Kinds};
 
@@ -62,8 +62,7 @@ impl<'a> Rows<'a> {
             row => row.over(&documents),
         };
         let on = |row: Row| match layer {
-            Some(LinkLayer::InfiniBand) => row.on(Layer::InfiniBand),
-            Some(LinkLayer::Ethernet) => row.on(Layer::Ethernet),
+            Some(layer) => row.on(layer),
             None => row,
         };
         Some((on(documents), on(promised)))
@@ -82,7 +81,57 @@ impl<'a> Rows<'a> {
     /// read.
     pub(crate) fn judges_at_once(&self, poll: Named, layer: Option<LinkLayer>) -> bool {
         let pair = self.pair(&poll.into(), layer);
-        pair.is_some_and(|(documents, own)| self.after(&own) < self.after(&documents))
+        !self.promises.leaves_open(&poll.into())
+            && pair.is_some_and(|(documents, own)| self.after(&own) < self.after(&documents))
+    }
+
+    /// Whether faults follow a device to another name. Without a row about names nothing says so, nor does a silent one, or
+    /// one by which devices are known by their names.
+    pub(crate) fn follow_renames(&self) -> bool {
+        match self.promises.row(&Named::Rename.into(), None) {
+            None | Some(Row::Silent) => false,
+            Some(Row::Says(says)) => says.known_by != Some(KnownBy::Name),
+            Some(Row::Usual) => true,
+        }
+    }
+
+    /// Why nothing is judged of a device that got another name; `None` if a row says what becomes of it. A silent row owes
+    /// no more than none: who says nothing of names speaks of whatever has the name.
+    pub(crate) fn unpromised_name(&self) -> Option<String> {
+        let kind = Kind::from(Named::Rename);
+        match self.promises.row(&kind, None) {
+            Some(Row::Silent) => Some(format!("`{kind}` is silent, by promise")),
+            _ => self.unpromised(&kind),
+        }
+    }
+
+    /// Whether nothing is said of what was added and is healthy.
+    pub(crate) fn is_silent_about_added(&self, layer: Option<LinkLayer>) -> bool {
+        match self.pair(&Named::HotAdded.into(), layer) {
+            Some((_, Row::Says(says))) => says.healthy == Some(Meanwhile::Silent),
+            Some((_, Row::Silent)) => true,
+            Some((_, Row::Usual)) | None => false,
+        }
+    }
+
+    /// Whether a fault that stood before a reboot may not be reported again after it, where no peers are evidence of it.
+    pub(crate) fn restates_less_after_reboots(&self) -> bool {
+        let row = self.pair(&Named::Reboot.into(), None);
+        matches!(row, Some((_, Row::Says(says))) if restates(&says) != Restates::All)
+    }
+
+    /// Whether every kind has the documents' row.
+    pub(crate) fn are_the_documents(&self) -> bool {
+        self.are_all() && !self.differ()
+    }
+
+    /// Whether any row is not that of the documents.
+    pub(crate) fn differ(&self) -> bool {
+        Kind::words().any(|(word, ..)| {
+            let kind = Kind::parse(word).expect("it is of the table");
+            self.pair(&kind, None)
+                .is_some_and(|(documents, promised)| documents != promised)
+        })
     }
 
     /// How long a fault must have stood by a row before it is reported, in ticks.
@@ -101,10 +150,13 @@ impl<'a> Rows<'a> {
         kinds.all(|kind| self.unpromised(&kind).is_none())
     }
 
-    /// Why nothing about a kind is judged; `None` if it has a row.
+    /// Why nothing about a kind is judged; `None` if it has a row, and is judged by it.
     pub(crate) fn unpromised(&self, kind: &Kind) -> Option<String> {
-        let has_row = self.promises.row(kind, None).is_some();
-        (!has_row).then(|| format!("no promise about `{kind}`"))
+        let is_open = self.promises.leaves_open(kind);
+        is_open.then(|| match self.promises.row(kind, None) {
+            None => format!("no promise about `{kind}`"),
+            Some(_) => format!("`{kind}` is silent, by promise"),
+        })
     }
 
     /// Why a refusal to start is not judged; `None` if the monitor depends on the metadata.
@@ -115,14 +167,19 @@ impl<'a> Rows<'a> {
 
     /// What holds for a condition in an episode.
     pub(crate) fn hold(&self, kinds: &Kinds) -> Holds {
+        if kinds.episode == Some(Named::Rename)
+            && let Some(reason) = self.unpromised_name()
+        {
+            return Holds::Unpromised(reason);
+        }
         let episode = kinds.episode.map(Kind::from);
         let mut pairs = [None, None];
         for (pair, kind) in pairs.iter_mut().zip([&kinds.condition, &episode]) {
             let Some(kind) = kind else { continue };
-            let Some(found) = self.pair(kind, kinds.layer) else {
-                return Holds::Unpromised(format!("no promise about `{kind}`"));
-            };
-            *pair = Some(found);
+            if let Some(reason) = self.unpromised(kind) {
+                return Holds::Unpromised(reason);
+            }
+            *pair = self.pair(kind, kinds.layer);
         }
         let equal = |(documents, promised): &(Row, Row)| documents == promised;
         if pairs.iter().flatten().all(equal) {
@@ -210,7 +267,7 @@ pub(crate) fn restates(says: &Says) -> Restates {
 }
 
 /// Whether a first poll may wait for what is of this kind.
-fn is_on_its_way(kind: &Kind) -> bool {
+pub(crate) fn is_on_its_way(kind: &Kind) -> bool {
     let waits = [Named::Polling, Named::Training, Named::Init, Named::Armed];
     matches!(kind, Kind::Named(named) if waits.contains(named))
 }

@@ -3,7 +3,8 @@
 
 use observe::promises::{Kind, Named, Row, WhileUnreadable};
 use platforms::PciAddress;
-use scenarios::{About, FileRef, Tone, What, Window};
+use scenarios::{About, FileRef, What, Window};
+use terms::Severity;
 
 use super::{Fate, translator::Translator};
 use crate::{
@@ -56,7 +57,7 @@ impl<'a> Translator<'_, 'a> {
         demand: &Demand<'a>,
         kinds: &Kinds,
     ) -> Option<Result<Window, Fate>> {
-        let is_fault = demand.pattern.tone != Tone::Healthy;
+        let is_fault = demand.pattern.tone != Severity::Healthy;
         let of_peers = kinds.episode == Some(Named::FirstPoll) && is_fault;
         let pci = match &demand.pattern.about {
             About::Card(_, pci) => *pci,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scenarios::Tone;
+use terms::Severity;
 
 use super::{
     Fate,
@@ -24,12 +24,12 @@ pub(super) fn once_for_all<'a>(
         .filter_map(|(at, fate)| {
             let owed = fate.as_ref()?.1.as_ref()?;
             let is_shared = owed.pattern.about != documents[at].pattern.about;
-            let is_fault = owed.pattern.tone != Tone::Healthy;
+            let is_fault = owed.pattern.tone != Severity::Healthy;
             is_shared.then_some((owed.window.from, is_fault, at))
         })
         .collect();
     in_time.sort_unstable();
-    let mut standing: BTreeMap<_, BTreeMap<usize, Tone>> = BTreeMap::new();
+    let mut standing: BTreeMap<_, BTreeMap<usize, Severity>> = BTreeMap::new();
     for (.., at) in in_time {
         let Some((Fate::Owed { .. }, Some(owed))) = &mut fates[at] else {
             continue;
@@ -52,10 +52,10 @@ pub(super) fn once_for_all<'a>(
                     fates[at] = Some((Fate::Free, Some(at_will(owed))));
                 }
             }
-            None if pattern.tone == Tone::Healthy => {}
+            None if pattern.tone == Severity::Healthy => {}
             None => {
-                // `Tone` begins with the worst.
-                if faults.values().any(|tone| *tone <= pattern.tone) {
+                let mut tones = faults.values();
+                if tones.any(|tone| !pattern.tone.is_worse_than(*tone)) {
                     owed.bounds.at_least = 0;
                 }
                 faults.insert(at, pattern.tone);
@@ -81,13 +81,13 @@ pub(super) fn once_until_worse(
     in_time.sort_by_key(|at| {
         (
             documents[*at].window.from,
-            documents[*at].pattern.tone != Tone::Healthy,
+            documents[*at].pattern.tone != Severity::Healthy,
         )
     });
     let mut said = BTreeMap::new();
     for at in in_time {
         let demand = &documents[at];
-        if demand.pattern.tone == Tone::Healthy {
+        if demand.pattern.tone == Severity::Healthy {
             if let Some(fault) = kinds[at].clears {
                 said.remove(&key(&documents[fault]));
             }
@@ -98,8 +98,7 @@ pub(super) fn once_until_worse(
         };
         let before = said.insert(key(demand), *tone);
         let is_changed = *tone != demand.pattern.tone;
-        // `Tone` begins with the worst.
-        if is_changed && before.is_some_and(|before| before <= *tone) {
+        if is_changed && before.is_some_and(|before| !tone.is_worse_than(before)) {
             owed.bounds.at_least = 0;
         }
     }

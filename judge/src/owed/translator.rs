@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use observe::{
     Recording,
-    promises::{Clears, Kind, Meanwhile, Named, PromisedSubject, Says, Verdict},
+    promises::{Clears, Kind, Meanwhile, Named, PromisedSubject, Says},
 };
 use platforms::PortFacts;
-use scenarios::{About, Tone, Window};
+use scenarios::{About, Window};
+use terms::Severity;
 
 use super::{
     Fate, Translated,
@@ -52,7 +53,7 @@ impl<'a> Translator<'_, 'a> {
             .zip(&kinds)
             .filter_map(|(at, kinds)| Some((kinds.clears?, at)))
             .collect();
-        let is_fault = |at: &usize| documents[*at].pattern.tone != Tone::Healthy;
+        let is_fault = |at: &usize| documents[*at].pattern.tone != Severity::Healthy;
         let (faults, clears): (Vec<usize>, Vec<usize>) = (0..documents.len()).partition(is_fault);
         for (at, demand) in documents.iter().enumerate() {
             if self.is_out_of_scope(demand) {
@@ -144,6 +145,12 @@ impl<'a> Translator<'_, 'a> {
         if let Some(reason) = self.unjudged_counter(demand) {
             return (Fate::NotJudged(reason.to_owned()), Some(at_will(demand)));
         }
+        if let Some(reason) = self.unpromised_name(demand) {
+            return (Fate::NotJudged(reason), Some(at_will(demand)));
+        }
+        if let Some(fate) = self.of_moved(demand, kinds) {
+            return (fate, Some(at_will(demand)));
+        }
         if self.is_taken_over(demand, kinds) {
             return (told(demand), Some(at_will(demand)));
         }
@@ -203,10 +210,7 @@ impl<'a> Translator<'_, 'a> {
             .verdict
             .filter(|_| promised.verdict != documents.verdict)
         {
-            owed.pattern.to_mut().tone = match verdict {
-                Verdict::Fatal => Tone::Fatal,
-                Verdict::NonFatal => Tone::NonFatal,
-            };
+            owed.pattern.to_mut().tone = verdict;
         }
         owed.stays = matches!(rows::clears(&promised), Clears::ByOperator | Clears::Never);
         self.rename(&mut owed, &documents, &promised);
@@ -224,13 +228,22 @@ impl<'a> Translator<'_, 'a> {
         if let Some(reason) = self.unjudged_counter(demand) {
             return may(Fate::NotJudged(reason.to_owned()));
         }
+        if let Some(reason) = self.unpromised_name(demand) {
+            return may(Fate::NotJudged(reason));
+        }
         if self.is_of_cards(demand, kinds) && of.is_some() {
             return (told(demand), None);
         }
-        if self.is_left_behind(demand, kinds)
-            || self.is_forgotten(demand, kinds)
-            || self.has_moved(demand, kinds)
-        {
+        if let Some(fate) = self.of_moved(demand, kinds) {
+            return may(fate);
+        }
+        if self.is_silent_about_added(kinds) {
+            return match demand.pattern.counter {
+                Some(_) => may(Fate::Free),
+                None => (Fate::Silent, None),
+            };
+        }
+        if self.is_left_behind(demand, kinds) || self.is_forgotten(demand, kinds) {
             return may(Fate::Free);
         }
         match of {
@@ -303,7 +316,7 @@ impl<'a> Translator<'_, 'a> {
         self.rename(&mut owed, &documents, &promised);
         let fate = Fate::Owed {
             later: 0,
-            tone: Tone::Healthy,
+            tone: Severity::Healthy,
             about: None,
         };
         (fate, Some(owed))
@@ -326,7 +339,7 @@ impl<'a> Translator<'_, 'a> {
     /// Why nothing about the counter of a demand is judged; `None` if it is, or if it has none.
     fn unjudged_counter(&self, demand: &Demand<'a>) -> Option<&'static str> {
         let counter = demand.pattern.counter.as_deref()?;
-        let is_fault = demand.pattern.tone != Tone::Healthy;
+        let is_fault = demand.pattern.tone != Severity::Healthy;
         let by_rate = rate_of_another_clock(self.context, counter).filter(|_| is_fault);
         by_rate.or_else(|| compared_over_a_restart(self.context, counter, demand.window.from))
     }

@@ -4,18 +4,18 @@
 
 use std::collections::BTreeSet;
 
-use observe::promises::{Clears, Kind, Lasting, Meanwhile, Named, Recoveries, Row, Says, Verdict};
+use observe::promises::{Clears, Lasting, Meanwhile, Named, Recoveries, Row, Says};
 use platforms::{NodeName, PciAddress, PortNumber, SlotRef};
-use scenarios::{About, EventPattern, Tone, Window};
+use scenarios::{About, EventPattern, Window};
+use terms::Severity;
 
 use super::{
-    Translated,
-    rows::{self, Rows},
+    Translated, rows,
     translator::{Translator, at_will},
 };
 use crate::{
     assign::Bounds,
-    demands::{self, Demand, is_healthy},
+    demands::{Demand, is_healthy},
     fits::state_check,
     intervals::{Interval, intervals},
     kinds::Whom,
@@ -49,6 +49,9 @@ impl<'a> Translator<'_, 'a> {
             |it: &Interval, pci: &PciAddress| further.contains(&(it.node.clone(), *pci));
         for (at, interval) in all.iter().enumerate() {
             match &interval.whom {
+                Whom::Port(pci, port) if interval.kind == Named::Slow.into() => {
+                    self.slow(interval, (*pci, *port), owed);
+                }
                 Whom::Port(pci, port) => {
                     let begins_run = !all[..at].iter().any(|before| goes_on(before, interval));
                     if begins_run && interval.is_of_reading() {
@@ -114,6 +117,32 @@ impl<'a> Translator<'_, 'a> {
         ports.collect()
     }
 
+    /// A port at a lower speed, about which the documents ask for nothing. What healing ends is taken back then, as all is.
+    fn slow(
+        &self,
+        interval: &Interval,
+        (pci, port): (PciAddress, PortNumber),
+        owed: &mut Vec<Demand<'a>>,
+    ) {
+        let Some((_, Row::Says(promised))) = self.rows.pair(&interval.kind, interval.layer) else {
+            return;
+        };
+        if self.first_sight(&interval.node, interval.from).is_some() {
+            return;
+        }
+        let about = About::Port(SlotRef {
+            node: interval.node.clone(),
+            pci,
+            port,
+        });
+        let tone = tone_of(&promised);
+        self.owe(interval, &promised, (about, None), tone, owed);
+        let healing = self.recording.healing_from;
+        if healing.is_none_or(|from| interval.to < from) {
+            self.owe_clear(interval, &promised, (pci, Some(port)), interval.to, owed);
+        }
+    }
+
     /// A device that is gone, about which the documents ask for nothing.
     fn device(&self, interval: &Interval, pci: PciAddress, owed: &mut Vec<Demand<'a>>) {
         let Some((_, Row::Says(promised))) = self.rows.pair(&interval.kind, interval.layer) else {
@@ -172,7 +201,7 @@ impl<'a> Translator<'_, 'a> {
         let is_first = sight.is_some();
         if let Some(sight) = sight {
             let is_asked = |it: &Translated<'_>| {
-                it.demand.pattern.tone != Tone::Healthy
+                it.demand.pattern.tone != Severity::Healthy
                     && it.demand.node == *node
                     && it.demand.pattern.about == About::Port(slot.clone())
                     && it.demand.window.to >= first.from
@@ -224,7 +253,7 @@ impl<'a> Translator<'_, 'a> {
             }
         }
         let is_clear_asked = documents.iter().any(|it| {
-            it.demand.pattern.tone == Tone::Healthy
+            it.demand.pattern.tone == Severity::Healthy
                 && it.demand.pattern.about == About::Port(slot.clone())
                 && it.demand.pattern.counter.is_none()
                 && (it.demand.window.from..=it.demand.window.to).contains(&last.to)
@@ -272,7 +301,7 @@ impl<'a> Translator<'_, 'a> {
         };
         let is_asked = |it: &Translated<'_>| {
             let (pattern, window) = (&it.demand.pattern, it.demand.window);
-            pattern.tone != Tone::Healthy
+            pattern.tone != Severity::Healthy
                 && pattern.about == about
                 && (window.from..=window.to).contains(&tick)
         };
@@ -296,32 +325,10 @@ impl<'a> Translator<'_, 'a> {
         matches!(pair, Some((_, Row::Says(says))) if says.ports == Some(Meanwhile::Reported))
     }
 
-    /// What a reading is the first one of: the first poll of a monitor, its first one after a restart or reboot, or after an
-    /// outage. The documents' demands state these. `None` if it is none.
-    fn first_sight(&self, node: &NodeName, tick: u64) -> Option<Named> {
-        let mut polled = demands::polled(self.recording, node);
-        if polled.next().is_none_or(|first| tick <= first) {
-            return Some(Named::FirstPoll);
-        }
-        let before = demands::polled(self.recording, node).take_while(|poll| *poll < tick);
-        let from = before.last().map_or(0, |last| last + 1);
-        self.episodes.latest_of_monitor(node, from, tick)
-    }
-
-    /// Whether a first poll, or the first one after a reboot, does not wait for ports on their way up, as the documents ask.
-    fn is_judged_at_once(&self, sight: Named, interval: &Interval) -> bool {
-        let pair = self.rows.pair(&Named::FirstPoll.into(), interval.layer);
-        let is_silent = pair.is_some_and(|(_, own)| own == Row::Silent);
-        let mut polls = [Named::FirstPoll, sight].into_iter();
-        let is_meant = |poll: &Named| matches!(poll, Named::FirstPoll | Named::Reboot);
-        !is_silent
-            && polls.any(|poll| is_meant(&poll) && self.rows.judges_at_once(poll, interval.layer))
-    }
-
     /// Whether the documents ask for a fault of a port in a tick.
     fn is_asked_for(&self, documents: &[Translated<'a>], slot: &SlotRef, tick: u64) -> bool {
         documents.iter().any(|it| {
-            it.demand.pattern.tone != Tone::Healthy
+            it.demand.pattern.tone != Severity::Healthy
                 && it.demand.pattern.about == About::Port(slot.clone())
                 && (it.demand.window.from..=it.demand.window.to).contains(&tick)
         })
@@ -351,26 +358,13 @@ impl<'a> Translator<'_, 'a> {
         last.is_some_and(|last| last.kind().is_some() && before.all(|it| it.kind().is_some()))
     }
 
-    /// Whether a fault is reported in a first poll: the peers of a function's card are evidence of it, or it is pinned.
-    fn has_evidence_against(&self, node: &NodeName, pci: PciAddress, tick: u64) -> bool {
-        if self.is_pinned() {
-            return true;
-        }
-        let Some([views, _]) = self.readings.views(node, tick) else {
-            return false;
-        };
-        let cards = views.cards();
-        let mut of_it = cards.iter().filter(|card| card.pci.card() == pci.card());
-        of_it.any(|card| views.falls_behind(card))
-    }
-
     /// Demands the report of a fault.
     fn owe(
         &self,
         interval: &Interval,
         promised: &Says,
         (about, check): (About, Option<&str>),
-        tone: Tone,
+        tone: Severity,
         owed: &mut Vec<Demand<'a>>,
     ) {
         let after = self.rows.ticks(promised.after.unwrap_or(Lasting::NOTHING));
@@ -440,24 +434,6 @@ struct Run<'i> {
     is_asked: bool,
 }
 
-impl Interval {
-    /// Whether it is read from the port's own files.
-    fn is_of_reading(&self) -> bool {
-        matches!(&self.kind, Kind::Named(kind) if !matches!(kind, Named::CharDevice | Named::Slow))
-    }
-}
-
-impl Rows<'_> {
-    /// Whether any row is not that of the documents.
-    fn differ(&self) -> bool {
-        Kind::words().any(|(word, ..)| {
-            let kind = Kind::parse(word).expect("it is of the table");
-            self.pair(&kind, None)
-                .is_some_and(|(documents, promised)| documents != promised)
-        })
-    }
-}
-
 /// Whether an interval of a port goes on in another one without a healthy reading between.
 fn goes_on(before: &Interval, after: &Interval) -> bool {
     before.node == after.node
@@ -478,33 +454,26 @@ fn run<'i>(later: &'i [Interval], first: &'i Interval) -> Vec<&'i Interval> {
 }
 
 /// The severity of an interval by a row; `None` if nothing is said.
-fn severity(row: &Row, interval: &Interval) -> Option<Tone> {
+fn severity(row: &Row, interval: &Interval) -> Option<Severity> {
     match row {
         Row::Says(says) => {
             let natural = interval.tone?;
-            Some(says.verdict.map_or(natural, tone))
+            Some(says.verdict.unwrap_or(natural))
         }
         Row::Silent | Row::Usual => None,
     }
 }
 
 /// The severity that a row states; nonfatal if it states none.
-fn tone_of(says: &Says) -> Tone {
-    says.verdict.map_or(Tone::NonFatal, tone)
+fn tone_of(says: &Says) -> Severity {
+    says.verdict.unwrap_or(Severity::NonFatal)
 }
 
-fn tone(verdict: Verdict) -> Tone {
-    match verdict {
-        Verdict::Fatal => Tone::Fatal,
-        Verdict::NonFatal => Tone::NonFatal,
-    }
-}
-
-/// Whether a severity is worse than the one that was reported. [`Tone`] begins with the worst.
-fn rises(said: Option<Tone>, now: Option<Tone>) -> bool {
+/// Whether a severity is worse than the one that was reported.
+fn rises(said: Option<Severity>, now: Option<Severity>) -> bool {
     match (said, now) {
         (_, None) => false,
         (None, Some(_)) => true,
-        (Some(said), Some(now)) => now < said,
+        (Some(said), Some(now)) => now.is_worse_than(said),
     }
 }

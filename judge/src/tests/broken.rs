@@ -8,6 +8,7 @@ use super::*;
 #[case(Broken::Crashed { tick: 2, exit: Exit::Signal(11), last_words: vec![] }, FindingKind::Crashed, Some(2), "a monitor that goes on", &["it was ended by signal 11"])]
 #[case(Broken::Excess { tick: 1, what: "more than 10000 calls".to_owned() }, FindingKind::Excess, Some(1), "a poll that ends within its limits", &["more than 10000 calls"])]
 #[case(Broken::StuckInKernel { tick: 0 }, FindingKind::StuckInKernel, Some(0), "a monitor that can be ended", &["it waits in the kernel"])]
+#[case(Broken::SocketTampered { tick: 1, what: "it is gone".to_owned() }, FindingKind::SocketTampered, Some(1), "the connector's socket, as the drill made it", &["it is gone"])]
 #[case(Broken::Stage { cause: "no stage".to_owned() }, FindingKind::Stage, None, "a stage", &["no stage"])]
 fn a_drill_that_broke_off_is_told_by_its_cause_alone(
     #[case] broken: Broken,

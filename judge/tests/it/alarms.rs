@@ -8,10 +8,11 @@
 use std::sync::LazyLock;
 
 use judge::judge;
-use observe::{Call, Descriptor, Promises, Recording, Severity, platform_connector};
+use observe::{Call, Descriptor, Promises, Recording, platform_connector};
 use proto::HealthEvents;
 use reports::FindingKind::{self, Missing, Outstanding, Unexpected};
 use rstest::rstest;
+use terms::Severity;
 
 use crate::promises::Case;
 use crate::wire::{calls, monitor};

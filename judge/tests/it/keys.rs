@@ -18,13 +18,13 @@ use crate::promises::{Case, promising};
 use crate::wire::{calls, monitor};
 
 /// A drill of the reference monitor: the platform, and a scenario without its head.
-fn told(platform: &str, text: &str) -> Case {
+pub(crate) fn told(platform: &str, text: &str) -> Case {
     let head = "scenario: an example\nwhy: an example\nplatforms: all\n";
     Case::played_on(platform, &format!("{head}{text}"))
 }
 
 /// A device returns while its second port is dark.
-static RETURNS: LazyLock<Case> = LazyLock::new(|| {
+pub(crate) static RETURNS: LazyLock<Case> = LazyLock::new(|| {
     let text = "
 let: { one: { device_ports: 2, port: 1, nth: 1 }, two: { sibling_of: one, port: 2 } }
 timeline:
@@ -51,7 +51,7 @@ until: 35s
 });
 
 /// A monitor starts in the same boot, whose id cannot be read in its first polls.
-static SAME_BOOT: LazyLock<Case> = LazyLock::new(|| {
+pub(crate) static SAME_BOOT: LazyLock<Case> = LazyLock::new(|| {
     let text = "
 let: { victim: { role: compute, nth: 1 } }
 timeline:
@@ -120,7 +120,7 @@ until: 20s
 });
 
 /// A RoCE port waits in INIT, of which the documents say nothing.
-static UNSAID: LazyLock<Case> = LazyLock::new(|| {
+pub(crate) static UNSAID: LazyLock<Case> = LazyLock::new(|| {
     let text = "
 let: { victim: { role: compute, nth: 1 } }
 timeline:
@@ -156,7 +156,7 @@ until: 20s
 });
 
 /// A breached counter is reset, and grows again while the monitor is away.
-static AWAY: LazyLock<Case> = LazyLock::new(|| {
+pub(crate) static AWAY: LazyLock<Case> = LazyLock::new(|| {
     let text = "
 checks: counters
 let: { victim: { role: compute, nth: 1 } }
@@ -257,9 +257,27 @@ until: 30s
     told("bnxt-h100", text)
 });
 
+/// As `device/hot-added-healthy`.
+pub(crate) static ADDED: LazyLock<Case> = LazyLock::new(|| {
+    let text = "
+let: { model: { role: compute, layer: infiniband, card_ports: 1, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 10s
+    do: [ { hot_add: device of model, pci: \"0000:f1:00.0\", name: mlx5_40, cabled: true } ]
+    expect:
+      - { healthy: { name: mlx5_40, port: 1 }, within: 2 polls }
+      - { healthy: { name: mlx5_40 }, within: 2 polls }
+      - { healthy: { name: \"0000:f1:00\" }, within: 2 polls }
+until: 20s
+";
+    told("dgx-h100", text)
+});
+
 /// What a monitor does otherwise than the reference monitor.
 #[derive(Clone, Copy)]
-enum Otherwise {
+pub(crate) enum Otherwise {
     /// Nothing.
     Same,
     /// It is silent in these ticks.
@@ -278,7 +296,7 @@ enum Otherwise {
     AnewIn(usize),
 }
 
-fn recorded(case: &Case, how: Otherwise) -> Recording {
+pub(crate) fn recorded(case: &Case, how: Otherwise) -> Recording {
     let mut recording = case.recording.clone();
     let take = |recording: &mut Recording, tick: usize| {
         std::mem::take(&mut monitor(recording, tick, "node-a").calls)
@@ -383,6 +401,10 @@ fn recorded(case: &Case, how: Otherwise) -> Recording {
 #[case::waits_for_the_boot_id(&SAME_BOOT, "rows: { reboot: { unreadable: waits } }", Otherwise::Same, None)]
 #[case::another_boot(&SAME_BOOT, "rows: { reboot: { unreadable: missing } }", Otherwise::Same, Some(Missing))]
 #[case::tells_it_at_once(&SAME_BOOT, "rows: { reboot: { unreadable: waits } }", Otherwise::Moved(13, 11), Some(Missing))]
+#[case::asks_for_no_boot_id(&SAME_BOOT, "rows: { reboot: silent }", Otherwise::Moved(13, 11), None)]
+#[case::is_not_judged_by_it(&SAME_BOOT, "rows: { reboot: silent }", Otherwise::Same, None)]
+#[case::may_wait_after_a_reboot_that_it_does_not_see(&REBOOTED, "rows: { reboot: silent }", Otherwise::Same, None)]
+#[case::may_not_wait_after_it(&REBOOTED, "rows: { reboot: silent }", Otherwise::Moved(51, 20), None)]
 #[case::is_patient_after_a_reboot(&REBOOTED, "rows: { reboot: { after: 30s } }", Otherwise::Same, None)]
 #[case::is_too_soon_after_a_reboot(&REBOOTED, "rows: { reboot: { after: 30s } }", Otherwise::Moved(51, 20), Some(Unexpected))]
 #[case::has_no_patience_after_a_reboot(&REBOOTED, "rows: { reboot: { after: 0 polls } }", Otherwise::Moved(51, 20), None)]
@@ -416,6 +438,14 @@ fn recorded(case: &Case, how: Otherwise) -> Recording {
 #[case::misses_the_reset(&AWAY, "rows: { counter.link_downed: { over_restart: last_read } }", Otherwise::Moved(20, 25), Some(Missing))]
 #[case::compares_with_the_last_written(&AWAY, "rows: { counter.link_downed: { over_restart: last_written } }", Otherwise::Moved(20, 25), None)]
 #[case::misses_the_growth(&AWAY, "rows: { counter.link_downed: { over_restart: last_written } }", Otherwise::SilentIn(5, 6), Some(Missing))]
+#[case::tells_what_was_added(&ADDED, "rows: { hot_added: { healthy: reported } }", Otherwise::Same, None)]
+#[case::forgets_what_was_added(&ADDED, "rows: { hot_added: { healthy: reported } }", Otherwise::SilentIn(10, 13), Some(Missing))]
+#[case::is_silent_about_what_was_added(&ADDED, "rows: { hot_added: { healthy: silent } }", Otherwise::SilentIn(10, 13), None)]
+#[case::tells_what_it_must_not(&ADDED, "rows: { hot_added: { healthy: silent } }", Otherwise::Same, Some(Unexpected))]
+#[case::is_silent_about_all_that_is_added(&ADDED, "rows: { hot_added: silent }", Otherwise::SilentIn(10, 13), None)]
+#[case::tells_some_of_it(&ADDED, "rows: { hot_added: silent }", Otherwise::Same, Some(Unexpected))]
+#[case::tells_new_faults_after_a_reboot(&REBOOTED, "rows: { reboot: { restates: nothing } }", Otherwise::Same, None)]
+#[case::forgets_new_faults_after_a_reboot(&REBOOTED, "rows: { reboot: { restates: nothing } }", Otherwise::SilentIn(51, 51), Some(Missing))]
 fn a_key_is_kept_or_broken(
     #[case] case: &Case,
     #[case] promises: &str,
@@ -428,5 +458,27 @@ fn a_key_is_kept_or_broken(
     match finding {
         None => assert_eq!(kinds, [], "{:#?}", judged.findings),
         Some(kind) => assert!(kinds.contains(&kind), "{kinds:?} {:#?}", judged.findings),
+    }
+}
+
+/// Its port, the device and the card, and each finding names the row.
+#[test]
+fn what_was_added_and_must_not_be_told_is_told_with_its_row() {
+    let silent = promising("rows: { hot_added: { healthy: silent } }");
+    let (story, truth) = (&ADDED.story, &ADDED.truth);
+    let found = judge(story, truth, &ADDED.recording, &silent).findings;
+    assert_eq!(found.len(), 3, "{found:#?}");
+    for finding in &found {
+        assert_eq!(finding.kind, Unexpected);
+        let wanted = &finding.expected[0];
+        assert!(wanted.ends_with("by the row of `hot_added`"), "{wanted}");
+    }
+    let mut without = promising("{}");
+    let kind = observe::promises::Named::HotAdded.into();
+    without.promises.rows.remove(&kind);
+    for how in [Otherwise::Same, Otherwise::SilentIn(10, 13)] {
+        let judged = judge(story, truth, &recorded(&ADDED, how), &without);
+        assert_eq!(judged.findings, []);
+        assert_eq!(judged.judged.not_judged["no promise about `hot_added`"], 3);
     }
 }

@@ -8,9 +8,10 @@
 use std::sync::{Arc, LazyLock};
 
 use judge::{Judgement, judge_needs};
-use observe::{Broken, Descriptor, Needs, Recording, Severity, Subject};
+use observe::{Broken, Descriptor, Needs, Recording, Subject};
 use reports::FindingKind::{self, Hung, Missing, Outstanding, Unexpected};
 use rstest::rstest;
+use terms::Severity;
 
 use crate::promises::Case;
 

@@ -12,11 +12,10 @@ use std::{
 };
 
 use judge::{Judgement, Notice, judge, judge_needs, noticed};
-use observe::{
-    Call, Descriptor, MonitorTick, Needs, Observation, Protocol, Recording, Severity, Span,
-};
+use observe::{Call, Descriptor, MonitorTick, Needs, Observation, Protocol, Recording, Span};
 use reports::FindingKind::{self, LeftStanding, Missing, Outstanding, Unexpected};
 use rstest::rstest;
+use terms::Severity;
 
 use crate::promises::Case;
 

@@ -16,11 +16,11 @@ use platforms::{NodeName, Platforms};
 use proto::HealthEvent;
 use reports::FindingKind::{self, LeftStanding, Missing, Outstanding, Unexpected};
 use rstest::rstest;
-use scenarios::Story;
+use scenarios::{Scenario, Story};
 
 use crate::wire::{calls, monitor, reference};
 
-const CUT: &str = "
+pub(crate) const CUT: &str = "
 scenario: a cable is pulled and plugged in again
 why: an example
 platforms: all
@@ -102,6 +102,10 @@ impl Case {
         let story = scenario
             .in_world(&NodeName::from("node-a"), platform)
             .unwrap_or_else(|unfit| panic!("{unfit}"));
+        Self::of(story)
+    }
+
+    pub(crate) fn of(story: Story) -> Self {
         let Played {
             recording, truth, ..
         } = play_in_memory(&story, &reference(), None, &mut Trees::default());
@@ -113,8 +117,18 @@ impl Case {
     }
 }
 
-static CUT_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(CUT));
-static GONE_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(GONE));
+/// A scenario of the suite.
+pub(crate) fn of_suite(name: &str) -> Scenario {
+    let file = format!("{name}.yaml");
+    let (file, text) = suite::scenarios()
+        .into_iter()
+        .find(|(of, _)| *of == file)
+        .unwrap_or_else(|| panic!("there is no scenario `{name}`"));
+    scenarios::read(file, text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub(crate) static CUT_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(CUT));
+pub(crate) static GONE_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(GONE));
 static TWO_PORTS_CASE: LazyLock<Case> =
     LazyLock::new(|| Case::played_on("dgx-a100:two-port", TWO_PORTS));
 
@@ -223,7 +237,7 @@ fn otherwise(case: &Case, how: Otherwise) -> Recording {
             for tick in (1..last - by).rev() {
                 let is_fatal = |call: &observe::Call| {
                     let mut events = call.observations.iter();
-                    events.any(|event| event.severity == observe::Severity::Fatal)
+                    events.any(|event| event.severity == terms::Severity::Fatal)
                 };
                 let calls = std::mem::take(&mut monitor(&mut recording, tick, "node-a").calls);
                 let (late, now) = calls.into_iter().partition(is_fatal);
@@ -614,6 +628,113 @@ fn a_key_of_a_row_asks_for_other_events(
         "{:#?}",
         judged.findings
     );
+}
+
+const HALF_SPEED: &str = "
+scenario: a link comes up at half its speed and is repaired
+why: an example
+platforms: all
+let: { victim: { device: mlx5_3 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 10s
+    do: [ { speed: victim, rate: 2X EDR } ]
+  - at: 20s
+    do: [ { mend: victim } ]
+until: 30s
+";
+
+/// The documents ask for nothing about speeds; who promises to report them does, when the row says so.
+#[test]
+fn a_slow_port_is_reported_as_its_row_says() {
+    let case = Case::played(HALF_SPEED);
+    check(&case, &promising("{}"), Otherwise::Same, &[]);
+    let mut first = case.recording.clone();
+    let of_port = |event: &HealthEvent| {
+        let mut values = event
+            .entities_impacted
+            .iter()
+            .map(|it| it.entity_value.as_str());
+        values.next() == Some("mlx5_3") && values.next() == Some("1")
+    };
+    let calls = calls(&mut first);
+    let healthy = calls
+        .iter()
+        .flat_map(|call| &call.events)
+        .find(|event| of_port(event));
+    let healthy = healthy.expect("the port is in the baseline").clone();
+    drop(calls);
+    let mut slow = healthy.clone();
+    slow.is_healthy = false;
+    slow.message = "Port mlx5_3 port 1: slow".to_owned();
+    let mut recording = case.recording.clone();
+    for (tick, event) in [(10, slow), (20, healthy)] {
+        let batch = proto::HealthEvents {
+            version: 1,
+            events: vec![event],
+        };
+        let call = observe::platform_connector::received(&batch);
+        let call = call.answered(true, "accepted".to_owned());
+        monitor(&mut recording, tick, "node-a").calls.push(call);
+    }
+    let found = |promises: &str, recording: &Recording| -> Vec<FindingKind> {
+        let judged = judge(&case.story, &case.truth, recording, &promising(promises));
+        judged.findings.iter().map(|finding| finding.kind).collect()
+    };
+    let at_once = "rows: { slow: { verdict: nonfatal } }";
+    assert_eq!(found(at_once, &recording), []);
+    assert_eq!(found(at_once, &case.recording), [Missing, Missing]);
+    let later = found(
+        "rows: { slow: { verdict: nonfatal, after: 3 polls } }",
+        &recording,
+    );
+    assert!(
+        later.contains(&Missing) && later.contains(&Unexpected),
+        "{later:?}"
+    );
+    let silent = found("{}", &recording);
+    assert!(silent.contains(&Unexpected), "{silent:?}");
+}
+
+/// As `read/listing-fails-from-the-start`.
+const LISTED_LATE: &str = "
+scenario: the class folder cannot be listed from the start, and a port goes dark meanwhile
+why: an example
+platforms: all
+let: { victim: { nth: 1, group_cards: \">= 3\" } }
+given:
+  - { list: class/infiniband, fail: EIO }
+timeline:
+  - at: 5s
+    do: [ { disable: victim } ]
+    expect: [ { nothing: null, from: 0s, to: 10s } ]
+  - at: 10s
+    do: [ { no_rule: everywhere } ]
+    expect: [ { this_poll: [ { baseline: null, except: victim }, { fatal: victim }, { fatal: card of victim } ] } ]
+  - at: 20s
+    do: [ { mend: victim } ]
+    expect: [ { healthy: victim }, { healthy: card of victim } ]
+until: 30s
+";
+
+/// docs/decisions.md, 6: a poll that cannot list the class folder has failed. The first one that can is the first poll.
+#[test]
+fn what_the_first_poll_that_lists_finds_is_promised_by_the_row_of_first_polls() {
+    let case = Case::played(LISTED_LATE);
+    check(&case, &promising("{}"), Otherwise::Same, &[]);
+    let silent = promising("rows: { first_poll: silent }");
+    check(&case, &silent, Otherwise::WithoutFatal, &[]);
+    let judged = judge(&case.story, &case.truth, &case.recording, &silent);
+    let mut kinds = judged.findings.iter().map(|finding| finding.kind);
+    assert!(kinds.next().is_some(), "it says what it must not");
+    assert!(
+        kinds.all(|kind| kind == Unexpected),
+        "{:#?}",
+        judged.findings
+    );
+    let at_once = promising("rows: { first_poll: { after: 0 polls } }");
+    check(&case, &at_once, Otherwise::Same, &[]);
 }
 
 #[test]

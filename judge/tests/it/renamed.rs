@@ -4,8 +4,9 @@ use director::Trees;
 use judge::judge;
 use memory::play_in_memory;
 use platforms::Platforms;
-use reports::{CauseField, CauseKind, FindingKind};
+use reports::{CauseKind, FindingKind};
 use scenarios::{AtRest, World};
+use terms::EventField;
 
 use crate::wire::{calls, reference};
 
@@ -67,7 +68,7 @@ fn an_event_stands_for_what_is_missing_on_its_own_node() {
         let found = (cause.kind, cause.field);
         assert_eq!(
             found,
-            (CauseKind::Differs, Some(CauseField::Entities)),
+            (CauseKind::Differs, Some(EventField::Entities)),
             "{finding:#?}"
         );
         assert!(!finding.came.is_empty(), "{finding:#?}");

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use director::{NodeView, Trees, Truth};
 use memory::play_in_memory;
 use platforms::{NodeName, Platforms};
-use scenarios::{About, AtRest, Expectation, StepAction, Story, Tone, What};
+use scenarios::{About, AtRest, Expectation, StepAction, Story, What};
+use terms::Severity;
 
 use crate::wire::reference;
 
@@ -66,7 +67,7 @@ fn a_demanded_fault_differs_from_health_in_a_file() {
 fn fault(expectation: &Expectation) -> Option<(&About, u64)> {
     match &expectation.what {
         What::Say { event, times, .. }
-            if event.tone != Tone::Healthy
+            if event.tone != Severity::Healthy
                 && event.counter.is_none()
                 && event.check.as_deref() != Some(CHAR_DEVICES)
                 && times.at_least > 0 =>

@@ -4,13 +4,12 @@
 use std::sync::Arc;
 
 use judge::judge;
-use observe::{
-    Call, Descriptor, MonitorTick, Observation, Protocol, Recording, Severity, Span, Subject,
-};
-use reports::{Finding, FindingKind};
+use observe::{Call, Descriptor, MonitorTick, Observation, Protocol, Recording, Span, Subject};
+use reports::{CauseKind, CauseSubject, Finding, FindingKind};
+use terms::{EventField, Severity};
 
 use crate::promises::Case;
-use crate::wire::{calls, reference};
+use crate::wire::{calls, monitor, reference};
 
 /// The program looks every 5 s.
 const INTERVAL: u64 = 5;
@@ -113,6 +112,50 @@ fn a_name_that_no_device_has_is_told_first() {
         came.contains("fatal NIC=mlx5_0:1") && came.contains("(no device has this name)"),
         "{found:#?}"
     );
+}
+
+/// Of the ports of a line that are missed in part it is told how many, and of all that are missed nothing.
+#[test]
+fn it_is_told_how_many_ports_of_a_line_are_missed() {
+    let case = Case::played(CUT);
+    let missed = |at_most: usize| {
+        let (mut recording, mut left_out) = (case.recording.clone(), 0);
+        for mut call in calls(&mut recording) {
+            call.events.retain(|event| {
+                let is_of_port = event.is_healthy && event.entities_impacted.len() == 2;
+                let is_left_out = is_of_port && left_out < at_most;
+                left_out += usize::from(is_left_out);
+                !is_left_out
+            });
+        }
+        let found = found(&case, &recording, &reference());
+        let is_port = |of: &&Finding| {
+            of.kind == FindingKind::Missing && of.cause.subject == Some(CauseSubject::Port)
+        };
+        let first = found.iter().find(is_port);
+        first.expect("a port is missed").expected[0].clone()
+    };
+    let one = missed(1);
+    assert!(one.contains(" (1 of ") && one.ends_with(" ports)"), "{one}");
+    let two = missed(2);
+    assert!(two.contains(" (2 of "), "{two}");
+    let all = missed(usize::MAX);
+    assert!(!all.contains(" ports)"), "{all}");
+}
+
+/// An alarm that stays when its fault is over stays so before anything heals by itself.
+#[test]
+fn the_heading_of_an_alarm_that_stays_names_its_time() {
+    let case = Case::played(CUT);
+    let recording = page(&case, "mlx5_0", |at| at.min(40));
+    let found = found(&case, &recording, &program());
+    let stays = found.iter().find(|of| of.kind == FindingKind::Outstanding);
+    let stays = stays.unwrap_or_else(|| panic!("{found:#?}"));
+    assert!(stays.tick < case.recording.healing_from, "{stays:#?}");
+    assert_eq!(stays.words(), "not cleared when its fault was over");
+    let mut healing = stays.clone();
+    healing.cause.action = Some(reports::CauseAction::Healing);
+    assert_eq!(healing.words(), "not cleared after healing");
 }
 
 /// It looks every half a minute by itself, or every 20 s, and its page is older than the fault, or than its end.
@@ -231,4 +274,87 @@ fn an_event_that_reads_as_expected_says_in_what_it_differs() {
         .iter()
         .any(|of| of.came.iter().any(|came| came == differs));
     assert!(told, "{found:#?}");
+}
+
+/// What is found of the reference monitor where its calls are changed.
+fn found_of(case: &Case, recording: &Recording) -> Vec<Finding> {
+    judge(&case.story, &case.truth, recording, &reference()).findings
+}
+
+#[test]
+fn of_a_monitor_that_names_the_port_before_its_device_nothing_is_missed() {
+    let case = Case::played(CUT);
+    let mut recording = case.recording.clone();
+    for mut call in calls(&mut recording) {
+        for event in &mut call.events {
+            event.entities_impacted.reverse();
+        }
+    }
+    let findings = found_of(&case, &recording);
+    let first = findings.first().expect("the contract is broken").cause;
+    assert_eq!(
+        (first.kind, first.field),
+        (CauseKind::Contract, Some(EventField::Entities))
+    );
+    for finding in findings {
+        let cause = finding.cause;
+        let follows =
+            cause.field == Some(EventField::Entities) || cause.subject == Some(CauseSubject::Other);
+        let is_of_cluster = finding.kind == FindingKind::LeftStanding;
+        assert!(follows || is_of_cluster, "{finding:#?}");
+    }
+}
+
+#[test]
+fn where_is_fatal_alone_is_wrong_the_finding_names_it() {
+    let case = Case::played(CUT);
+    let mut recording = case.recording.clone();
+    for mut call in calls(&mut recording) {
+        for event in &mut call.events {
+            event.is_fatal = false;
+        }
+    }
+    let findings = found_of(&case, &recording);
+    // The demand, and the event that came instead.
+    assert_eq!(findings.len(), 2, "{findings:#?}");
+    for finding in &findings {
+        assert_eq!(
+            (finding.cause.kind, finding.cause.field),
+            (CauseKind::Differs, Some(EventField::Severity)),
+            "{finding:#?}"
+        );
+    }
+    let told = "its recommendedAction is that of the expected event, its isFatal is not";
+    let is_told = |finding: &Finding| finding.came.iter().any(|came| came == told);
+    assert!(findings.iter().any(is_told), "{findings:#?}");
+}
+
+#[test]
+fn what_is_said_again_is_told_with_the_first_time() {
+    let case = Case::played(CUT);
+    let mut recording = case.recording.clone();
+    let is_fatal = |call: &&Call| {
+        let mut events = call.observations.iter();
+        events.any(|event| event.severity == Severity::Fatal)
+    };
+    let said = &monitor(&mut recording, 10, "node-a").calls;
+    let again = said
+        .iter()
+        .find(is_fatal)
+        .expect("a port is disabled")
+        .clone();
+    for tick in [15, 20] {
+        monitor(&mut recording, tick, "node-a")
+            .calls
+            .push(again.clone());
+    }
+    let findings = found_of(&case, &recording);
+    let repeats = |finding: &&Finding| finding.cause.kind == CauseKind::Repeats;
+    let repeats: Vec<&Finding> = findings.iter().filter(repeats).collect();
+    assert_eq!(repeats.len(), 2, "{findings:#?}");
+    for finding in repeats {
+        let first = "said first at 10s, poll 10: fatal ";
+        let mut came = finding.came.iter();
+        assert!(came.any(|came| came.starts_with(first)), "{finding:#?}");
+    }
 }

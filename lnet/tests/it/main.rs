@@ -10,6 +10,8 @@ mod outcomes;
 mod params;
 mod paths;
 mod reasons;
+mod reasons_of_stories;
+mod reasons_page;
 mod row;
 mod rules;
 mod stage;

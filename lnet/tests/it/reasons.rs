@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use lnet::{
-    Candidate, Choice, Criterion, Errand, Lnet, Nid, Notice, PassedOver, PortEvent, Profile,
-    Request, Side, Traced, Verb,
+    Candidate, Choice, Criterion, Errand, Lnet, Nid, NoPath, Notice, PassedOver, PortEvent,
+    Profile, Request, Side, Traced, Verb,
 };
 use proptest::{
     collection::vec,
@@ -202,7 +202,7 @@ fn turned(lnet: &Lnet, side: Side, better: &Nid, worse: &Nid) -> Lnet {
 
 /// Whether the first comparison that `lost` loses against `chosen` can be this one, by the values on the page. Hops, bytes
 /// in flight, and the device's priority and distance are not on it, and are equal here.
-fn fits(criterion: Criterion, lost: &Candidate, chosen: &Candidate) -> bool {
+pub(crate) fn fits(criterion: Criterion, lost: &Candidate, chosen: &Candidate) -> bool {
     let health = lost.health.cmp(&chosen.health);
     let priority = chosen.priority.cmp(&lost.priority);
     let credits = lost.credits.cmp(&chosen.credits);
@@ -217,6 +217,63 @@ fn fits(criterion: Criterion, lost: &Candidate, chosen: &Candidate) -> bool {
     match first {
         Some((first, compared)) => first == criterion && compared.is_lt(),
         None => criterion == Criterion::Order,
+    }
+}
+
+/// Tries why a request has no path; returns its kind.
+fn try_out_no_path(lnet: &Lnet, request: &Request, why: NoPath) -> &'static str {
+    let a = lnet.node(&request.node).unwrap();
+    let far = request.destination.net();
+    let routes: Vec<_> = a
+        .routes()
+        .iter()
+        .filter(|route| route.spec.net == *far)
+        .collect();
+    // The request again, after all that may be in its way is mended.
+    let with_sound_ports = || {
+        let mut lnet = lnet.clone();
+        for ni in a.nis() {
+            let (port, event) = (port(ni.nid()), PortEvent::Active);
+            lnet.notify(Notice::Port { port, event }).unwrap();
+        }
+        choice(&lnet, request).path
+    };
+    match why {
+        NoPath::NoRoute => {
+            assert!(
+                a.nis().iter().all(|ni| ni.nid().net() != far),
+                "{request:?}"
+            );
+            assert!(routes.is_empty(), "{request:?}");
+            "no route"
+        }
+        NoPath::RoutesDown => {
+            assert!(!routes.is_empty() && routes.iter().all(|route| !a.is_route_up(route)));
+            "routes down"
+        }
+        NoPath::NoRouteFromSource => {
+            let mut free = request.clone();
+            assert!(free.source.take().is_some(), "{request:?}");
+            let path = choice(lnet, &free).path;
+            assert!(matches!(path, Ok(_) | Err(NoPath::AllFatal)), "{path:?}");
+            "no route from the source"
+        }
+        NoPath::SourceFatal => {
+            let fatal = request.source.as_ref().and_then(|source| a.ni(source));
+            assert!(fatal.is_some_and(|ni| ni.fatal), "{request:?}");
+            assert_ne!(with_sound_ports(), Err(why), "{request:?}");
+            "fatal"
+        }
+        NoPath::AllFatal => {
+            assert!(request.source.is_none(), "{request:?}");
+            assert_ne!(with_sound_ports(), Err(why), "{request:?}");
+            "fatal"
+        }
+        NoPath::UnknownPeer
+        | NoPath::NoPeerNi
+        | NoPath::NotOwn
+        | NoPath::PreferredUnusable
+        | NoPath::PeerAtZero => panic!("{why:?} of {request:?}"),
     }
 }
 
@@ -244,8 +301,7 @@ fn try_out(
     match why {
         PassedOver::Loses(criterion) => {
             let best = all.iter().find(|one| one.passed_over.is_none()).unwrap();
-            // Of fatal interfaces the first is taken, whatever their values.
-            let values = fits(criterion, candidate, best) || (best.down && candidate.down);
+            let values = fits(criterion, candidate, best);
             assert!(values, "{criterion:?} of {choice_made:?}");
             assert_ne!(&again(), chosen, "{candidate:?} of {choice_made:?}");
             "loses"
@@ -254,6 +310,15 @@ fn try_out(
             assert!(candidate.down);
             assert_ne!(&again(), chosen, "{candidate:?} of {choice_made:?}");
             "fatal"
+        }
+        // Whatever its values are: once it is not fatal, it is taken.
+        PassedOver::AllFatal => {
+            let on_net = all.iter().filter(|one| one.nid.net() == chosen.net());
+            assert!(on_net.clone().all(|one| one.down), "{choice_made:?}");
+            let first = on_net.map(|one| &one.nid).next();
+            assert_eq!((side, first), (Side::Local, Some(chosen)));
+            assert_ne!(&again(), chosen, "{candidate:?} of {choice_made:?}");
+            "all fatal"
         }
         PassedOver::SourceGiven => {
             assert_eq!((side, request.source.as_ref()), (Side::Local, Some(by)));
@@ -288,10 +353,15 @@ fn every_reason_is_what_the_choice_went_by() {
     let mut runner = TestRunner::deterministic();
     let drawn = drawn();
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut no_paths: BTreeMap<&str, usize> = BTreeMap::new();
     while seen.values().sum::<usize>() < REASONS {
         let drawn = drawn.new_tree(&mut runner).expect("a network").current();
         let (lnet, request) = drawn.build();
         let made = choice(&lnet, &request);
+        if let Err(why) = made.path {
+            let kind = try_out_no_path(&lnet, &request, why);
+            *no_paths.entry(kind).or_default() += 1;
+        }
         for (side, all) in [(Side::Local, &made.local), (Side::Peer, &made.remote)] {
             for candidate in all {
                 if let Some(why) = candidate.passed_over {
@@ -320,6 +390,12 @@ fn every_reason_is_what_the_choice_went_by() {
         assert!(
             seen.get(kind).is_some_and(|times| *times >= 20),
             "`{kind}` is rare in {seen:?}"
+        );
+    }
+    for kind in ["no route", "fatal"] {
+        assert!(
+            no_paths.get(kind).is_some_and(|times| *times >= 5),
+            "`{kind}` is rare in {no_paths:?}"
         );
     }
 }

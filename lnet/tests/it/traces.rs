@@ -1,8 +1,8 @@
 //! The trace of a request: which timer ran out, who was blamed, why no other path was tried.
 
 use lnet::{
-    FaultEffect, FaultRule, Lnet, MessageId, MessageKind, Nid, Notice, Pace, Param, PortEvent,
-    Profile, Request, RouteSpec, Side, Traces, Trouble, Verb, Wire,
+    FaultEffect, FaultRule, Lnet, MessageId, MessageKind, NiSpec, Nid, Notice, Pace, Param,
+    PortEvent, Profile, Request, RouteSpec, Side, Traces, Trouble, Verb, Wire,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -447,7 +447,7 @@ fn a_resend_passes_over_what_was_used_by_the_document_alone(
     assert_eq!(page.contains(used), passes_over, "{page}");
 }
 
-/// If all are fatal the first is used, and the second loses by its place and not by its flag.
+/// If all are fatal the first is used; the second loses neither by its flag nor by a comparison.
 #[test]
 fn of_fatal_interfaces_the_first_is_told_as_the_first() {
     let page = check("mr", Profile::V2_17, |lnet| {
@@ -460,7 +460,7 @@ fn of_fatal_interfaces_the_first_is_told_as_the_first() {
         &page,
         &[
             "fatal: chosen\n",
-            "fatal: passed over, later in the configuration\n",
+            "fatal: passed over, all are fatal, and the first is used\n",
         ],
     );
     assert!(!page.contains("its fatal flag is set"), "{page}");
@@ -763,4 +763,96 @@ fn health_that_rises_is_in_the_list_of_all_messages_with_what_raised_it() {
 fn a_message_that_stays_on_its_net_has_no_gateway() {
     let page = check("mr", Profile::V2_17, |_| {});
     assert!(!page.contains("gateway"), "{page}");
+}
+
+/// Sends a request of A, and checks that the first lines of its page say that it was never sent, and why.
+#[track_caller]
+fn has_no_path(mut lnet: Lnet, source: Option<Nid>, destination: Nid, why_not: &str) {
+    lnet.record();
+    let to = destination.to_string();
+    let request = Request {
+        source,
+        destination,
+        ..get()
+    };
+    let id = lnet.send(request).unwrap();
+    lnet.advance(lnet.now() + SimTime::from_secs(200));
+    let head = format!(
+        "request {id}
+  first timer to run out: none, message {id} was not sent
+  blamed: no interface, message {id} was not sent
+  no other path: message {id}, try 1 to {to}: {why_not}, and LNet does not resend what has no path
+"
+    );
+    let page = why(&lnet, id);
+    assert!(page.starts_with(&head), "{head}: {page}");
+    tells(&page, &[&format!(": try 1 no path to {to}: {why_not} (")]);
+}
+
+/// There is no route, or no such node behind it; all are down; or none is near the given source.
+#[test]
+fn a_request_that_no_route_carries_says_so_first() {
+    let b1 = || stage::nid("b1", "tcp");
+    let mut specs = stage::specs("routed", Profile::V2_17);
+    specs[0].routes.clear();
+    has_no_path(
+        stage::lnet(specs),
+        None,
+        b1(),
+        "the node has no route to its net",
+    );
+    let specs = stage::specs("routed", Profile::V2_17);
+    has_no_path(
+        stage::lnet(specs),
+        None,
+        stage::nid("z1", "tcp"),
+        "the node knows no such peer",
+    );
+    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let (port, event) = (stage::port("R", "r1"), PortEvent::Error);
+    lnet.notify(Notice::Port { port, event }).unwrap();
+    lnet.advance(SimTime::from_secs(200));
+    has_no_path(lnet, None, b1(), "every route to its net is down");
+    let mut specs = stage::specs("routed", Profile::V2_17);
+    let (a2, port) = (stage::nid("a2", "o2ib1"), stage::port("A", "a2"));
+    specs[0].nis.push(NiSpec::new(a2.clone(), port, "ib1"));
+    has_no_path(
+        stage::lnet(specs),
+        Some(a2),
+        b1(),
+        "no route to its net that is up starts on the net of the given source",
+    );
+}
+
+/// In the document's LNet an interface with its fatal flag set carries nothing; the releases use it if there is no other.
+#[test]
+fn a_request_that_no_interface_carries_says_so_first() {
+    let b1 = || stage::nid("b1", "o2ib");
+    let dark = |world: &str, nids: &[&str]| {
+        let mut lnet = stage::lnet(stage::specs(world, Profile::Hld));
+        for nid in nids {
+            let (port, event) = (stage::port("A", nid), PortEvent::Error);
+            lnet.notify(Notice::Port { port, event }).unwrap();
+        }
+        lnet
+    };
+    let given = |nid: &str| Some(stage::nid(nid, "o2ib"));
+    has_no_path(
+        dark("mr", &["a1", "a2"]),
+        None,
+        b1(),
+        "every NI of the node on that net has its fatal flag set",
+    );
+    has_no_path(
+        dark("mr", &["a1"]),
+        given("a1"),
+        b1(),
+        "the given source has its fatal flag set",
+    );
+    has_no_path(
+        dark("mr", &[]),
+        given("x1"),
+        b1(),
+        "the given source is no NI of the node",
+    );
 }

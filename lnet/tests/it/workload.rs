@@ -8,7 +8,7 @@ use lnet::{
 use platforms::{NodeName, PciAddress, Platforms, PortNumber, PortRef, SlotRef};
 use rstest::rstest;
 use simfs::SimTime;
-use workloads::{Cause, Running, Workload, WorkloadOutcome, WorkloadStats};
+use workloads::{Running, Workload, WorkloadCause, WorkloadOutcome, WorkloadStats};
 
 use crate::stage;
 
@@ -191,7 +191,7 @@ fn storage_has_failed_when_its_first_client_has() {
         let stats = stage.to(400).stats();
         assert_eq!(
             (stats.outcome, stats.cause),
-            (WorkloadOutcome::Failed, Some(Cause::Unanswered))
+            (WorkloadOutcome::Failed, Some(WorkloadCause::Unanswered))
         );
         let at = stats.failed_at.expect("it failed").as_ms();
         assert!((110_000..=111_000).contains(&at), "{first}: {at}");

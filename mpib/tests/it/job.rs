@@ -74,6 +74,35 @@ fn a_short_outage_stalls_one_edge_and_no_other() {
     assert_eq!(messages, [1201 - 128, 1201, 1201, 1201]);
 }
 
+/// The same outage of an allreduce: each rank sends one message more than the one before it in the ring, and then the ring
+/// stands. It goes on when the first edge does, in which the message after the lost one begins at the next time to send.
+#[test]
+fn an_edge_that_waits_holds_up_the_ring_of_an_allreduce() {
+    let edges = ring(&[vm(1), vm(2), vm(5), vm(6)]);
+    let traffic = Traffic {
+        dependent: true,
+        ..Traffic::steady()
+    };
+    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let mut job = Job::start(net, &edges, traffic);
+    let delivered =
+        |job: &Job| -> Vec<u64> { job.edges().map(|(.., messages)| messages).collect() };
+    job.notify(at(10_000, 1, Rail::Sup, RailState::Down));
+    assert_eq!(delivered(&job), [100; 4]);
+    job.notify(at(20_000, 1, Rail::Sup, RailState::Up));
+    assert_eq!(delivered(&job), [100, 101, 102, 103]);
+    job.advance(SimTime::from_secs(120));
+    // The first edge skipped the sends from 10.1 s to 22.8 s, and nobody is ahead of it by more than before.
+    let first = 1201 - 128;
+    assert_eq!(delivered(&job), [first, first, first + 1, first + 2]);
+    assert_eq!(job.outcome(), WorkloadOutcome::Degraded);
+    assert_eq!(
+        job.stalls().count(),
+        1,
+        "the others sent nothing that waited"
+    );
+}
+
 /// The first post after the cut is that of the next period.
 #[rstest]
 #[case(Retries::Seven, 7)]

@@ -10,7 +10,7 @@ use mpib::{
 use platforms::{LinkLayer, NodeName, PciAddress, Platforms, PortNumber, PortRef, SlotRef};
 use rstest::rstest;
 use simfs::SimTime;
-use workloads::{Cause, Running, Workload, WorkloadOutcome, WorkloadStats};
+use workloads::{Running, Workload, WorkloadCause, WorkloadOutcome, WorkloadStats};
 
 /// SOUT and SUP of a `two-rail-vm`.
 const NICS: [&str; 2] = ["0000:09:00.0", "0000:4a:00.0"];
@@ -102,7 +102,7 @@ fn a_job_dies_after_the_tries_that_it_was_started_with(
     let (stats, _) = check(&plan, Some(cut(1)));
     let found = (stats.failed_at, stats.cause, stats.errors);
     let at = SimTime::from_ns(died_ns);
-    assert_eq!(found, (Some(at), Some(Cause::RetryExceeded), 1));
+    assert_eq!(found, (Some(at), Some(WorkloadCause::RetryExceeded), 1));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_queue_that_is_shorter_than_the_interval_ends_the_job() {
     let mut plan = plan();
     plan.cts_queue_depth = 100;
     let (stats, _) = check(&plan, None);
-    assert_eq!(stats.cause, Some(Cause::QueueFull));
+    assert_eq!(stats.cause, Some(WorkloadCause::QueueFull));
 }
 
 #[test]
@@ -140,7 +140,10 @@ fn a_device_that_is_gone_ends_the_job_at_once() {
     let found = (stats.cause, stats.failed_at);
     assert_eq!(
         found,
-        (Some(Cause::DeviceGone), Some(SimTime::from_ms(CUT_MS)))
+        (
+            Some(WorkloadCause::DeviceGone),
+            Some(SimTime::from_ms(CUT_MS))
+        )
     );
 }
 
@@ -149,15 +152,15 @@ fn a_port_that_is_dark_at_the_start_makes_no_connection() {
     let mut fabric = world();
     fabric.act(&cut(1)).expect("it is possible");
     let stats = JobWorkload::start(&plan(), &fabric).stats();
-    assert_eq!(stats.cause, Some(Cause::NoConnection));
+    assert_eq!(stats.cause, Some(WorkloadCause::NoConnection));
 }
 
 /// A node without a rank may go.
 #[rstest]
-#[case("vm2", Some(Cause::RankLost))]
+#[case("vm2", Some(WorkloadCause::RankLost))]
 #[case("vm3", None)]
 #[case("vm9", None)]
-fn a_rank_is_lost_with_its_node(#[case] node: &str, #[case] cause: Option<Cause>) {
+fn a_rank_is_lost_with_its_node(#[case] node: &str, #[case] cause: Option<WorkloadCause>) {
     let mut job = JobWorkload::start(&plan(), &world());
     job.node_goes(&node.into(), SimTime::from_secs(1));
     assert_eq!(job.stats().cause, cause);

@@ -1,7 +1,8 @@
 //! Arbitrary worlds and fault scripts for the laws.
 //!
-//! A world is two to six hosts in up to three subnets, one environment for all, a job over arbitrary
-//! edges; a script is ports, hints and agents changing at arbitrary times of its first minute.
+//! A world is two to six hosts in up to three subnets, one environment for all (but for the prefix length of one host, where
+//! a test draws it), a job over arbitrary edges; a script is ports, hints and agents changing at arbitrary times of its
+//! first minute.
 
 use std::net::Ipv4Addr;
 
@@ -26,10 +27,14 @@ pub(crate) struct World {
     pub(crate) profile: Profile,
     pub(crate) mode: Mode,
     pub(crate) prefix: u8,
+    /// A host whose prefix length is another, as nothing checks that all agree.
+    pub(crate) odd_prefix: Option<(HostId, u8)>,
     pub(crate) retries: Retries,
     pub(crate) first_share: u32,
     pub(crate) size: u64,
     pub(crate) in_flight: u8,
+    /// Whether a message needs those before it that come to its sender.
+    pub(crate) dependent: bool,
     /// The third and the fourth byte of each host's addresses.
     pub(crate) hosts: Vec<(u8, u8)>,
     pub(crate) edges: Vec<Edge>,
@@ -49,15 +54,19 @@ pub(crate) type Script = Vec<(SimTime, Fault)>;
 impl World {
     pub(crate) fn start(&self) -> Job {
         let mode = if self.mode == Mode::Vanilla { "0" } else { "1" };
-        let prefix = self.prefix.to_string();
-        let environment = Environment::baseline()
-            .with("MPIB_MODE", mode)
-            .with("MPIB_ISLAND_PREFIX_LEN", &prefix);
+        let environment = |index: usize| {
+            let odd = self.odd_prefix;
+            let odd = odd.filter(|(host, _)| usize::from(host.number()) == index);
+            let prefix = odd.map_or(self.prefix, |(_, prefix)| prefix);
+            Environment::baseline()
+                .with("MPIB_MODE", mode)
+                .with("MPIB_ISLAND_PREFIX_LEN", &prefix.to_string())
+        };
         let host = |(index, (subnet, number)): (usize, &(u8, u8))| {
             let sout = Ipv4Addr::new(10, 0, *subnet, *number);
             let sup = Ipv4Addr::new(10, 9, *subnet, *number);
             Host {
-                environment: environment.clone(),
+                environment: environment(index),
                 agent: Agent::running(SupBandwidth::new(self.first_share)),
                 ..Host::new(&format!("vm{}", index + 1), sout, sup)
             }
@@ -70,6 +79,7 @@ impl World {
         let traffic = Traffic {
             size: Bytes::new(self.size),
             in_flight: self.in_flight,
+            dependent: self.dependent,
             period: SimTime::from_secs(1),
             ..Traffic::steady()
         };
@@ -158,10 +168,12 @@ pub(crate) fn world(profiles: &'static [Profile]) -> impl Strategy<Value = World
                 profile,
                 mode,
                 prefix,
+                odd_prefix: None,
                 retries,
                 first_share,
                 size,
                 in_flight: 1,
+                dependent: false,
                 edges: edges.collect(),
                 hosts: hosts.into_iter().collect(),
             }

@@ -5,7 +5,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    env,
     io::{self, IsTerminal as _, Write as _},
     path::{Path, PathBuf},
 };
@@ -21,6 +20,7 @@ use super::{
     Stop,
     as_before::note_what_was_not_reached,
     excuses::{read_known, today_in_utc},
+    repository::is_ci,
 };
 use crate::{
     arguments::{AcceptArguments, Color},
@@ -30,7 +30,7 @@ use crate::{
 
 /// Accepts the findings of the last run.
 pub(crate) fn accept(arguments: &AcceptArguments) -> Result<ExitCode, Stop> {
-    if env::var_os("CI").is_some() {
+    if is_ci() {
         return Err(Stop::usage("`accept` is refused while CI is set")
             .hint("accept findings where a person decides, and commit the file"));
     }

@@ -106,11 +106,11 @@ fn has_world(library: &Library, drill: &DrillName) -> bool {
         || worlds.any(|name| name == drill.world)
 }
 
-/// Says so if the run in this folder ended early: what failed in it is not all that there is.
+/// Says so if lists of the run in this folder do not have all of its drills: what failed in it is not all that there is.
 pub(super) fn note_what_was_not_reached(out: &Path) {
     if let Some((left, all)) = RunFolder::not_reached(out) {
         log(&format!(
-            "NOTE  the run before ended early: {left} of its {all} drills were not reached"
+            "NOTE  {left} of the {all} drills of the run before are in none of its lists: it ended early, or they are not whole"
         ));
     }
 }

@@ -70,6 +70,9 @@ pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode,
         return Err(Stop::usage(format!("there is a platform `{name}` already"))
             .hint("give another by `--name`"));
     }
+    if arguments.from_dump.is_none() {
+        is_root(&arguments.root)?;
+    }
     let text_of = |file: &Path| read_files::text_of(file).map_err(Stop::input);
     let matrix = match &arguments.topo {
         Some(file) => Some(text_of(file)?),
@@ -102,6 +105,19 @@ pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode,
         log(&format!("note: {note}"));
     }
     put(&captured.yaml, (name, CHECK), arguments.out.as_deref())
+}
+
+/// Refuses a root that is no folder: it would be read as a node without devices.
+pub(super) fn is_root(root: &Path) -> Result<(), Stop> {
+    let shown = root.display();
+    if root.is_dir() {
+        return Ok(());
+    }
+    Err(Stop::usage(match root.exists() {
+        true => format!("`--root {shown}` is no folder"),
+        false => format!("there is no folder `{shown}`"),
+    })
+    .hint("`--root` names the folder in which the node's `sys` and `proc` are"))
 }
 
 /// What checks a platform's file.

@@ -24,7 +24,7 @@ use reports::{
 
 use super::{
     Stop, mix, needs,
-    select::is_path,
+    select::{is_path, paths_and_names, platforms_in},
     stage::{self, Here, Standing},
 };
 use crate::{
@@ -160,11 +160,9 @@ fn read(
 
 fn ask(arguments: &CompareArguments, what: &[&String], monitors: &[Side]) -> Result<Ask, Stop> {
     let names = what.iter().filter(|what| !is_path(what));
-    let platforms = arguments.platform.iter().filter(|what| !is_path(what));
-    let mut platforms: Vec<String> = platforms.cloned().collect();
-    if arguments.platform.iter().any(|what| is_path(what)) {
-        let own = monitors.first().map(|side| &side.library.own_platforms);
-        platforms.extend(own.into_iter().flatten().cloned());
+    let (own, mut platforms) = paths_and_names(&arguments.platform);
+    if let (false, Some(side)) = (own.is_empty(), monitors.first()) {
+        platforms.extend(platforms_in(&own, &side.library)?);
     }
     let filter = arguments.filter.as_deref().map(Filter::read).transpose();
     Ok(Ask {
@@ -216,15 +214,20 @@ fn played(arguments: &CompareArguments, asked: &Asked<'_>, here: &Here) -> Resul
         monitors: compared(drills, &heard, mix),
     };
     terminal.out(&comparison_page(&comparison, terminal.style()));
-    let write = |path: &Path, text: &str| {
+    let mut unwritten = Vec::new();
+    let mut write = |path: &Path, text: &str| {
         let written = write_report(path, text);
-        written.map_err(|error| Stop::with(ExitCode::ReportNotWritten, error.to_string()))
+        unwritten.extend(written.err().map(|error| error.to_string()));
     };
     if let Some(path) = &arguments.json {
-        write(path, &comparison.json())?;
+        write(path, &comparison.json());
     }
     if let Some(path) = &arguments.report {
-        write(path, &comparison_html(&comparison))?;
+        write(path, &comparison_html(&comparison));
+    }
+    if !unwritten.is_empty() {
+        let text = unwritten.join("\nerror: ");
+        return Err(Stop::with(ExitCode::ReportNotWritten, text));
     }
     if code != ExitCode::Success {
         log(&format!("exit code {code}: {}", code.meaning()));
@@ -243,9 +246,10 @@ fn one(
     let stage = here
         .stage
         .as_ref()
-        .map_err(|reason| not_set(reason.clone()))?;
+        .map_err(|reason| not_set(reason.to_string()))?;
     let starting = Starting {
         pin: !arguments.no_pin,
+        tell: Some(log),
         ..Starting::default()
     };
     let drills = &asked.common.drills;
@@ -265,5 +269,6 @@ fn one(
         interruption: &here.interruption,
     };
     let needs = &asked.needs.needs;
-    hear(side.compared(), drills, needs, &how, |_| step()).map_err(not_set)
+    hear(side.compared(), drills, needs, &how, |_| step())
+        .map_err(|error| not_set(error.to_string()))
 }

@@ -40,7 +40,9 @@ fn ask(arguments: &DoArguments, request: &Request) -> Result<String, Stop> {
     let socket = socket(arguments)?;
     let answer = control::ask(&socket, request);
     let answer = answer.map_err(|error| no_sandbox(&format!("`{}`: {error}", socket.display())))?;
-    answer.map_err(|text| Stop::usage(text).hint("`nicdrill do help` lists what can be done"))
+    answer.map_err(|why| {
+        Stop::usage(why.to_string()).hint("`nicdrill do help` lists what can be done")
+    })
 }
 
 /// The socket of the sandbox that is meant.

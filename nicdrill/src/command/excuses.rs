@@ -13,7 +13,8 @@ use harness::{
     run_folder::RunFolder,
     suite::{self, Ask},
 };
-use reports::{ArmName, Baseline, Day, DrillName, Excuses, KnownDeviations};
+use reports::{Baseline, Day, DrillName, Excuses, KnownDeviations};
+use terms::Arm;
 
 use super::{Stop, select::Choice};
 use crate::{arguments::RunArguments, terminal::log};
@@ -96,7 +97,7 @@ fn unknown_names(known: &KnownDeviations, library: &Library) -> Result<Vec<Strin
 }
 
 /// Every drill of the suite that the monitor can play, with every arm in which it can.
-fn playable(choice: &Choice) -> Result<BTreeMap<DrillName, BTreeSet<ArmName>>, Stop> {
+fn playable(choice: &Choice) -> Result<BTreeMap<DrillName, BTreeSet<Arm>>, Stop> {
     let all = Ask {
         full: true,
         ..Ask::default()

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use harness::{MemoryPlayer, play_for, read_files::Library, suite};
-use reports::{ArmName, ExitCode};
+use reports::ExitCode;
 use scenarios::Scenario;
+use terms::Arm;
 
 use super::{
     Stop,
@@ -67,7 +68,7 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<ExitCode, Stop> {
     let Some(planned) = choice.first() else {
         return Ok(ExitCode::NothingJudged);
     };
-    if !planned.arms.contains(&ArmName::Memory) {
+    if !planned.arms.contains(&Arm::Memory) {
         let what = format!("`{}` is played by a process alone", planned.drill);
         return Err(Stop::usage(what).hint("`nicdrill show` plays it"));
     }

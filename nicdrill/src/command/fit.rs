@@ -7,10 +7,10 @@ use harness::{
     descriptors,
     read_files::{self, Library},
     run_folder::write_whole,
-    suite::{self, Interviewing, Selected, Starting, interview},
+    suite::{self, Interviewing, PlayError, Selected, Starting, interview},
 };
 use memory::Played;
-use observe::{Broken, Descriptor, Drains, shipped_descriptors};
+use observe::{Broken, Descriptor, Drains, Promises, shipped_descriptors};
 use reports::{DrillName, ExitCode, ProbeOutcome};
 use scenarios::{Story, Unfit};
 
@@ -86,6 +86,11 @@ fn asking(named: &[String], library: Library, descriptor: &Descriptor) -> Result
         return Err(Stop::usage(format!("there is no platform `{unknown}`"))
             .hint("`nicdrill platform list` lists them"));
     }
+    // What it is said to promise is asked too.
+    let unpromised = Descriptor {
+        promises: Promises::default(),
+        ..descriptor.clone()
+    };
     let mut stories = Vec::new();
     let mut unasked = Vec::new();
     for scenario in &library.scenarios {
@@ -98,7 +103,7 @@ fn asking(named: &[String], library: Library, descriptor: &Descriptor) -> Result
                 world: world.clone(),
             };
             match suite::story(&library, &drill) {
-                Some(Ok(story)) => match descriptors::cannot_play(descriptor, &story) {
+                Some(Ok(story)) => match descriptors::cannot_play(&unpromised, &story) {
                     None => {
                         is_asked = true;
                         stories.push(story);
@@ -137,10 +142,11 @@ fn asked(
 ) -> Result<ExitCode, Stop> {
     let stage = match &here.stage {
         Ok(stage) => stage,
-        Err(reason) => return Err(Stop::with(ExitCode::StageNotSet, reason.clone())),
+        Err(reason) => return Err(Stop::with(ExitCode::StageNotSet, reason.to_string())),
     };
     let starting = Starting {
         pin: true,
+        tell: Some(log),
         ..Starting::default()
     };
     let probed = starting.probe(stage, &asking.library, descriptor, &selected(asking));
@@ -154,7 +160,7 @@ fn asked(
         stage,
         interruption: &here.interruption,
     };
-    let stopped = |reason: String| here.stopped(reason);
+    let stopped = |error: PlayError| here.stopped(&error);
     log("asking how it polls");
     let wiring = wired(asking, descriptor, &how).map_err(stopped)?;
     let stories: Vec<&Story> = asking.stories.iter().collect();
@@ -199,6 +205,14 @@ fn asked(
     for conceded in fitted.promises.conceded() {
         log(&format!("weaker: {conceded}"));
     }
+    let suspect = fitted.rows.iter();
+    let suspect = suspect.filter(|(_, row)| row.mark == fit::Mark::Suspect);
+    for (kind, row) in suspect {
+        match row.evidence.first() {
+            Some(evidence) => log(&format!("suspect: {kind}: {evidence}")),
+            None => log(&format!("suspect: {kind}")),
+        }
+    }
     Ok(ExitCode::Success)
 }
 
@@ -209,7 +223,7 @@ fn again_alone(
     played: &mut [Played],
     descriptor: &Descriptor,
     how: &Interviewing<'_>,
-) -> Result<(), String> {
+) -> Result<(), PlayError> {
     let alone = Interviewing {
         jobs: Some(1),
         ..*how
@@ -221,11 +235,13 @@ fn again_alone(
         let mut again = interview(&[story], descriptor, &alone, |_| ())?;
         *played = again.pop().expect("one drill was played");
         if let Some(Broken::Stage { cause }) = &played.recording.broken {
-            return Err(format!(
-                "{}@{}: {cause}; nothing is learnt from a part of the drills: play them when the machine has less to do, \
-                 with `--jobs 1` if that is never",
-                story.name, story.world
-            ));
+            return Err(PlayError::Stage {
+                drill: drill_name(story),
+                cause: format!(
+                    "{cause}; nothing is learnt from a part of the drills: play them when the machine has less to do, \
+                     with `--jobs 1` if that is never"
+                ),
+            });
         }
     }
     Ok(())
@@ -233,11 +249,14 @@ fn again_alone(
 
 /// The drills as a selection, for the probe.
 fn selected(asking: &Asking) -> Selected {
-    let name = |story: &Story| DrillName {
+    Selected::of_processes(asking.stories.iter().map(drill_name))
+}
+
+fn drill_name(story: &Story) -> DrillName {
+    DrillName {
         scenario: story.name.clone(),
         world: story.world.clone(),
-    };
-    Selected::of_processes(asking.stories.iter().map(name))
+    }
 }
 
 fn drill<'d>((story, played): (&&'d Story, &'d Played)) -> Drill<'d> {
@@ -253,7 +272,7 @@ fn wired(
     asking: &Asking,
     descriptor: &Descriptor,
     how: &Interviewing<'_>,
-) -> Result<Wiring, String> {
+) -> Result<Wiring, PlayError> {
     let nothing = || Wiring {
         descriptor: descriptor.clone(),
         lines: Vec::new(),

@@ -4,8 +4,9 @@ mod markdown;
 
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
-use reports::{ArmName, ExitCode, PlannedDrill, counted};
+use reports::{ExitCode, PlannedDrill, counted};
 use serde_json::{Value, json};
+use terms::Arm;
 
 use super::{
     Stop,
@@ -74,7 +75,7 @@ fn scenarios(choice: &Choice) -> String {
         of_scenario.entry(&pair.drill.scenario).or_default();
     }
     let rows = of_scenario.iter().map(|(name, drills)| {
-        let arms = [ArmName::Memory, ArmName::Process].map(|arm| {
+        let arms = [Arm::Memory, Arm::Process].map(|arm| {
             let count = drills.iter().filter(|drill| drill.arms.contains(&arm));
             format!("{} {arm}", count.count())
         });
@@ -134,8 +135,8 @@ fn totals(choice: &Choice) -> String {
     format!(
         "{} ({} in the memory arm, {} in the process arm); {} not applicable",
         counted(drills.len() as u64, "drill"),
-        in_arm(ArmName::Memory),
-        in_arm(ArmName::Process),
+        in_arm(Arm::Memory),
+        in_arm(Arm::Process),
         counted(choice.selected.not_applicable.len() as u64, "pair"),
     )
 }

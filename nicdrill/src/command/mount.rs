@@ -160,7 +160,9 @@ fn execute(sandbox: &mut Sandbox, line: &str) -> Result<(String, Duration), Stop
         Some(_) => SandboxLine::read(&words)?.execute(
             |request| {
                 let answer = answer(sandbox, request);
-                answer.map_err(|text| Stop::usage(text).hint("`help` lists what can be done"))
+                answer.map_err(|why| {
+                    Stop::usage(why.to_string()).hint("`help` lists what can be done")
+                })
             },
             |time| wait = time,
         )?,

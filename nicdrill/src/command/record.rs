@@ -13,7 +13,7 @@ use capture::{Incident, IncidentError, LiveRoot, see};
 use harness::{on_interruption, read_files::text_of, run_folder::write_whole};
 use reports::ExitCode;
 
-use super::{Stop, duration::duration, platform, select::is_path};
+use super::{Stop, capture::is_root, duration::duration, platform, select::is_path};
 use crate::{arguments::RecordArguments, draft::draft, pages::platform_pages, terminal::log};
 
 /// The pause between two snapshots with a drill's clock, whose gate sets the pace.
@@ -42,6 +42,7 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
             Stop::usage(format!("`{shown}` already exists")).hint("give another file by `--out`")
         );
     }
+    is_root(&arguments.root)?;
     let ended = end().map_err(|error| Stop::usage(format!("signals cannot be heard: {error}")))?;
     let mut root = LiveRoot::new(&arguments.root, duration(&arguments.reading.read_limit)?);
     let mut clock = Clock::new(arguments.clock_path.as_deref());

@@ -12,7 +12,7 @@ use reports::ExitCode;
 use super::{
     Stop, excuses, needs,
     report_output::reports_asked_for,
-    run::{Outputs, RunOutput, again_with, folder_of, tell},
+    run::{Outputs, RunOutput, again_with, folder_of, names_its_monitor, tell},
     select::choose,
 };
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 /// Puts the shards of a run together.
 pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
     let told = &merging.tell;
-    let reports = reports_asked_for(told)?;
+    let reports = reports_asked_for(told, merging.out.as_deref())?;
     let shards = Shards::read(&merging.dirs).map_err(Stop::input)?;
     let asked = shards.asked().to_vec();
     let mut arguments = as_asked(&asked)?;
@@ -32,6 +32,11 @@ pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
     // Words that leave the monitor to `nicdrill.toml` stand for another one where that is not.
     let same = shards.drilled(&choice.descriptor, &choice.again);
     same.map_err(Stop::input)?;
+    // `sudo` hides `CI` from the shards.
+    names_its_monitor(
+        &choice,
+        "these shards drilled nicdrill's own monitor, not yours",
+    )?;
     let out = fs::canonicalize(&choice.out).ok();
     if out.is_some()
         && shards

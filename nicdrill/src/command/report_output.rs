@@ -5,11 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use harness::run_folder::{may_write_report, write_report};
+use harness::run_folder::{self, may_write_report, write_report};
 use reports::{DrillName, ExitCode, HtmlReport, Lanes, Repository, RunReport};
 
 use super::{Stop, step_summary};
-use crate::{arguments::TellArguments, terminal::Terminal};
+use crate::{arguments::TellArguments, settings::Settings, terminal::Terminal};
 
 /// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,12 +81,32 @@ impl ReportOutput {
     }
 }
 
-/// The reports that are asked for, each of which can be written.
+/// The reports that are asked for, each of which can be written. `out` is the run folder, if the command line names it: it may
+/// hold reports before it is there.
 ///
 /// # Errors
 /// A word that names none, or a file that cannot be written.
-pub(super) fn reports_asked_for(reporting: &TellArguments) -> Result<Vec<ReportOutput>, Stop> {
+pub(super) fn reports_asked_for(
+    reporting: &TellArguments,
+    out: Option<&Path>,
+) -> Result<Vec<ReportOutput>, Stop> {
     let outputs = forms_asked_for(reporting)?;
+    if outputs.is_empty() {
+        return Ok(outputs);
+    }
+    let out = match out {
+        Some(out) => Some(out.to_owned()),
+        None => Settings::read()?.out,
+    };
+    let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
+    for file in outputs.iter().filter_map(|output| output.file.as_ref()) {
+        let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|it| !it.is_dir() && !it.starts_with(&out)) {
+            let text = format!("there is no folder `{}`", folder.display());
+            let stop = Stop::with(ExitCode::ReportNotWritten, text);
+            return Err(stop.hint("`--report` names a file in a folder that exists"));
+        }
+    }
     // What cannot be written is said before the run, not after it.
     for file in outputs.iter().filter_map(|output| output.file.as_ref()) {
         let written = may_write_report(file);

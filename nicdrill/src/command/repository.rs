@@ -13,6 +13,14 @@ use super::select::Choice;
 /// of GitLab (GitLab Docs, "Predefined CI/CD variables reference").
 const ROOTS: [&str; 2] = ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"];
 
+/// Whether this runs in a CI system: `CI` has a value that says so, as these systems set it to `true` (GitHub Docs, "Variables
+/// reference"; GitLab Docs, "Predefined CI/CD variables reference"). Nothing, `0` and `false` do not.
+pub(super) fn is_ci() -> bool {
+    let value = env::var_os("CI").unwrap_or_default();
+    let value = value.to_string_lossy().to_ascii_lowercase();
+    !matches!(&*value, "" | "0" | "false")
+}
+
 /// The files that a run names and that are in the repository around the current folder: its scenarios if they are a user's
 /// own, and these `files`. Without a repository, paths are from the current folder.
 pub(super) fn repository<'f>(

@@ -3,13 +3,14 @@
 mod table;
 
 use std::{
-    fs,
+    fmt, fs,
     path::{Path, PathBuf},
     process,
 };
 
 use harness::{
     alert_rules::{self, PROMTOOL, Phases, Scraped},
+    check::FileKind,
     descriptors,
     read_files::{self, Library},
     run_folder::write_whole,
@@ -25,7 +26,7 @@ use scenarios::Story;
 
 use super::{
     Stop,
-    select::paths_and_names,
+    select::{paths_and_names, platforms_in},
     stage::{self, Here, Standing},
 };
 use crate::{
@@ -78,10 +79,16 @@ fn monitor(rules: &str, descriptor: Option<&str>) -> Result<Descriptor, Stop> {
     prometheus.rules = rules.to_owned();
     prometheus.rules_text = match rules {
         EXAMPLE => RULES.to_owned(),
-        file => read_files::text_of(Path::new(file)).map_err(Stop::input)?,
+        file => {
+            let text = read_files::text_of(Path::new(file)).map_err(Stop::input)?;
+            let wanted =
+                read_files::is_wanted(file, &text, "file of alert rules", &[FileKind::AlertRules]);
+            wanted.map_err(Stop::input)?;
+            text
+        }
     };
     prometheus.is_only_recorded = true;
-    alert_rules::rules_of(&read).map_err(Stop::usage)?;
+    alert_rules::rules_of(&read).map_err(|error| Stop::usage(error.to_string()))?;
     Ok(read)
 }
 
@@ -94,7 +101,7 @@ fn stories(
     let (own, named) = paths_and_names(platforms);
     let library = Library::read(paths, &own).map_err(Stop::input)?;
     let library = library.watched_by(descriptor);
-    let own = library.own_platforms.iter().cloned();
+    let own = platforms_in(&own, &library)?;
     let platforms = named.into_iter().chain(own).collect();
     let ask = Ask {
         names,
@@ -115,8 +122,8 @@ fn stories(
     Ok(stories)
 }
 
-fn stopped(reason: String) -> Stop {
-    Stop::with(ExitCode::StageNotSet, reason)
+fn stopped(error: &dyn fmt::Display) -> Stop {
+    Stop::with(ExitCode::StageNotSet, error.to_string())
 }
 
 /// Plays stories.
@@ -126,12 +133,10 @@ fn play(
     here: &Here,
     jobs: Option<usize>,
 ) -> Result<Vec<Played>, Stop> {
-    let stage = here
-        .stage
-        .as_ref()
-        .map_err(|reason| stopped(reason.clone()))?;
+    let stage = here.stage.as_ref().map_err(|reason| stopped(&reason))?;
     let starting = Starting {
         pin: true,
+        tell: Some(log),
         ..Starting::default()
     };
     let how = Interviewing {
@@ -141,7 +146,7 @@ fn play(
         interruption: &here.interruption,
     };
     let all: Vec<&Story> = stories.iter().collect();
-    interview(&all, descriptor, &how, |_| ()).map_err(|reason| here.stopped(reason))
+    interview(&all, descriptor, &how, |_| ()).map_err(|error| here.stopped(&error))
 }
 
 fn check(arguments: &RulesCheckArguments) -> Result<process::ExitCode, Stop> {
@@ -156,7 +161,8 @@ fn check(arguments: &RulesCheckArguments) -> Result<process::ExitCode, Stop> {
         Standing::Here(here) => here,
     };
     let played = play(&stories, &descriptor, &here, arguments.jobs)?;
-    let (rules, prometheus) = alert_rules::rules_of(&descriptor).map_err(stopped)?;
+    let (rules, prometheus) =
+        alert_rules::rules_of(&descriptor).map_err(|error| stopped(&error))?;
     let scraped: Vec<Scraped> = stories
         .iter()
         .zip(&played)
@@ -169,7 +175,8 @@ fn check(arguments: &RulesCheckArguments) -> Result<process::ExitCode, Stop> {
         })
         .collect();
     let phases = Phases::Spread(PHASES);
-    let evaluated = alert_rules::evaluate(&rules, prometheus, &scraped, phases).map_err(stopped)?;
+    let evaluated = alert_rules::evaluate(&rules, prometheus, &scraped, phases)
+        .map_err(|error| stopped(&error))?;
     let needs = [Granularity::Port, Granularity::Node].map(everything);
     let mut table = Table::default();
     for ((story, played), phases) in stories.iter().zip(&played).zip(&evaluated) {
@@ -286,7 +293,7 @@ fn export(arguments: &RulesExportArguments) -> Result<process::ExitCode, Stop> {
         .unwrap_or(&at)
         .display()
         .to_string();
-    let (_, prometheus) = alert_rules::rules_of(&descriptor).map_err(stopped)?;
+    let (_, prometheus) = alert_rules::rules_of(&descriptor).map_err(|error| stopped(&error))?;
     let scraped = Scraped::of(
         &played.recording,
         prometheus,
@@ -296,7 +303,8 @@ fn export(arguments: &RulesExportArguments) -> Result<process::ExitCode, Stop> {
         "`{PROMTOOL} test rules`: what nicdrill scraped in {}, and what fires by it",
         arguments.drill
     );
-    let text = alert_rules::export(&head, &rules_at, &descriptor, &scraped).map_err(stopped)?;
+    let text = alert_rules::export(&head, &rules_at, &descriptor, &scraped)
+        .map_err(|error| stopped(&error))?;
     write_whole(&arguments.out, text.as_bytes()).map_err(|error| {
         not_written(format!(
             "`{}` cannot be written: {error}",

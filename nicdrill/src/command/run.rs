@@ -1,18 +1,19 @@
 //! `nicdrill run`: runs drills.
 
-use std::{collections::BTreeMap, env, ffi::OsString, process, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, process, time::Duration};
 
-use harness::SharedTrees;
 use harness::{
+    alert_rules,
     needs::SiteNeeds,
     run_folder::{Artifact, RunFolder, RunFolderError},
     suite::{self, Audience, Before, Covering, How, ProcessArm, Starting},
 };
 use observe::Recording;
 use reports::{
-    ArmName, DrillName, Excuses, ExitCode, JudgedBy, Lanes, ProbeOutcome, RunEvent, RunReport,
-    counted, coverage_page, event_line, groups_page, not_judged_page, slowest_page, summary_line,
+    DrillName, Excuses, ExitCode, JudgedBy, Lanes, ProbeOutcome, RunEvent, RunReport, counted,
+    coverage_page, event_line, groups_page, not_judged_page, slowest_page, summary_line,
 };
+use terms::Arm;
 
 use store::StoreUrl;
 
@@ -21,15 +22,15 @@ use super::{
     asked::asked,
     excuses, needs,
     report_output::{ReportOutput, Reported, reports_asked_for},
-    repository::repository,
+    repository::{is_ci, repository},
     run_values,
     select::{Choice, choose, is_path},
     stage::{self, Here, Standing},
     stored::{self, Storing},
 };
 use crate::{
-    arguments::{Arm, Required, RunArguments, TellArguments},
-    pages::conceded::conceded_page,
+    arguments::{Arms, Required, RunArguments, TellArguments},
+    pages::{conceded::conceded_page, undrilled::undrilled_page},
     settings::FILE,
     terminal::{Terminal, log},
 };
@@ -38,12 +39,12 @@ use crate::{
 ///
 /// `words` are those of the command line, with those of a profile.
 pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<process::ExitCode, Stop> {
-    let reports = reports_asked_for(&arguments.reporting.tell)?;
+    let reports = reports_asked_for(&arguments.reporting.tell, arguments.select.out.as_deref())?;
     let store = stored::asked_for(arguments)?;
     may_bless(arguments)?;
     let drill_limit = run_values::drill_limit(arguments)?;
     let budget = run_values::budget(arguments)?;
-    if arguments.select.arm != Some(Arm::Memory)
+    if arguments.select.arm != Some(Arms::Memory)
         && let Some(code) = stage::begin(store.is_some())
     {
         return Ok(code.into());
@@ -56,20 +57,19 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
         // A clause whose drill was not reached is not uncovered.
         choice.covering = Covering::SuiteScenario;
     }
-    if choice.is_unnamed && env::var_os("CI").is_some_and(|value| !value.is_empty()) {
-        return Err(Stop::usage(
-            "no monitor is named, and `CI` is set: this would drill nicdrill's own monitor, not yours",
-        )
-        .hint(format!(
-            "write `monitor = \"FILE\"` into {FILE}, or pass `--monitor FILE`; `--monitor reference` drills nicdrill's own"
-        )));
-    }
+    names_its_monitor(
+        &choice,
+        "this would drill nicdrill's own monitor, not yours",
+    )?;
     if choice.is_assumed {
         log(&format!(
             "NOTE  {FILE} names no `monitor`, so `{}` is drilled",
             choice.descriptor.name
         ));
         log("hint: write `monitor = \"FILE\"` into it, or pass `--monitor`");
+    }
+    if let Some(what) = alert_rules::without_meaning(&choice.descriptor) {
+        log(&format!("NOTE  {what}"));
     }
     // The run folder may be the baseline: it is read before the run replaces it.
     let excuses = excuses::excuses(arguments, &choice)?;
@@ -119,12 +119,16 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
             }
             _ => {
                 log(&format!("nothing was selected; {unfit} {verb} not fit"));
+                if choice.library.own_scenarios {
+                    let page = undrilled_page(&choice.selected.undrilled);
+                    page.lines().for_each(log);
+                }
                 log("hint: `nicdrill list --drills` with the same names and flags prints why");
             }
         }
         return Ok(ExitCode::NothingJudged.into());
     }
-    let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&ArmName::Process);
+    let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&Arm::Process);
     let wanted = choice.selected.drills.iter().any(as_process);
     let set = match store {
         Some(_) => stage::set_with_password,
@@ -171,14 +175,14 @@ fn played(
 ) -> Result<process::ExitCode, Stop> {
     let asked = files.asked;
     // A run whose store is not available does not start.
-    let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
+    let reached = stored::reach(files.store.as_ref(), arguments, &asked, here)?;
     let folder = folder_of(choice, &arguments.reporting.tell)?;
     let starting = Starting {
         drill_limit: files.drill_limit,
         pin: !arguments.how.no_pin,
         wrap: split(arguments.how.wrap.as_deref()),
-        wrong: None,
-        trees: SharedTrees::default(),
+        tell: Some(log),
+        ..Starting::default()
     };
     let Choice {
         library,
@@ -190,7 +194,7 @@ fn played(
     let probe = || match stage {
         Ok(stage) => starting.probe(stage, library, descriptor, selected),
         Err(reason) => {
-            let reason = reason.clone();
+            let reason = reason.to_string();
             ProbeOutcome::Skipped { reason }.into()
         }
     };
@@ -270,6 +274,17 @@ fn played(
     Ok(tell(&report, output, &outputs).into())
 }
 
+/// Checks that a monitor is named where a pipeline is to tell about one; `what` says what comes of it otherwise.
+pub(super) fn names_its_monitor(choice: &Choice, what: &str) -> Result<(), Stop> {
+    if !(choice.is_unnamed && is_ci()) {
+        return Ok(());
+    }
+    let stop = Stop::usage(format!("no monitor is named, and `CI` is set: {what}"));
+    Err(stop.hint(format!(
+        "write `monitor = \"FILE\"` into {FILE}, or pass `--monitor FILE`; `--monitor reference` drills nicdrill's own"
+    )))
+}
+
 /// Where a run is told, other than its run folder.
 pub(super) struct Outputs<'r> {
     /// The reports.
@@ -287,11 +302,12 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
     let RunOutput {
         mut terminal,
         storing,
-        mut unwritten,
+        unwritten,
         lanes,
         ..
     } = output;
     let Outputs { told, .. } = outputs;
+    let mut unwritten = Vec::from_iter(unwritten);
     terminal.end();
     let kept = storing.map_or(Ok(()), |storing| storing.finish(&mut terminal));
     // Hints name files in it, to be pasted into a shell.
@@ -307,7 +323,7 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
         };
         for asked in outputs.reports {
             if let Err(error) = asked.write(&reported, &mut terminal) {
-                unwritten.get_or_insert(error);
+                unwritten.push(error);
             }
         }
     }
@@ -331,13 +347,17 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
         let conceded = outputs.choice.descriptor.promises.conceded();
         terminal.out(&conceded_page(&conceded, told.not_judged));
     }
+    // Nobody expects a built-in scenario to fit what is asked for.
+    if outputs.choice.library.own_scenarios && !told.quiet {
+        terminal.out(&undrilled_page(&outputs.choice.selected.undrilled));
+    }
     if let Some(count) = told.slowest {
         terminal.out(&slowest_page(report, count));
     }
     let line = summary_line(report, terminal.style(), told.not_judged);
     terminal.out(&line);
     let mut code = report.exit_code.unwrap_or(ExitCode::InternalFault);
-    for error in [unwritten, kept.err()].into_iter().flatten() {
+    for error in unwritten.into_iter().chain(kept.err()) {
         log(&format!("error: {error}"));
         code = code.or(ExitCode::ReportNotWritten);
     }
@@ -394,7 +414,7 @@ fn may_bless(arguments: &RunArguments) -> Result<(), Stop> {
     if !arguments.reporting.bless {
         return Ok(());
     }
-    if env::var_os("CI").is_some() {
+    if is_ci() {
         return Err(Stop::usage("`--bless` is refused while CI is set"));
     }
     if !arguments.select.what.iter().any(|what| is_path(what)) {
@@ -539,7 +559,7 @@ impl Audience for RunOutput {
         }
     }
 
-    fn played(&mut self, drill: &DrillName, recordings: &[(ArmName, Recording)]) {
+    fn played(&mut self, drill: &DrillName, recordings: &[(Arm, Recording)]) {
         if let Some(storing) = &mut self.storing {
             storing.take(drill, recordings);
         }

@@ -12,8 +12,9 @@ use harness::{
     suite::{self, Ask, Covering, Selected, Shard, select},
 };
 use observe::Descriptor;
-use reports::{ArmName, DrillName, ExitCode, PlannedDrill};
+use reports::{DrillName, ExitCode, PlannedDrill};
 use scenarios::Story;
+use terms::Arm;
 
 use super::{
     Stop,
@@ -21,7 +22,7 @@ use super::{
     run_values,
 };
 use crate::{
-    arguments::{Against, Arm, OneDrill, SelectArguments},
+    arguments::{Against, Arms, OneDrill, SelectArguments},
     settings::{MonitorSetting, Settings},
     terminal::log,
 };
@@ -80,12 +81,20 @@ pub(super) fn choice(
         (arguments.clone(), None)
     };
     let (mut scenarios, names) = paths_and_names(&arguments.what);
-    let (own_platforms, mut platforms) = paths_and_names(&arguments.platform);
+    let (variants, others): (Vec<String>, Vec<String>) =
+        (arguments.platform.iter().cloned()).partition(|what| variant_of_file(what).is_some());
+    let (own_platforms, mut platforms) = paths_and_names(&others);
     let own_scenarios = scenarios.clone();
     if scenarios.is_empty() {
         scenarios.clone_from(&settings.scenarios);
     }
-    let all_platforms: Vec<PathBuf> = own_platforms
+    let variants: Vec<(PathBuf, &str)> = variants
+        .iter()
+        .filter_map(|it| variant_of_file(it))
+        .collect();
+    let of_variants = variants.iter().map(|(file, _)| file.clone());
+    let named_platforms: Vec<PathBuf> = own_platforms.iter().cloned().chain(of_variants).collect();
+    let all_platforms: Vec<PathBuf> = named_platforms
         .iter()
         .chain(&settings.platforms)
         .cloned()
@@ -101,7 +110,7 @@ pub(super) fn choice(
     };
     let is_unnamed = monitor.is_none();
     let is_assumed = is_unnamed && settings.monitor == MonitorSetting::Missing;
-    let mut again = again(monitor.as_deref(), &own_scenarios, &own_platforms);
+    let mut again = again(monitor.as_deref(), &own_scenarios, &named_platforms);
     if arguments.against.is_some() {
         again.extend(["--against", "documents"].map(str::to_owned));
     }
@@ -109,7 +118,10 @@ pub(super) fn choice(
 
     if !own_platforms.is_empty() {
         // If the user names platform files, those platforms are meant.
-        platforms.extend(library.own_platforms.iter().cloned());
+        platforms.extend(platforms_in(&own_platforms, &library)?);
+    }
+    for (file, variant) in variants {
+        platforms.extend(variants_in(&file, variant, &library)?);
     }
     let ask = Ask {
         names,
@@ -195,7 +207,7 @@ fn is_of_the_zoo(name: &str) -> bool {
 /// Selects one drill by its name; if the name matches several, use [`Choice::first`].
 pub(crate) fn choose_one(
     which: &OneDrill,
-    arm: Option<Arm>,
+    arm: Option<Arms>,
     monitor: Option<String>,
     against: Option<Against>,
 ) -> Result<Choice, Stop> {
@@ -284,18 +296,71 @@ pub(super) fn paths_and_names(arguments: &[String]) -> (Vec<PathBuf>, Vec<String
     (paths.into_iter().map(PathBuf::from).collect(), names)
 }
 
-fn arms(asked: Option<Arm>, descriptor: &Descriptor) -> Result<BTreeSet<ArmName>, Stop> {
-    let both = || [ArmName::Memory, ArmName::Process].into();
+/// The names of the platforms in these files and folders, which the library was read with. The file of a driver alone is
+/// refused; one beside the file of its platform is meant with it.
+pub(super) fn platforms_in(paths: &[PathBuf], library: &Library) -> Result<Vec<String>, Stop> {
+    let own = (&library.platforms, &library.own_platforms[..]);
+    let mut found = Vec::new();
+    let mut without = None;
+    for path in paths {
+        match read_files::platforms_of(path, own) {
+            Ok(names) => found.extend(names),
+            Err(error) => without = without.or(Some(error)),
+        }
+    }
+    match without {
+        Some(error) if found.is_empty() => Err(Stop::input(error)),
+        _ => Ok(found),
+    }
+}
+
+/// The file and the variant of `mine.yaml:two-port`; `None` if an argument is no such thing.
+fn variant_of_file(what: &str) -> Option<(PathBuf, &str)> {
+    let (file, variant) = what.rsplit_once(':')?;
+    let is_one = is_path(file) && !variant.contains('/') && !Path::new(what).exists();
+    is_one.then(|| (PathBuf::from(file), variant))
+}
+
+/// The platforms in a file or folder with this variant; without any variant if it is empty.
+fn variants_in(file: &Path, variant: &str, library: &Library) -> Result<Vec<String>, Stop> {
+    let all = platforms_in(&[file.to_owned()], library)?;
+    let of = |name: &str| {
+        name.split_once(':')
+            .map_or(String::new(), |(_, of)| of.to_owned())
+    };
+    let found = all.iter().filter(|name| of(name) == variant);
+    // A name without a colon stands for all variants.
+    let found: Vec<String> = match variant.is_empty() {
+        true => found.map(|name| format!("{name}:")).collect(),
+        false => found.cloned().collect(),
+    };
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let there: Vec<String> = all
+        .iter()
+        .map(|name| of(name))
+        .filter(|of| !of.is_empty())
+        .collect();
+    let file = file.display();
+    let stop = Stop::usage(format!("no platform in `{file}` has a variant `{variant}`"));
+    Err(stop.hint(match there.is_empty() {
+        true => "it has no variants".to_owned(),
+        false => format!("there is: {}", there.join(", ")),
+    }))
+}
+
+fn arms(asked: Option<Arms>, descriptor: &Descriptor) -> Result<BTreeSet<Arm>, Stop> {
+    let both = || [Arm::Memory, Arm::Process].into();
     match asked {
-        Some(Arm::Realtime) => Err(Stop::not_built("--arm realtime")),
-        Some(Arm::Memory | Arm::Both) if !descriptor.memory => Err(Stop::usage(format!(
+        Some(Arms::Memory | Arms::Both) if !descriptor.memory => Err(Stop::usage(format!(
             "`{}` cannot be played in memory",
             descriptor.name
         ))
         .hint("leave `--arm` out, or write `--arm process`")),
-        Some(Arm::Memory) => Ok([ArmName::Memory].into()),
-        Some(Arm::Process) => Ok([ArmName::Process].into()),
-        Some(Arm::Both) | None => Ok(both()),
+        Some(Arms::Memory) => Ok([Arm::Memory].into()),
+        Some(Arms::Process) => Ok([Arm::Process].into()),
+        Some(Arms::Both) | None => Ok(both()),
     }
 }
 

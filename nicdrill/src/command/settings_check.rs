@@ -55,7 +55,7 @@ fn refused(file: &str, mut settings: Settings) -> Vec<Mistake> {
         let text = stop.whole();
         mistakes.push(match text.strip_prefix(FILE) {
             Some(rest) => Mistake::new(file, None, format_args!("{file}{rest}")),
-            None => Mistake::new(file, None, format_args!("{file}: {text}")),
+            None => Mistake::elsewhere(file, &text),
         });
         refused.insert(stop.text);
     }

@@ -10,7 +10,7 @@ use std::{
 
 use harness::sandbox::{
     Sandbox,
-    control::{Answer, Asked, Control, Request, SANDBOX},
+    control::{Answer, Asked, Control, NotDone, Request, SANDBOX},
 };
 use platforms::Platform;
 use reports::ExitCode;
@@ -97,16 +97,15 @@ fn suffix(folder: &std::path::Path) -> String {
 
 /// What a sandbox answers to a request.
 pub(super) fn answer(sandbox: &mut Sandbox, request: &Request) -> Answer {
-    let told = |error: harness::sandbox::SandboxError| error.to_string();
     match request {
         Request::Do(text) => match text.as_str() {
             "status" => Ok(sandbox.status()),
-            "undo" => match sandbox.undo().map_err(told)? {
+            "undo" => match sandbox.undo()? {
                 Some(line) => Ok(format!("undone: {line}\n")),
-                None => Err("nothing was done".to_owned()),
+                None => Err(NotDone::NothingToUndo),
             },
             text => {
-                sandbox.command(text).map_err(told)?;
+                sandbox.command(text)?;
                 Ok(format!("done: {text}\n"))
             }
         },

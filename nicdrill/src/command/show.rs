@@ -3,14 +3,15 @@
 use std::process;
 
 use harness::{
-    MemoryPlayer, Player, arm_name, play_for,
+    MemoryPlayer, Player, play_for,
     suite::{self, Starting},
 };
 use judge::{JudgedIn, lanes};
 use reports::{
-    ArmName, DrillReport, ExitCode, RunEvent, RunReport, Wall, drill_block, judged_line,
-    lanes_page, not_judged_page, one_line,
+    DrillReport, ExitCode, RunEvent, RunReport, Wall, drill_block, judged_line, lanes_page,
+    not_judged_page, one_line,
 };
+use terms::Arm;
 
 use super::{
     Stop, needs,
@@ -18,14 +19,14 @@ use super::{
     stage::{self, Standing},
 };
 use crate::{
-    arguments::{Arm, Color, ShowArguments},
+    arguments::{Arms, Color, ShowArguments},
     pages::drill_page,
     terminal::{Terminal, log},
 };
 
 /// Plays one drill in one arm and prints all of it.
 pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop> {
-    if let Some(Arm::Both | Arm::Realtime) = arguments.arm {
+    if let Some(Arms::Both) = arguments.arm {
         return Err(
             Stop::usage("`show` plays in one arm").hint("`--arm memory` or `--arm process`")
         );
@@ -41,24 +42,25 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         return Ok(ExitCode::NothingJudged.into());
     };
     let arm = match arguments.arm {
-        Some(Arm::Process) => ArmName::Process,
-        None if !planned.arms.contains(&ArmName::Memory) => ArmName::Process,
-        _ => ArmName::Memory,
+        Some(Arms::Process) => Arm::Process,
+        None if !planned.arms.contains(&Arm::Memory) => Arm::Process,
+        _ => Arm::Memory,
     };
-    let here = match stage::set(arm == ArmName::Process) {
+    let here = match stage::set(arm == Arm::Process) {
         Standing::Outside(code) => return Ok(code.into()),
         Standing::Here(here) => here,
     };
     let mut player: Box<dyn Player> = match (arm, &here.stage) {
-        (ArmName::Memory, _) => Box::new(MemoryPlayer::default()),
-        (ArmName::Process, Ok(stage)) => Starting {
+        (Arm::Memory, _) => Box::new(MemoryPlayer::default()),
+        (Arm::Process, Ok(stage)) => Starting {
             pin: true,
+            tell: Some(log),
             ..Starting::default()
         }
         .player(stage, 0)
-        .map_err(|text| Stop::with(ExitCode::StageNotSet, text))?,
-        (ArmName::Process, Err(reason)) => {
-            return Err(Stop::with(ExitCode::StageNotSet, reason.clone()));
+        .map_err(|reason| Stop::with(ExitCode::StageNotSet, reason.to_string()))?,
+        (Arm::Process, Err(reason)) => {
+            return Err(Stop::with(ExitCode::StageNotSet, reason.to_string()));
         }
     };
     let story = suite::story(&choice.library, &planned.drill)
@@ -77,7 +79,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
             continue;
         }
         let of = JudgedIn {
-            arm: arm_name(played.arm),
+            arm: played.arm,
             findings: &result.findings,
             judged: &result.judged,
         };

@@ -3,6 +3,7 @@
 use harness::{
     Interruption,
     process::{self, Entered, Stage},
+    suite::{NoProcessArm, PlayError},
 };
 use reports::ExitCode;
 
@@ -20,7 +21,7 @@ pub(crate) enum Standing {
 /// The stage of this process.
 pub(crate) struct Here {
     /// The stage, or why there is none.
-    pub(crate) stage: Result<Stage, String>,
+    pub(crate) stage: Result<Stage, NoProcessArm>,
     /// Whether the command is to end early.
     pub(crate) interruption: Interruption,
 }
@@ -49,7 +50,7 @@ pub(crate) fn set_with_password(wanted: bool) -> Standing {
 
 fn set_for(wanted: bool, hands_password: bool) -> Standing {
     if !wanted && !process::is_inner() {
-        return Standing::Here(Here::without_stage("no drill asks for it".to_owned()));
+        return Standing::Here(Here::without_stage(NoProcessArm::NotNeeded));
     }
     match process::enter(hands_password) {
         Ok(Entered::Outside(code)) => Standing::Outside(code),
@@ -61,13 +62,13 @@ fn set_for(wanted: bool, hands_password: bool) -> Standing {
             if let Some(hint) = reason.hint() {
                 log(&format!("hint: for drills as processes {hint}"));
             }
-            Standing::Here(Here::without_stage(first_line(&reason.to_string())))
+            Standing::Here(Here::without_stage(reason.into()))
         }
     }
 }
 
 impl Here {
-    fn without_stage(reason: String) -> Self {
+    fn without_stage(reason: NoProcessArm) -> Self {
         // Without a handler a signal ends the program at once.
         let interruption = Interruption::of_this_process().unwrap_or_default();
         Self {
@@ -77,17 +78,12 @@ impl Here {
     }
 
     /// What ends a command that could not go on: an interruption if there was one, otherwise the stage.
-    pub(crate) fn stopped(&self, reason: String) -> Stop {
-        Stop::with(self.exit_code(ExitCode::StageNotSet), reason)
+    pub(crate) fn stopped(&self, error: &PlayError) -> Stop {
+        Stop::with(self.exit_code(ExitCode::StageNotSet), error.to_string())
     }
 
     /// The exit code of a command that was interrupted; `otherwise` if it was not.
     pub(crate) fn exit_code(&self, otherwise: ExitCode) -> ExitCode {
         self.interruption.exit_code().unwrap_or(otherwise)
     }
-}
-
-/// The first line of an error, for one line of a report.
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
 }

@@ -6,10 +6,11 @@ use std::{env, path::Path};
 
 use harness::process;
 use observe::Recording;
-use reports::{ArmName, DrillName, counted};
-use store::{Ending, Limits, Passwords, Reached, Run, Store, StoreUrl};
+use reports::{DrillName, ExitCode, counted};
+use store::{Ending, Limits, Opening, Passwords, Reached, Run, Store, StoreError, StoreUrl};
+use terms::Arm;
 
-use super::Stop;
+use super::{Stop, stage::Here};
 use crate::{
     arguments::RunArguments,
     settings::Settings,
@@ -49,15 +50,28 @@ pub(crate) fn asked_for(arguments: &RunArguments) -> Result<Option<StoreUrl>, St
     Ok(Some(store))
 }
 
-/// Opens the store; a run starts only if that succeeds.
+/// Opens the store; a run starts only if that succeeds, and a signal ends the wait for it.
 pub(crate) fn reach(
     store: Option<&StoreUrl>,
     arguments: &RunArguments,
     asked: &[String],
+    here: &Here,
 ) -> Result<Option<Reached>, Stop> {
-    let run = || Run::now(arguments.how.seed, asked.to_vec());
-    let reached = store.map(|store| store.reach(run()).map_err(Stop::input));
-    reached.transpose()
+    let Some(store) = store else {
+        return Ok(None);
+    };
+    let opening = Opening {
+        is_ended: &|| here.interruption.is_asked_for(),
+        ..Opening::default()
+    };
+    let run = Run::now(arguments.how.seed, asked.to_vec());
+    let reached = store.reach(run, opening).map_err(|error| match error {
+        StoreError::Ended { .. } => {
+            Stop::with(here.exit_code(ExitCode::Interrupted), error.to_string())
+        }
+        error => Stop::input(error),
+    });
+    reached.map(Some)
 }
 
 /// The store of a run in progress.
@@ -83,7 +97,7 @@ impl Storing {
     }
 
     /// Queues the events of a finished drill.
-    pub(crate) fn take(&mut self, drill: &DrillName, recordings: &[(ArmName, Recording)]) {
+    pub(crate) fn take(&mut self, drill: &DrillName, recordings: &[(Arm, Recording)]) {
         self.store.take(drill, recordings);
     }
 
@@ -98,16 +112,20 @@ impl Storing {
     /// Waits for pending writes, and prints what is where. Events that are not in the store are an error.
     pub(crate) fn finish(self, terminal: &mut Terminal) -> Result<(), String> {
         let ending = self.store.finish();
-        let Ending {
-            store,
-            drills,
-            stored,
-            ..
-        } = &ending;
-        let (events, of) = (counted(*stored, "event"), counted(*drills, "drill"));
-        terminal.out(&format!("store: {events} of {of} in {store}\n"));
+        terminal.out(&stored(&ending));
         unstored(&ending)
     }
+}
+
+/// The line about what is in the store.
+fn stored(ending: &Ending) -> String {
+    let store = &ending.store;
+    if let Some(cause) = &ending.uncounted {
+        return format!("store: the events in {store} cannot be counted: {cause}\n");
+    }
+    let events = counted(ending.stored, "event");
+    let drills = counted(ending.drills, "drill");
+    format!("store: {events} of {drills} in {store}\n")
 }
 
 fn unstored(ending: &Ending) -> Result<(), String> {
@@ -124,4 +142,33 @@ fn unstored(ending: &Ending) -> Result<(), String> {
     Err(format!(
         "{events} {verb} not stored ({cause}); {place}, a row a line, as `nicdrill replay` reads them"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(uncounted: Option<&str>, line: &str) {
+        let ending = Ending {
+            store: "sqlite:events.db".to_owned(),
+            drills: 0,
+            stored: 0,
+            uncounted: uncounted.map(str::to_owned),
+            unstored: 3,
+            file: "nicdrill.out/unstored.jsonl".into(),
+            cause: None,
+            broken: None,
+        };
+        assert_eq!(stored(&ending), line);
+    }
+
+    #[test]
+    fn no_event_is_told_apart_from_events_that_nobody_could_count() {
+        check(None, "store: 0 events of 0 drills in sqlite:events.db\n");
+        check(
+            Some("disk I/O error"),
+            "store: the events in sqlite:events.db cannot be counted: disk I/O error\n",
+        );
+    }
 }

@@ -6,7 +6,8 @@ use harness::{
     SharedTrees,
     suite::{CheckedLine, CheckedScenario, Checking, NotShown, Selected, Starting, check_lines},
 };
-use reports::{ArmName, ExitCode};
+use reports::ExitCode;
+use terms::Arm;
 
 use super::{
     Stop,
@@ -47,7 +48,7 @@ fn check(arguments: &SuiteCheckArguments) -> Result<process::ExitCode, Stop> {
         log("hint: `nicdrill list --drills` with the same names and flags prints why");
         return Ok(ExitCode::NothingJudged.into());
     }
-    let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&ArmName::Process);
+    let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&Arm::Process);
     match stage::set(drills.iter().any(as_process)) {
         Standing::Outside(code) => Ok(code.into()),
         Standing::Here(here) => checked(arguments, &choice, &here).map(Into::into),
@@ -69,6 +70,7 @@ fn checked(
 ) -> Result<ExitCode, Stop> {
     let starting = Starting {
         pin: true,
+        tell: Some(log),
         ..Starting::default()
     };
     let stage = here.stage.as_ref();
@@ -78,7 +80,7 @@ fn checked(
     };
     let how = Checking {
         jobs: arguments.jobs,
-        process: Ok(&players),
+        process: &players,
         trees: SharedTrees::default(),
         interruption: &here.interruption,
     };
@@ -97,7 +99,7 @@ fn checked(
         terminal.step(false)
     });
     terminal.end();
-    let checked: Vec<CheckedScenario> = checked.map_err(|reason| here.stopped(reason))?;
+    let checked: Vec<CheckedScenario> = checked.map_err(|error| here.stopped(&error))?;
     terminal.out(&suite_check_page(
         &checked,
         &choice.again,

@@ -22,7 +22,7 @@ use super::{
     wrong_monitor,
 };
 use crate::{
-    arguments::{Arm, Color, ZooArguments},
+    arguments::{Arms, Color, ZooArguments},
     terminal::{Terminal, log},
 };
 
@@ -44,7 +44,7 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
         ))
         .hint("the zoo is the reference monitor's"));
     }
-    let in_process = arguments.select.arm != Some(Arm::Memory);
+    let in_process = arguments.select.arm != Some(Arms::Memory);
     let here = match stage::set(in_process) {
         Standing::Outside(code) => return Ok(code.into()),
         Standing::Here(here) => here,

@@ -11,7 +11,7 @@ mod port_rows;
 mod switch_table;
 mod written_lines;
 
-use link_json::{dmesg_json, fm_log_json, links_at, links_json};
+use link_json::{dmesg_json, fm_log_json, links_at, links_json, summary_json};
 use port_rows::downgraded_ends;
 
 use super::json;
@@ -120,7 +120,7 @@ pub(crate) fn link_page(
                 let slots = of(port)?.map_or_else(|| affected(story, fabric), |slot| vec![slot]);
                 links_json(story, fabric, &links_at(story, fabric, &slots))
             }
-            LinkView::Summary => links_json(story, fabric, &links_of(story, fabric)),
+            LinkView::Summary => summary_json(story, fabric),
             LinkView::Switch(asked) => {
                 let links = switch_table::links_to(story, fabric, asked);
                 links_json(

@@ -10,11 +10,12 @@ use std::{
     fmt::Write as _,
 };
 
+use checks::scope::Reason;
 use observe::{
     Descriptor,
     promises::{Named, Row},
 };
-use platforms::{NodeName, Platform, Problem};
+use platforms::{NVIDIA_NETWORKING, NodeName, Platform, Problem, natural};
 
 use harness::{
     check::{declared_role, unlike_declared},
@@ -23,7 +24,7 @@ use harness::{
 };
 
 use super::platform_pages::{NoSuchPlatform, find, in_columns};
-use memory::{Found, classified};
+use memory::{Found, Unclassified, Unmonitored, classified};
 
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,6 +60,7 @@ pub(crate) fn check(
     for name in names {
         find(&library.platforms, name)?;
     }
+    let watched = library.clone().watched_by(monitor).platforms;
     let mut before: Vec<Problem> = Vec::new();
     for (name, platform) in library.platforms.iter() {
         if !names.is_empty() && !names.iter().any(|asked| asked == name) {
@@ -93,32 +95,57 @@ pub(crate) fn check(
         }
         checked.problems += problems.len();
         if !names.is_empty() {
-            roles(platform, &found, &mut checked.text);
-            fits(library, (name, platform), monitor, &mut checked.text)?;
+            let watched = watched.get(name).unwrap_or(platform);
+            roles(watched, monitor, &found, &mut checked.text);
+            fits(library, (name, watched), monitor, &mut checked.text)?;
         }
     }
     Ok(checked)
 }
 
-/// A row for each device: its declared role, and the role that the monitor finds.
-fn roles(platform: &Platform, found: &Result<Found, String>, text: &mut String) {
+/// A row for each device: its declared role, and the role that the documents' monitor finds. What that one leaves alone for its
+/// vendor, and this monitor does not, is told so.
+fn roles(
+    platform: &Platform,
+    monitor: &Descriptor,
+    found: &Result<Found, Unclassified>,
+    text: &mut String,
+) {
     let mut declared: BTreeMap<String, String> = BTreeMap::new();
+    // The vendors of the devices that this monitor watches and the documents' does not.
+    let mut own: BTreeMap<String, u16> = BTreeMap::new();
+    let machine = platform.machine(&NodeName::from("any"));
     for port in platform.ports() {
-        declared.insert(port.device.to_string(), declared_role(&port));
+        let device = port.device.to_string();
+        declared.insert(device.clone(), declared_role(&port));
+        let vendor = machine.functions.get(&port.pci).map(|it| it.vendor);
+        let is_own = |vendor: &u16| *vendor != NVIDIA_NETWORKING && port.is_of_vendor;
+        if let Some(vendor) = vendor.filter(is_own) {
+            own.insert(device, vendor);
+        }
     }
     match found {
         Err(line) => add(text, format_args!("  the monitor refuses to start: {line}")),
         Ok(found) => {
+            let foreign = Unmonitored::Out(Reason::ForeignVendor);
             let header = ["device", "declared", "the monitor"].map(str::to_owned);
             let rows = found.iter().map(|(device, seen)| {
                 let seen = match seen {
                     Ok(watched) => format!("watches it as {}: {}", watched.role, watched.why),
-                    Err(reason) => format!("leaves it alone: {reason}"),
+                    Err(reason) => match own.get(device) {
+                        Some(vendor) if *reason == foreign => format!(
+                            "watches it: `{}` names its vendor {vendor:#06x}; its role is the declared one",
+                            monitor.name
+                        ),
+                        _ => format!("leaves it alone: {reason}"),
+                    },
                 };
                 let declared = declared.get(device).cloned().unwrap_or_default();
                 [device.clone(), declared, seen]
             });
-            let rows: Vec<[String; 3]> = std::iter::once(header).chain(rows).collect();
+            let mut rows: Vec<[String; 3]> = rows.collect();
+            rows.sort_by_cached_key(|[device, ..]| natural(device));
+            rows.insert(0, header);
             for line in in_columns(&rows) {
                 add(text, format_args!("  {line}"));
             }
@@ -186,10 +213,13 @@ fn others(platform: &Platform, monitor: &Descriptor) -> Vec<(Descriptor, String)
     let mut others = Vec::new();
     let name = &monitor.name;
     let machine = platform.machine(&NodeName::from("any"));
-    let with_ports = machine.functions.values().filter(|it| it.rdma.is_some());
-    let vendors: BTreeSet<u16> = with_ports.map(|function| function.vendor).collect();
+    let unwatched = machine.functions.values().filter(|it| {
+        let owner = it.physfn.unwrap_or(it.pci);
+        it.rdma.is_some() && !platform.watches(owner, it.vendor)
+    });
+    let vendors: BTreeSet<u16> = unwatched.map(|function| function.vendor).collect();
     let monitored = monitor.monitored_vendors();
-    if !vendors.is_subset(monitored) {
+    if !vendors.is_empty() {
         let wanted: BTreeSet<u16> = monitored.union(&vendors).copied().collect();
         let ids: Vec<String> = wanted.iter().map(|id| format!("{id:#06x}")).collect();
         let ids = ids.join(", ");
@@ -293,6 +323,17 @@ mod tests {
             let refuses = checked.text.contains("the monitor refuses to start: ");
             assert!(refuses && checked.text.contains(line), "{}", checked.text);
         }
+    }
+
+    #[test]
+    fn devices_are_listed_in_the_order_of_their_numbers() {
+        let checked = check(&library(), &["h100-oci".to_owned()], &reference()).unwrap();
+        let rows = checked.text.lines().map(str::trim_start);
+        let rows = rows.filter(|line| line.starts_with("mlx5_"));
+        let names = rows.filter_map(|row| row.split_whitespace().next());
+        let numbers = names.filter_map(|name| name.strip_prefix("mlx5_")?.parse().ok());
+        let numbers: Vec<u32> = numbers.collect();
+        assert_eq!(numbers, (0..18).collect::<Vec<_>>(), "{}", checked.text);
     }
 
     /// The numbers of scenarios that apply, and that would apply if the descriptor said more.

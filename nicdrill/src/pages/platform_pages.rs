@@ -2,11 +2,11 @@
 //!
 //! [`super::platform_check`] checks whether a monitor finds in the rendered tree what is declared.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use platforms::{
-    NodeName, Platform,
-    topo::{self, TopoError},
+    Metadata, MetadataGpu, NodeName, Platform,
+    topo::{self, ListedGpu, Printed, TopoError},
     yaml::nearest,
 };
 
@@ -153,7 +153,10 @@ pub(crate) fn matrix(platforms: &Platforms, name: &str) -> Result<String, NoMatr
 /// # Errors
 /// If the text is ambiguous: why, and where.
 pub(crate) fn metadata(matrix: &str) -> Result<(String, Vec<String>), TopoError> {
-    let topology = topo::parse(matrix)?;
+    let topology = match topo::read(matrix)? {
+        Printed::Matrix(topology) => topology,
+        Printed::Gpus(gpus) => return Ok(of_gpus(&gpus)),
+    };
     let unnamed: Vec<&str> = topology.unnamed().map(|nic| nic.label.as_str()).collect();
     let mut notes = Vec::new();
     if !unnamed.is_empty() {
@@ -165,6 +168,27 @@ pub(crate) fn metadata(matrix: &str) -> Result<(String, Vec<String>), TopoError>
     notes.extend(topology.asymmetries().iter().map(ToString::to_string));
     let metadata = topology.metadata(&NodeName::from(""), "", "");
     Ok((metadata.to_json(), notes))
+}
+
+/// The metadata of GPUs that a tool lists without NICs, with a note on what they lack.
+fn of_gpus(gpus: &[ListedGpu]) -> (String, Vec<String>) {
+    let gpus = (0..).zip(gpus).map(|(gpu_id, gpu)| MetadataGpu {
+        gpu_id,
+        uuid: String::new(),
+        pci_address: gpu.pci.map(|pci| pci.to_string()).unwrap_or_default(),
+        serial_number: String::new(),
+        device_name: String::new(),
+        numa_node: gpu.numa_node.unwrap_or(-1),
+    });
+    let metadata = Metadata {
+        node: NodeName::from(""),
+        timestamp: String::new(),
+        driver_version: String::new(),
+        gpus: gpus.collect(),
+        nic_topology: BTreeMap::new(),
+    };
+    let note = "the tool lists GPUs and no NIC: with such metadata a monitor that tells NICs apart by their levels refuses to start";
+    (metadata.to_json(), vec![note.to_owned()])
 }
 
 const WRITES: &str = "writing to a string cannot fail";

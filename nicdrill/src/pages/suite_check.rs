@@ -7,7 +7,7 @@ use std::{
 
 use harness::suite::{CheckedLine, CheckedScenario, NeverJudged, NotShown, run_again};
 use judge::Bite;
-use reports::counted;
+use reports::{DrillName, counted};
 
 const WRITES: &str = "writing to a string cannot fail";
 
@@ -75,16 +75,21 @@ pub(crate) fn suite_check_page(
         line(format_args!("{}  {}", of.line.place, of.line.text));
         line(format_args!("    {}", never_judged(of)));
     }
-    for of in checked {
-        for (drill, reason) in &of.not_shown {
-            match reason {
-                NotShown::Red(arm) => line(format_args!(
-                    "{drill}  shows nothing: it is red as it is in the {arm} arm; `{}` says why",
-                    run_again(again, drill, None)
-                )),
-                NotShown::NotPlayed(reason) => {
-                    line(format_args!("{drill}  shows nothing: {reason}"));
-                }
+    for (drill, reason, more) in folded(checked, verbose) {
+        let more = match more {
+            0 => String::new(),
+            more => format!(
+                "; so do {} like it: `-v` lists them",
+                counted(more, "drill")
+            ),
+        };
+        match reason {
+            NotShown::Red(arm) => line(format_args!(
+                "{drill}  shows nothing: it is red as it is in the {arm} arm; `{}` says why{more}",
+                run_again(again, drill, None)
+            )),
+            NotShown::NotPlayed(reason) => {
+                line(format_args!("{drill}  shows nothing: {reason}{more}"));
             }
         }
     }
@@ -125,13 +130,39 @@ pub(crate) fn suite_check_page(
             row.unnoticed
         ));
     }
-    let played: usize = checked.iter().map(|of| of.played).sum();
+    // A drill that is red shows nothing, and was played.
+    let is_red = |(_, reason): &&(DrillName, NotShown)| matches!(reason, NotShown::Red(_));
+    let red = |of: &CheckedScenario| of.not_shown.iter().filter(is_red).count();
+    let played: usize = checked.iter().map(|of| of.played + red(of)).sum();
     line(format_args!(
         "{}, {} played",
         counted(checked.len() as u64, "scenario"),
         counted(played as u64, "drill")
     ));
     page
+}
+
+/// The drills that show nothing, each with the reason; of those of one scenario in one arm, and of those that are not played
+/// for one reason, the first, with the number of the others. With `all`, each.
+fn folded(checked: &[CheckedScenario], all: bool) -> Vec<(&DrillName, &NotShown, u64)> {
+    let mut folded: Vec<(&DrillName, &NotShown, u64)> = Vec::new();
+    for (drill, reason) in checked.iter().flat_map(|of| &of.not_shown) {
+        let is_like = |(first, of, _): &(&DrillName, &NotShown, u64)| {
+            let is_of_scenario = first.scenario == drill.scenario;
+            match (of, reason) {
+                (NotShown::Red(one), NotShown::Red(other)) => is_of_scenario && one == other,
+                (NotShown::NotPlayed(one), NotShown::NotPlayed(other)) => {
+                    is_of_scenario || one == other
+                }
+                _ => false,
+            }
+        };
+        match folded.iter().position(is_like).filter(|_| !all) {
+            Some(at) => folded[at].2 += 1,
+            None => folded.push((drill, reason, 0)),
+        }
+    }
+    folded
 }
 
 /// Why a line was never judged.

@@ -90,7 +90,11 @@ fn every_expression_that_prometheus_refuses_is_told_by_check() {
     ] {
         assert!(ran.out.contains(told), "`{told}`: {ran}");
     }
-    scratch.file("m.yaml", DESCRIPTOR);
+    let (above, _) = DESCRIPTOR.split_once("\nalerts:").expect("rows of alerts");
+    scratch.file(
+        "m.yaml",
+        &format!("{above}\nalerts: {{ A: {{ says: fatal }} }}\n"),
+    );
     let ran = scratch.run(&["check", "m.yaml"]);
     assert!(ran.out.contains("m.yaml: alerts.yaml:4:17: "), "{ran}");
 }

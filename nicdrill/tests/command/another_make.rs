@@ -45,7 +45,7 @@ fn descriptor(without: &str) -> String {
          listings_per_poll: 2\n\
          drains: quiet\n\
          clock: own\n\
-         promises: {{ like: reference, rows: {{ gone_device: {{ after: 2 polls }} }}, wire: {{ baselines: {{ devices: false, cards: false }} }} }}\n",
+         promises: {{ like: reference, rows: {{ gone_device: {{ after: 2 polls }} }}, wire: {{ baselines: {{ devices: false, cards: false, counters: false }} }} }}\n",
         example("foreign_monitor").display()
     )
 }

@@ -271,6 +271,53 @@ fn what_a_capture_assumed_is_told_on_the_terminal_and_by_the_check() {
     assert!(topo.err.contains("GPU0 shows `NV18` to GPU1"), "{topo}");
 }
 
+#[test]
+fn a_root_that_is_not_there_is_told_and_not_taken_for_a_node_without_devices() {
+    let scratch = Scratch::new();
+    let captured = ["platform", "capture", "--root", "nowhere"];
+    let recorded = ["record", "--platform", "h100-oci", "--root", "nowhere"];
+    for words in [&captured[..], &recorded[..]] {
+        let ran = scratch.run(words);
+        assert_eq!(ran.code, 2, "{ran}");
+        assert!(
+            ran.err.contains("there is no folder `nowhere`\nhint: "),
+            "{ran}"
+        );
+    }
+    scratch.file("file", "");
+    let ran = scratch.run(&["platform", "capture", "--root", "file"]);
+    assert!(ran.err.contains("`--root file` is no folder"), "{ran}");
+}
+
+#[test]
+fn what_is_no_text_of_a_tool_is_refused_with_the_tools() {
+    let scratch = Scratch::new();
+    scratch.file("dump.txt", DUMP);
+    let words = [
+        "platform",
+        "capture",
+        "--from-dump",
+        "dump.txt",
+        "--topo",
+        "topo.txt",
+    ];
+    for text in [
+        "{\"system\": {\"(Topology) Weight between DRM devices 0 and 1\": \"40\"}}\n",
+        "device,(Topology) Numa Node,(Topology) Numa Affinity\ncard0,0,0\n",
+        "====== Weight between two GPUs ======\n       GPU0 GPU1\nGPU0   0    40\nGPU1   40   0\n",
+    ] {
+        scratch.file("topo.txt", text);
+        let ran = scratch.run(&words);
+        assert_eq!(ran.code, 2, "{ran}");
+        for part in [
+            "found another output than the text",
+            "`rocm-smi --showtopo` or `amd-smi topology`",
+        ] {
+            assert!(ran.err.contains(part), "{part}: {ran}");
+        }
+    }
+}
+
 /// A function of a card, as `grep -r` prints its files. The link to its owner is not among them.
 fn function(name: &str, pci: &str, device: &str, hca_type: &str) -> String {
     let class = format!("/sys/class/infiniband/{name}");

@@ -417,14 +417,26 @@ fn a_scenario_that_fits_no_world_is_a_mistake() {
         "disable: victim } ], expect: [ { fatal: victim } ]",
     );
     assert_eq!(check("port/a.yaml", &text).code, 0);
-    let nowhere = text.replace("{ nth: 1 }", "{ device: mlx5_77 }");
+    let nowhere = text.replace("all\n", "{ with: { compute_cards: \">= 500\" } }\n");
     let ran = check("port/a.yaml", &nowhere);
     assert_eq!(ran.code, 2, "{ran}");
-    let told = "port/a.yaml:1:1: the scenario fits no world, so that nothing would be drilled: ";
+    let told = "port/a.yaml:1:1: the scenario fits no world, so that nothing would be drilled: `compute_cards: >= 500` is asked for, \
+        which the world has not, in ";
+    let (_, rest) = ran.out.split_once(told).expect("it is told");
+    let (in_so_many, rest) = rest.split_once(" of ").expect("it says of how many");
+    assert!(rest.starts_with(&format!("{in_so_many} worlds\n")), "{ran}");
+    // That a name is wrong says it already, and where.
+    let ran = check(
+        "port/a.yaml",
+        &text.replace("{ nth: 1 }", "{ device: mlx5_77 }"),
+    );
+    assert_eq!(ran.code, 2, "{ran}");
     assert!(
-        ran.out.contains(told) && ran.out.contains("mlx5_77"),
+        ran.out
+            .contains("no platform that this applies to has the device `mlx5_77`"),
         "{ran}"
     );
+    assert!(ran.out.ends_with(": 1 mistake\n"), "{ran}");
     let in_world = "scenario: a\nwhy: a test\nworld: storage-pair\nlet: { port: { node: client, device: mlx5_77 } }\ntimeline:\n  - { at: 2s, expect: [ { this_poll: nothing } ] }\n";
     let ran = check("joint/a.yaml", in_world);
     assert_eq!(ran.code, 2, "{ran}");
@@ -593,4 +605,68 @@ fn settings_that_cannot_be_read_stop_a_check_of_other_files() {
         ran.err.contains("nicdrill.toml:1:1: unknown key `moniter`"),
         "{ran}"
     );
+}
+
+/// By vendors whose cards no platform has, no drill fits.
+#[test]
+fn vendors_of_which_no_platform_has_a_card_are_noted() {
+    let scratch = Scratch::new();
+    let descriptor = |vendors: &str| {
+        format!("descriptor_version: 1\nname: m\ncommand: [ m ]\nvendors: {vendors}\n")
+    };
+    scratch.file("none.yaml", &descriptor("[ 0x4242 ]"));
+    scratch.file("some.yaml", &descriptor("[ 0x4242, 0x14e4 ]"));
+    let ran = scratch.run(&["check", "none.yaml", "some.yaml"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let told =
+        "warning: none.yaml: no platform here has a card of the vendors that it monitors (0x4242)";
+    assert!(ran.err.contains(told), "{ran}");
+    assert!(!ran.err.contains("some.yaml"), "{ran}");
+}
+
+/// Nothing would ever be said by the row, and the rule that was meant would be blamed for its silence.
+#[test]
+fn an_alert_that_the_rules_do_not_have_is_a_mistake_of_the_descriptor() {
+    let scratch = Scratch::new();
+    scratch.file("alerts.yaml", include_str!("../../../docs/alerts.yaml"));
+    let right = include_str!("../../../docs/alert-rules.yaml");
+    let wrong = right.replace("  NicPortSlow: ", "  NicPortSlo: ");
+    let wrong = wrong.replace("  NicPortGone: ", "  NicPortAway: ");
+    scratch.file("m.yaml", &wrong);
+    let ran = scratch.run(&["check", "m.yaml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    for told in [
+        "m.yaml:27:3: `alerts.yaml` has no alert `NicPortSlo`",
+        "did you mean `NicPortSlow`? its alerts are `NicPortNotActive`, ",
+        "m.yaml:32:3: `alerts.yaml` has no alert `NicPortAway`",
+        "2 mistakes\n",
+    ] {
+        assert!(ran.out.contains(told), "`{told}`: {ran}");
+    }
+    let ran = scratch.run(&["list", "port/cable-pulled", "--monitor", "m.yaml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    let told = "m.yaml:27:3: `alerts.yaml` has no alert `NicPortSlo`";
+    assert!(ran.err.contains(told), "{ran}");
+}
+
+#[test]
+fn alerts_without_a_row_are_told_by_name() {
+    let scratch = Scratch::new();
+    scratch.file("alerts.yaml", include_str!("../../../docs/alerts.yaml"));
+    let right = include_str!("../../../docs/alert-rules.yaml");
+    let left = right
+        .lines()
+        .filter(|line| !line.starts_with("  NicSymbolErrors: "));
+    scratch.file("m.yaml", &left.collect::<Vec<&str>>().join("\n"));
+    let told = "`alerts` has no row for 1 alert of `alerts.yaml`, which is not judged: `NicSymbolErrors`\n";
+    let ran = scratch.run(&["check", "m.yaml"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(
+        ran.err.contains(&format!("warning: m.yaml: {told}")),
+        "{ran}"
+    );
+    scratch.file("m.yaml", right);
+    let ran = scratch.run(&["check", "m.yaml"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(!ran.err.contains(" no row "), "{ran}");
 }

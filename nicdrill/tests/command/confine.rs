@@ -126,6 +126,19 @@ fn a_folder_that_is_named_is_the_hosts_own(
 #[case::no_privileges("", "grep NoNewPrivs: /proc/self/status", "NoNewPrivs:\\t1")]
 #[case::no_new_mounts("", "mount -o remount,bind,rw / || echo refused", "refused")]
 #[case::no_way_round("", "ls /proc/1/root/ || echo refused", "refused")]
+#[case::no_other_processes("", "set -- /proc/[0-9]*; echo $# processes", "2 processes")]
+#[case::no_parent_within_reach("", "echo parent $PPID", "parent 0")]
+#[case::no_signal_ends_the_first_process(
+    "",
+    "for one in KILL TERM SEGV BUS ABRT STOP; do kill -$one 1; done; echo goes on",
+    "goes on"
+)]
+#[case::no_signal_of_a_fault_ends_nicdrill(
+    "confine: false\n",
+    "for one in 1 2 3; do kill -SEGV 1; kill -BUS 1; done; echo goes on",
+    "goes on"
+)]
+#[case::its_own_faults_end_it("", "bash -c 'kill -SEGV $$'; echo by $?", "by 139")]
 #[case::no_other_network("", "sed -n 's/:.*//p' /proc/net/dev | xargs", "lo")]
 #[case::unconfined(
     "confine: false\n",
@@ -209,12 +222,40 @@ fn the_device_of_a_disk_is_within_reach_of_roots_monitor() {
 
 /// They are counted while they are started, so any number above the limit may be told.
 #[rstest]
-fn a_monitor_with_too_many_processes_is_killed(#[values(User::Own, NOBODY)] user: User) {
-    let script = "for one in 1 2 3 4 5 6 7; do sleep 100 & done; wait";
+#[case::that_last("for one in 1 2 3 4 5 6 7; do sleep 100 & done; wait")]
+#[case::that_a_run_leaves_behind("for one in 1 2 3 4 5 6 7; do sleep 100 & done")]
+#[case::that_stand_from_poll_to_poll(
+    "while set -- {root}/sys/class/infiniband/*; do kill $old; old=; \
+     for one in 1 2 3 4 5 6 7; do sleep 100 & old=\"$old $!\"; done; done 2>/dev/null"
+)]
+fn a_monitor_with_too_many_processes_is_killed(
+    #[values(User::Own, NOBODY)] user: User,
+    #[case] script: &str,
+) {
     if let Some(ran) = looks(user, "limits: { processes: 4 }\n", script) {
         assert_eq!(ran.code, 101, "{ran}");
         let told = " processes, and the limit is 4; all are killed\n";
         assert!(ran.out.contains(told), "{ran}");
+    }
+}
+
+/// The drill is not to blame for it.
+#[rstest]
+#[case::gone("rm {socket}", "the socket was removed or renamed")]
+#[case::a_file_in_its_place(
+    "rm {socket}; : >{socket}",
+    "something else was put in the place of the socket"
+)]
+#[case::a_folder_in_its_place(
+    "rm {socket}; mkdir {socket}",
+    "something else was put in the place of the socket"
+)]
+fn a_monitor_that_takes_its_socket_away_is_told_so(#[case] does: &str, #[case] told: &str) {
+    let script = format!("{does}; while set -- {{root}}/sys/class/infiniband/*; do :; done");
+    if let Some(ran) = looks(User::Own, "", &script) {
+        assert_eq!(ran.code, 101, "{ran}");
+        let told = format!(": {told} by somebody in the monitor's namespace");
+        assert!(ran.out.contains(&told), "{ran}");
     }
 }
 

@@ -14,6 +14,8 @@ fn an_interview_writes_a_descriptor_under_which_a_lost_event_is_found() {
     scratch.file("mine.yaml", LOSES_EVENTS);
     let ran = scratch.run(&["fit", "mine.yaml", "--out", "found.yaml"]);
     assert_eq!(ran.code, 0, "{ran}");
+    let last = "\nsuspect: connector: connector/absent@";
+    assert!(ran.err.contains(last), "{ran}");
     let found = scratch.text("found.yaml");
     assert!(
         found.contains("    # suspect: connector/refused@"),

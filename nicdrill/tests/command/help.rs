@@ -212,7 +212,7 @@ fn every_exit_code_is_explained_in_the_words_of_the_document(#[case] words: &[&s
 #[case(&["link", "show", "joint/host-reboots-in-good-order", "--summary"], "\n-> host vm1 booted at 70s\n")]
 #[case(&["link", "show", "joint/driver-unloaded", "--summary", "--at", "12s"], "\n-> host vm1 answers and lists no device: its driver does not run\n")]
 #[case(&["link", "show", "link/omni-path-heat-and-power", "--summary", "--at", "20s"], "\nhfi1_0/1              Active                LinkUp    None            None                    None                   10s\nswitch 0xbfff port 1  Down (SMA Disabled)   Polling   None            SMA Disabled            None                   10s\n")]
-#[case(&["link", "show", "link/omni-path-heat-and-power", "--dmesg", "--at", "20s"], "hfi1 0000:18:00.0: hfi1_0: Aborted freeze recovery. Please REBOOT system\n[  615.000000] hfi1 0000:40:00.0: hfi1_1: Port disabled due to system power restrictions\n")]
+#[case(&["link", "show", "link/omni-path-heat-and-power", "--dmesg", "--at", "20s"], "hfi1 0000:18:00.0: hfi1_0: Aborted freeze recovery. Please REBOOT system\n[  615.000000] hfi1 0000:40:00.0: hfi1_1: qual_power: Port disabled due to system power restrictions\n")]
 #[case(&["link", "show", "link/lanes-lost-until-the-policy-bounces@dgx-a100", "--summary", "--at", "15s"], "\nmlx5_0/1  switch 0xbfff port 1  200 Gb/sec (4X HDR)  200 Gb/sec (4X HDR)  mlx5_0/1 receives over 3 of 4\n")]
 #[case(&["link", "show", "link/lanes-lost-until-the-policy-bounces@dgx-a100", "--at", "15s"], ", here\nslow: it sends over 4 and receives over 3 of 4 lanes\n$ opaportinfo\n")]
 #[case(&["link", "show", "link/lanes-lost-until-the-policy-bounces@dgx-a100", "--at", "15s"], ", there\nslow: it sends over 3 and receives over 4 of 4 lanes\n$ opasaquery")]

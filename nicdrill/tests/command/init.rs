@@ -85,7 +85,10 @@ fn a_monitor_is_written_with_all_that_a_drill_needs(
     }
     assert_eq!(scratch.text("deep/m/health_event.proto"), proto::TEXT);
     let descriptor = scratch.text("deep/m/monitor.yaml");
-    harness::descriptors::read("monitor.yaml", &descriptor).unwrap();
+    let descriptor = harness::descriptors::read("monitor.yaml", &descriptor).unwrap();
+    // It reads no counters, so its first poll says nothing of them.
+    let told = descriptor.promises.wire.unwrap().baselines.unwrap();
+    assert!(told.ports && !told.devices && !told.cards && !told.counters);
     let ci = scratch.text("deep/m/.github/workflows/nicdrill.yml");
     let ci: serde_json::Value = platforms::yaml::read("nicdrill.yml", &ci).unwrap();
     let steps = ci["jobs"]["drill"]["steps"].as_array().unwrap();
@@ -169,7 +172,13 @@ fn the_bash_monitor_is_written_and_passes_its_first_drill() {
         "cd m && \"$NICDRILL\" show --monitor monitor.yaml {BASH_DRILL}"
     ));
     assert_eq!(ran.code, 0, "{ran}");
-    // It says nothing more of a name that is not listed any more.
+    // It says nothing more of a name that is not listed any more, which is judged once something is promised about names.
+    let ran = run("device/renamed-while-a-fault-stands@dgx-h100");
+    assert!(!ran.out.contains("no alarm about"), "{ran}");
+    let descriptor = scratch.text("m/monitor.yaml");
+    let promising = descriptor.replace("    first_poll:", "    rename: usual\n    first_poll:");
+    assert_ne!(promising, descriptor);
+    scratch.file("m/monitor.yaml", &promising);
     let ran = run("device/renamed-while-a-fault-stands@dgx-h100");
     assert_eq!(ran.code, 100, "{ran}");
     assert!(
@@ -196,6 +205,28 @@ fn in_the_field(language: &str, need: &str) -> Option<Scratch> {
         return None;
     }
     Some(with_monitor(language))
+}
+
+#[test]
+fn the_bash_monitor_passes_what_its_page_says_to_run() {
+    let Some(scratch) = in_the_field("bash", "bash --version") else {
+        return;
+    };
+    let guide = scratch.text("m/nicdrill.md");
+    let commands = guide
+        .lines()
+        .filter(|line| line.starts_with("nicdrill run "));
+    let commands: Vec<String> = commands
+        .map(|line| line.replacen("nicdrill", "\"$NICDRILL\"", 1))
+        .collect();
+    assert!(
+        commands.iter().any(|line| line.ends_with(" connector")),
+        "{guide}"
+    );
+    for command in commands {
+        let ran = scratch.shell(&format!("cd m && {command}"));
+        assert_eq!(ran.code, 0, "{ran}");
+    }
 }
 
 fn build(command: &mut Command, scratch: &Scratch) {

@@ -1,5 +1,7 @@
 //! A command that a signal ends early reports what was judged, and ends with 128 and the number of the signal.
 
+#[cfg(feature = "postgres")]
+use std::{cell::RefCell, net::TcpListener};
 use std::{
     fs,
     io::{BufRead as _, BufReader},
@@ -125,7 +127,31 @@ fn an_interrupted_run_reports_what_was_judged(
     assert!(!events.contains("drill-failed"), "{events}");
     let report = scratch.text("all.json");
     assert!(report.contains("\"not_reached\":"), "{report}");
-    assert!(scratch.text("all.xml").contains("</testsuites>"));
+    let suites = scratch.text("all.xml");
+    assert!(suites.contains("</testsuites>"), "{suites}");
+    // What passed until then would look like a green run.
+    let error = format!("type=\"{code}\"");
+    assert!(suites.contains("<error "), "{suites}");
+    assert!(suites.contains(&error), "{suites}");
+    assert!(suites.contains("message=\"not reached: "), "{suites}");
+}
+
+/// The monitor never polls, so that its probe waits.
+#[test]
+fn an_interrupted_probe_is_told_with_the_code_of_the_signal() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.program("monitor.sh", "#!/bin/sh\nwhile :; do sleep 1; done\n");
+    let words = ["run", "start/baseline", "--monitor", "./monitor.sh"];
+    let events = scratch.path("nicdrill.out/events.jsonl");
+    let ran = Working::start(&scratch, &words)
+        .until(|| has_a_line(&events))
+        .interrupt("TERM");
+    assert_eq!(ran.code, 143, "{ran}");
+    let stop = " was not drilled: interrupted before the first drill\n      (143: SIGTERM ";
+    assert!(ran.out.contains(stop), "{ran}");
 }
 
 #[test]
@@ -195,4 +221,33 @@ fn an_interrupted_mount_is_taken_away() {
     let ran = Working::mount(&scratch).interrupt("HUP");
     assert_eq!(ran.code, 129, "{ran}");
     assert!(!scratch.path("here").exists());
+}
+
+/// Its server accepts the connection and says nothing.
+#[cfg(feature = "postgres")]
+#[test]
+fn a_run_that_waits_for_its_store_is_ended_by_a_signal() {
+    let scratch = Scratch::new();
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    silent.set_nonblocking(true).expect("a socket");
+    let store = format!("postgres://ann@{}/d", silent.local_addr().expect("bound"));
+    let words = [
+        "run",
+        "start/baseline",
+        "--arm",
+        "memory",
+        "--store",
+        &store,
+    ];
+    let kept = RefCell::new(None);
+    let ran = Working::start(&scratch, &words)
+        .until(|| {
+            silent
+                .accept()
+                .is_ok_and(|(client, _)| kept.replace(Some(client)).is_none())
+        })
+        .interrupt("INT");
+    assert_eq!(ran.code, 130, "{ran}");
+    let told = format!("an early end was asked for before the store `{store}` had answered");
+    assert!(ran.err.contains(&told), "{ran}");
 }

@@ -254,7 +254,7 @@ fn a_monitor_that_daemonises_itself_is_the_monitor_under_test() {
         "port/cable-pulled@h100-oci",
         "restart/killed-between-acceptance-and-save@h100-oci",
         "restart/broken-while-away@h100-oci",
-        "restart/old-and-new-at-once@h100-oci",
+        "restart/old-and-new-at-once@dgx-h100",
     ];
     let words = [&["run", "--monitor", "daemon.yaml"], &drills[..]].concat();
     let ran = scratch.run(&words);

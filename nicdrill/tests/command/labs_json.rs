@@ -54,8 +54,165 @@ fn the_json_of_a_timeline_has_its_lines() {
     }
 }
 
-/// Whether an interface can have been passed over for this reason, beside the chosen one, by the values at the choice. Of
-/// fatal interfaces the first is taken.
+/// The server has no way back: the text and the JSON say that its fetch was never sent, and why.
+#[test]
+fn a_request_without_a_path_says_why_in_text_and_in_json() {
+    let scratch = Scratch::new();
+    scratch.file(
+        "back.yaml",
+        "scenario: no way back\nwhy: the server has no route\nworld: storage-routed\nmonitors: [ client ]\n\
+         workloads: { storage: { lnet: { client: client, server: server, routers: router-1..router-2, \
+         routes: [ { node: [ client ], gateway: router-1, hop: 255 } ] } } }\n\
+         timeline: [ { at: 4s, expect: [ { nothing: null, from: 1s, to: 4s } ] } ]\nuntil: 5s\n",
+    );
+    let words = ["lnet", "show", "./back.yaml", "--why", "failed"];
+    let ran = scratch.run(&words);
+    assert_eq!(ran.code, 0, "{ran}");
+    let request = ran
+        .out
+        .lines()
+        .find_map(|line| line.strip_prefix("request "));
+    let request = request.unwrap_or_else(|| panic!("no request: {ran}"));
+    let why = "the node has no route to its net";
+    let head = format!(
+        "request {request}\n  first timer to run out: none, message {request} was not sent\n  \
+         blamed: no interface, message {request} was not sent\n  \
+         no other path: message {request}, try 1 to 10.1.1.1@o2ib: {why}, and LNet does not resend what has no path\n"
+    );
+    assert!(ran.out.contains(&head), "{head}: {ran}");
+    let ran = scratch.run(&["lnet", "show", "./back.yaml", "--why", request, "--json"]);
+    let page: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let entries = page["traces"][0]["requests"][0]["entries"].as_array();
+    let mut choices = entries
+        .expect("entries")
+        .iter()
+        .map(|entry| &entry["choice"]);
+    let choice = choices.find(|choice| choice.is_object()).expect("a choice");
+    assert_eq!(choice["no_path"], "remote_error", "{page:#}");
+    assert_eq!(choice["no_path_because"], why, "{page:#}");
+}
+
+/// The text of a page, and its JSON.
+fn both(words: &[&str]) -> (String, Value) {
+    let ran = Scratch::new().run(words);
+    assert_eq!(ran.code, 0, "{ran}");
+    (ran.out, json_of(words))
+}
+
+/// Each answer of the summary, after an arrow, is in the JSON: of a link that is down, of one that is back, or of a machine.
+#[rstest]
+#[case(&["link", "show", "link/cable-port-or-host", "--summary"], 5)]
+#[case(&["link", "show", "joint/driver-unloaded", "--summary", "--at", "12s"], 2)]
+#[case(&["link", "show", "link/omni-path-heat-and-power", "--at", "20s", "--summary"], 2)]
+fn the_json_of_a_summary_has_its_answers(#[case] words: &[&str], #[case] at_least: usize) {
+    let (text, page) = both(words);
+    let mut answers: Vec<String> = Vec::new();
+    for link in page["links"].as_array().expect("links") {
+        let cause = link["cause"].as_str().expect("a cause");
+        answers.push(match link["waits_for"].as_str() {
+            Some(waits) => format!("{cause}; {waits}"),
+            None => cause.to_owned(),
+        });
+        answers.extend(link["last_cause"].as_str().map(ToOwned::to_owned));
+    }
+    let notes = page["notes"].as_array().expect("notes");
+    answers.extend(
+        notes
+            .iter()
+            .filter_map(Value::as_str)
+            .map(ToOwned::to_owned),
+    );
+    let told: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("-> "))
+        .collect();
+    assert!(told.len() >= at_least, "{text}");
+    for line in told {
+        assert!(
+            answers.iter().any(|answer| answer == line),
+            "{line}: {page:#}"
+        );
+    }
+}
+
+/// The manager that took over, and what it knows.
+#[test]
+fn the_json_of_the_managers_log_says_who_ran_when_and_what_it_knows() {
+    let (text, page) = both(&["link", "show", "link/fabric-manager-fails-over", "--fm-log"]);
+    assert!(
+        text.contains("== manager 2, ran from 30s without earlier logs\n"),
+        "{text}"
+    );
+    let second = &page["managers"][1];
+    assert_eq!(second["manager"], 2, "{page:#}");
+    assert_eq!(second["from_ns"], 30_000_000_000_u64, "{page:#}");
+    assert_eq!(second["remembers"], false, "{page:#}");
+    let known = page["known"].as_array().expect("what it knows");
+    let known: Vec<String> = known
+        .iter()
+        .map(|of| {
+            format!(
+                "{} ({})",
+                of["port"].as_str().unwrap_or_default(),
+                of["entries"]
+            )
+        })
+        .collect();
+    let line = format!("LinkDownErrorLogs of manager 2: {}\n", known.join(", "));
+    assert!(text.ends_with(&line), "{line}: {text}");
+}
+
+/// Each line of a kernel's log.
+#[test]
+fn the_json_of_kernel_logs_has_their_lines() {
+    let words = [
+        "link",
+        "show",
+        "link/cable-port-or-host",
+        "host-4/hfi1_2",
+        "--dmesg",
+    ];
+    let (text, page) = both(&words);
+    let lines = page["nodes"][0]["lines"].as_array().expect("lines");
+    let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+    let (_, log) = text.split_once("$ dmesg\n").expect("a log");
+    assert_eq!(log.lines().collect::<Vec<_>>(), lines);
+}
+
+/// Each line of a trace but the rows below a try, which are candidates in the JSON; health that rises is one of them.
+#[rstest]
+#[case(&["lnet", "show", "lnet/resends-hide-a-lossy-path", "--at", "20s", "--trace"])]
+#[case(&["lnet", "show", "lnet/peer-recovers-by-pings", "--trace"])]
+#[case(&["lnet", "show", "lnet/better-priority-keeps-a-dead-router", "--at", "112s", "--trace"])]
+fn the_json_of_a_trace_has_its_lines(#[case] words: &[&str]) {
+    let (text, page) = both(words);
+    let entries = page["traces"][0]["entries"].as_array().expect("entries");
+    let told: Vec<&str> = entries
+        .iter()
+        .filter_map(|entry| entry["text"].as_str())
+        .collect();
+    let rises = entries.iter().filter(|entry| {
+        let health = &entry["health"];
+        health["after"].as_u64() > health["before"].as_u64()
+    });
+    for entry in rises {
+        let line = entry["text"].as_str().unwrap_or_default();
+        assert!(text.contains(&format!("{line}\n")), "{line}: {text}");
+    }
+    let lines = text
+        .lines()
+        .skip(1)
+        .filter(|line| !line.contains(" is overdue"));
+    let mut compared = 0;
+    for line in lines {
+        let (_, line) = line.split_once(": ").expect("a node");
+        assert!(told.contains(&line), "{line}: {page:#}");
+        compared += 1;
+    }
+    assert!(compared > 20, "{text}");
+}
+
+/// Whether an interface can have been passed over for this reason, beside the chosen one, by the values at the choice.
 fn fits(why: &str, passed: &Value, chosen: &Value) -> bool {
     let number = |of: &Value, key: &str| of[key].as_i64().expect("a number");
     let less_is_worse = |key| number(passed, key).cmp(&number(chosen, key));
@@ -71,8 +228,11 @@ fn fits(why: &str, passed: &Value, chosen: &Value) -> bool {
     ];
     let first = order.into_iter().find(|(_, compared)| compared.is_ne());
     match why {
-        "passed over, later in the configuration" => first.is_none() || passed["down"] == true,
+        "passed over, later in the configuration" => first.is_none(),
         "passed over, its fatal flag is set" => passed["down"] == true,
+        "passed over, all are fatal, and the first is used" => {
+            passed["down"] == true && chosen["down"] == true
+        }
         "passed over, the source is given"
         | "passed over, the source is given and the destination on its net"
         | "passed over, the message goes to a fixed NID"

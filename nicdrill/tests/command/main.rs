@@ -6,6 +6,7 @@ mod another_make;
 mod budget;
 mod captured;
 mod checked;
+mod ci_files;
 mod compare;
 mod configured;
 mod confine;
@@ -35,6 +36,7 @@ mod meant;
 mod merged;
 mod mpib_page;
 mod omni_path_page;
+mod other_kinds;
 mod output_page;
 mod page;
 #[cfg(feature = "postgres")]

@@ -199,14 +199,14 @@ fn what_failed_is_found_again_without_its_file() {
 }
 
 #[test]
-fn a_run_before_that_ended_early_is_told() {
+fn a_run_before_whose_lists_lack_drills_is_told() {
     let scratch = failed_on("h100-oci:vfs");
     let drills = "[\"port/unfair@h100-oci:vfs\",\"port/unfair@h100-oci\",\"port/unfair@dgx-a100\"]";
     let plan = format!(
         "{{\"monitor\":\"reference\",\"again\":[\"port/unfair.yaml\"],\"drills\":{drills}}}\n"
     );
     scratch.file("nicdrill.out/run.json", &plan);
-    let told = "NOTE  the run before ended early: 2 of its 3 drills were not reached";
+    let told = "NOTE  2 of the 3 drills of the run before are in none of its lists: it ended early, or they are not whole";
     let ran = scratch.run(&["list", "--failed", "--drills"]);
     assert!(ran.err.contains(told), "{ran}");
     let ran = scratch.run(&["accept", "--reason", "seen", "--yes"]);
@@ -328,6 +328,7 @@ fn an_empty_reason_is_told_of_the_argument() {
 #[rstest]
 #[case("html=taken", 110, "`taken` cannot be written")]
 #[case("junit=/proc/report.xml", 110, "`/proc/report.xml` cannot be written")]
+#[case("junit=missing/x.xml", 110, "there is no folder `missing`")]
 #[case("html=one,junit=one", 2, "`one` is named for two reports")]
 #[case("html=one,junit=./one", 2, "`./one` is named for two reports")]
 fn a_report_that_cannot_be_written_is_told_before_the_run(
@@ -352,6 +353,21 @@ fn a_report_that_cannot_be_written_is_told_before_the_run(
         "nothing was drilled"
     );
     assert!(!scratch.path("one").exists());
+}
+
+/// No file may have more than a KiB, as on a disk that is full by then.
+#[test]
+fn each_report_that_cannot_be_written_is_told() {
+    let scratch = Scratch::new();
+    let ran = scratch.shell(
+        "trap '' XFSZ; ulimit -f 1; \"$NICDRILL\" run port/cable-pulled@dgx-h100 --arm memory \
+         --report json=a.json,html=b.html",
+    );
+    assert_eq!(ran.code, 110, "{ran}");
+    for file in ["a.json", "b.html"] {
+        let told = format!("error: `{file}` cannot be written: ");
+        assert!(ran.err.contains(&told), "{ran}");
+    }
 }
 
 #[rstest]

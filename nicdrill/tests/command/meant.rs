@@ -102,6 +102,16 @@ fn a_program_beside_is_a_monitor_by_its_path_only() {
     "m.yaml:4:42: the row of `init`: `when` is for `card` only",
     "leave it out"
 )]
+#[case::key_without_an_effect(
+    "promises: { style: level, rows: { down: { subject: device } } }\n",
+    "m.yaml:4:43: the row of `down`: `subject` has no effect with `style: level`",
+    "leave it out, or write `granularity: device`"
+)]
+#[case::subject_that_is_no_port(
+    "promises:\n  rows:\n    gone_device: { subject: port }\n",
+    "m.yaml:6:20: the row of `gone_device`: `subject: port` has no effect",
+    "write `device`, `card` or `node`"
+)]
 #[case::group_of_a_line(
     "speaks: lines\nlines:\n  - { pattern: a, says: fatal }\n  - pattern: '(?P<nic>b)'\n    says: fatal\n",
     "m.yaml:7:5: `(?P<nic>b)` has the group `nic`, which means nothing",
@@ -161,6 +171,13 @@ fn in_ci_a_run_that_names_no_monitor_is_refused() {
     let named = [&drill[..], &["--monitor", "reference"]].concat();
     let ran = scratch.run_with(&named, &[("CI", "true")]);
     assert_eq!(ran.code, 0, "{ran}");
+    for no_ci in ["", "0", "false", "False"] {
+        let ran = scratch.run_with(&drill, &[("CI", no_ci)]);
+        assert_eq!(ran.code, 0, "CI={no_ci}: {ran}");
+        let accepted = ["accept", "--reason", "r", "--yes"];
+        let ran = scratch.run_with(&accepted, &[("CI", no_ci)]);
+        assert!(!ran.err.contains("while CI is set"), "CI={no_ci}: {ran}");
+    }
 }
 
 /// The folder of a repeated run lists the results of the whole, so that `--failed` finds them.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     groups::UNFAIR,
-    scratch::{Ran, Scratch, can_play_processes},
+    scratch::{Ran, Scratch, can_play_processes, reference_descriptor},
 };
 
 /// A monitor that is wrong in some of the drills below, so that there are findings and artifacts.
@@ -64,15 +64,37 @@ fn shards(scratch: &Scratch, words: &[&str], of: usize) {
     }
 }
 
+/// A report without its times.
+fn without_times(xml: &str) -> String {
+    let mut parts = xml.split(" time=\"");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|part| part.split_once('"').map_or(part, |(_, rest)| rest));
+    first + &rest.collect::<String>()
+}
+
+/// nicdrill's own monitor, with a row that it does not keep and without one that a baseline needs.
+fn promises_less() -> String {
+    let text = reference_descriptor();
+    let nonfatal = text.replace(
+        "polling: { verdict: fatal,",
+        "polling: { verdict: nonfatal,",
+    );
+    let less = nonfatal.replace("    first_poll: events\n", "");
+    assert!(less.len() < nonfatal.len() && nonfatal != text);
+    less
+}
+
 #[rstest]
 #[case::of_a_right_monitor_in_memory(&["port", "--arm", "memory"], 0)]
 #[case::with_what_is_known_and_a_shuffled_order(&["port", "--arm", "memory", "--seed", "7", "--known", "known.toml"], 0)]
+#[case::of_which_lines_were_not_judged(&["port", "--arm", "memory", "--platform", "dgx-a100", "--monitor", "less.yaml"], 100)]
 #[case::of_a_wrong_monitor_as_processes(&["connector", "--platform", "h100-oci", "--monitor", WRONG], 100)]
 fn the_merged_run_is_that_of_one_machine(#[case] words: &[&str], #[case] code: i32) {
-    if code == 100 && !can_play_processes() {
+    if !words.contains(&"memory") && !can_play_processes() {
         return;
     }
     let scratch = Scratch::new();
+    scratch.file("less.yaml", &promises_less());
     let known = "[[known]]\nid = \"port/cable-pulled#missed.fatal.*\"\nreason = \"seen\"\n";
     scratch.file("known.toml", known);
     let whole = scratch.run(&[&["run"], words, &["--out", "whole"]].concat());
@@ -90,11 +112,67 @@ fn the_merged_run_is_that_of_one_machine(#[case] words: &[&str], #[case] code: i
     assert_eq!(one.len(), other.len());
 }
 
+/// A failed drill tells in its test case which of its lines were not judged, and why.
+#[test]
+fn a_run_that_is_merged_from_one_shard_has_the_report_of_the_run() {
+    let scratch = Scratch::new();
+    scratch.file("less.yaml", &promises_less());
+    let words = [
+        "port/cable-pulled",
+        "--arm",
+        "memory",
+        "--platform",
+        "dgx-a100",
+        "--monitor",
+        "less.yaml",
+    ];
+    let place = ["--out", "whole", "--report", "junit=whole.xml"];
+    let whole = scratch.run(&[&["run"], &words[..], &place].concat());
+    shards(&scratch, &words, 1);
+    let merged = [
+        "report",
+        "merge",
+        "shards",
+        "--out",
+        "merged",
+        "--report",
+        "junit=merged.xml",
+    ];
+    let merged = scratch.run(&merged);
+    assert_eq!((whole.code, merged.code), (100, 100), "{whole}\n{merged}");
+    let [whole, merged] =
+        ["whole.xml", "merged.xml"].map(|file| without_times(&scratch.text(file)));
+    assert!(
+        whole.contains("  not judged: port/cable-pulled.yaml:"),
+        "{whole}"
+    );
+    assert_eq!(whole, merged);
+}
+
 fn refused(scratch: &Scratch, folders: &[&str]) -> Ran {
     let ran = scratch.run(&[&["report", "merge"], folders, &["--out", "merged"]].concat());
     assert_eq!(ran.code, 2, "{ran}");
     assert!(!scratch.path("merged").exists(), "{ran}");
     ran
+}
+
+/// A run by `sudo` does not see `CI`, so that what it drilled is asked of the merge.
+#[test]
+fn in_ci_shards_that_name_no_monitor_are_not_merged() {
+    let drill = ["port/cable-pulled@h100-oci", "--arm", "memory"];
+    let merge = ["report", "merge", "shards", "--out", "merged"];
+    let merged = |more: &[&str]| {
+        let scratch = Scratch::new();
+        shards(&scratch, &[&drill, more].concat(), 2);
+        let ran = scratch.run_with(&merge, &[("CI", "true")]);
+        (scratch.path("merged").exists(), ran)
+    };
+    let (exists, ran) = merged(&[]);
+    assert_eq!((ran.code, exists), (2, false), "{ran}");
+    let told = "no monitor is named, and `CI` is set: these shards drilled nicdrill's own monitor, not yours\nhint: ";
+    assert!(ran.err.contains(told), "{ran}");
+    let (exists, ran) = merged(&["--monitor", "reference"]);
+    assert_eq!((ran.code, exists), (0, true), "{ran}");
 }
 
 #[test]
@@ -285,6 +363,8 @@ fn a_line_that_was_altered_is_noticed(#[case] from: &str, #[case] to: &str) {
     let ran = refused(&scratch, &["shards"]);
     let told = "the sum of the lines is not the one that the run wrote";
     assert!(ran.err.contains(told), "{ran}");
+    // It is there, so it is not missing.
+    assert!(!ran.err.contains("is missing"), "{ran}");
 }
 
 #[rstest]
@@ -309,6 +389,75 @@ fn lines_that_are_not_those_of_the_run_are_noticed(
     scratch.file("shards/2/events.jsonl", &(lines.join("\n") + "\n"));
     let ran = refused(&scratch, &["shards"]);
     assert!(ran.err.contains(told), "{ran}");
+}
+
+#[rstest]
+#[case::of_another_system(|events: &str| events.replace('\n', "\r\n"))]
+#[case::but_for_the_last(|events: &str| events.trim_end().to_owned())]
+fn lines_that_do_not_end_as_those_of_the_run_are_noticed(#[case] alter: fn(&str) -> String) {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let events = scratch.text("shards/2/events.jsonl");
+    scratch.file("shards/2/events.jsonl", &alter(&events));
+    let ran = refused(&scratch, &["shards"]);
+    let told = "the line does not end with a newline alone";
+    assert!(ran.err.contains(told), "{ran}");
+}
+
+#[rstest]
+#[case::missing("rm shards/2/run.json", "cannot be read: No such file or directory")]
+#[case::endless(
+    "ln -sf /dev/zero shards/2/run.json",
+    "cannot be read: it is not a regular file"
+)]
+#[case::too_large(
+    "truncate -s 100G shards/2/run.json",
+    "cannot be read: it has more than 67108864 bytes"
+)]
+#[case::of_another_monitor(
+    "sed -i 's/\"monitor\":\"[^\"]*\"/\"monitor\":\"another\"/' shards/2/run.json",
+    "tells another run than `events.jsonl` beside it"
+)]
+fn a_shard_whose_plan_is_not_that_of_its_events_is_refused(
+    #[case] altered: &str,
+    #[case] told: &str,
+) {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let done = scratch.shell(altered);
+    assert_eq!(done.code, 0, "{done}");
+    let ran = refused(&scratch, &["shards"]);
+    assert!(ran.err.contains("`shards/2/run.json` "), "{ran}");
+    assert!(ran.err.contains(told), "{ran}");
+}
+
+/// A damaged list says nothing about a platform that lies here as it was.
+#[rstest]
+#[case::a_digit(|text: &str| text.replacen(|char: char| "0123456789".contains(char), "a", 1), "found the sum `")]
+#[case::a_platform(|text: &str| text.replace("@dgx-a100", "@dgx-a10"), "found the sum `")]
+#[case::no_digit(|text: &str| text.replacen("  ", "x  ", 1), "contents.txt:1: found `")]
+#[case::the_sum(|text: &str| text.replace("# the lines", "# the line"), "found `")]
+#[case::no_sum(|text: &str| text[..text.trim_end().rfind('\n').map_or(0, |at| at + 1)].to_owned(), "found the end of the file; ")]
+fn a_damaged_list_of_what_was_played_is_named_and_no_platform_is_blamed(
+    #[case] alter: fn(&str) -> String,
+    #[case] told: &str,
+) {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let file = "shards/2/contents.txt";
+    let text = scratch.text(file);
+    let altered = alter(&text);
+    assert_ne!(text, altered);
+    scratch.file(file, &altered);
+    let ran = refused(&scratch, &["shards"]);
+    assert!(ran.err.contains("error: shards/2/contents.txt:"), "{ran}");
+    let again = "play it again: nicdrill run port --arm memory --platform dgx-a100 --shard 2/2 --out shards/2\n";
+    for told in [told, again] {
+        assert!(ran.err.contains(told), "{ran}");
+    }
+    for blamed in ["is not here what it was", "is missing"] {
+        assert!(!ran.err.contains(blamed), "{ran}");
+    }
 }
 
 #[test]

@@ -88,3 +88,31 @@ fn flushed_writes_are_shown_with_their_status() {
         "{ran}"
     );
 }
+
+/// The second generation reads no hint, and yet it is the size that keeps bytes on SOUT: a message of 1 MiB leaves none there.
+#[rstest]
+#[case(
+    "0",
+    "another mask: no hint right before 10.1s would have saved it: an empty message uses SOUT whatever the hint\n"
+)]
+#[case(
+    "1",
+    "another mask: no hint right before 10.1s would have saved it: 1 bytes of each message use SOUT whatever the hint\n"
+)]
+#[case(
+    "1000",
+    "another mask: no hint right before 10.1s would have saved it: 104 bytes of each message use SOUT whatever the hint\n"
+)]
+#[case("1MiB", "job survives: no message had to wait\n")]
+fn the_second_generation_says_what_keeps_bytes_on_a_rail(
+    #[case] size: &str,
+    #[case] verdict: &str,
+) {
+    let scratch = Scratch::new();
+    let story = blocks()[0].replace("message: 1MiB,", &format!("message: {size},"));
+    let story = story.replace("profile: g1", "profile: g2");
+    scratch.file("rail.yaml", &story);
+    let ran = scratch.run(&["mpib", "show", "./rail.yaml", "--timeline"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.ends_with(verdict), "{ran}");
+}

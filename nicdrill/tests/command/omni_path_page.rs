@@ -4,22 +4,57 @@ use crate::scratch::Scratch;
 
 const PAGE: &str = include_str!("../../../docs/omni-path.md");
 
-/// A block's first line is the command; the lines with `$` below it are printed by it. The page has no
-/// spaces at the ends of lines, which the tools have.
+/// A block's first line is the command; the lines with `$` below it are printed by it, with the spaces that the tools have
+/// at the ends of lines.
 #[test]
 fn the_page_on_omni_path_shows_what_its_commands_print() {
     let scratch = Scratch::new();
     let blocks = PAGE.split("```console\n$ ").skip(1);
     let mut ran_commands = 0;
     for block in blocks {
-        let (block, _) = block.split_once("\n```").expect("a block is closed");
+        let (block, _) = block.split_once("```\n").expect("a block is closed");
         let (command, shown) = block.split_once('\n').expect("a command and its output");
         let ran = scratch.shell(&command.replacen("nicdrill", "\"$NICDRILL\"", 1));
-        let printed: Vec<&str> = ran.out.lines().map(str::trim_end).collect();
-        assert_eq!(printed.join("\n"), shown, "{command}: {ran}");
+        assert_eq!(ran.out, shown, "{command}: {ran}");
         ran_commands += 1;
     }
     assert_eq!(ran_commands, 9);
+}
+
+/// An unloaded driver has the reason 35, of whose four bits the host's end shows `Not installed`: not a module that is missing,
+/// as the other end heard of the reboot.
+#[test]
+fn an_unloaded_driver_took_its_links_down_whatever_its_end_shows() {
+    let scratch = Scratch::new();
+    scratch.file(
+        "own/unloaded.yaml",
+        "scenario: unloaded\nwhy: an example\nworld: opa-pod\n\
+         timeline:\n  - at: 0s\n    expect: [ baseline ]\n  - at: 5s\n    do: [ { driver: unload, node: host-3 } ]\n\
+         until: 20s\nquiet: fold\n",
+    );
+    let words = [
+        "link",
+        "show",
+        "own/unloaded",
+        "--scenarios",
+        "own",
+        "--summary",
+    ];
+    let ran = scratch.run(&words);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    let there = lines
+        .iter()
+        .position(|line| line.starts_with("leaf-3 port 3 "));
+    let there = there.unwrap_or_else(|| panic!("no such link: {ran}"));
+    assert!(lines[there].contains("  Reboot  "), "{ran}");
+    assert!(lines[there - 1].contains("  Not installed  "), "{ran}");
+    assert_eq!(
+        lines[there + 1],
+        "-> the host's port took it down: Reboot",
+        "{ran}"
+    );
+    let host = "-> host host-3 answers and lists no device: its driver does not run";
+    assert!(lines.contains(&host), "{ran}");
 }
 
 /// The end that receives over fewer lanes is named, whichever it is; its link is active.

@@ -281,6 +281,23 @@ fn events_that_are_not_stored_lie_in_the_run_folder_and_the_run_ends_with_110() 
     );
 }
 
+#[test]
+fn a_store_that_drops_the_run_ends_it_before_its_first_drill() {
+    let scratch = Scratch::new();
+    stored(&scratch);
+    open(&scratch)
+        .execute_batch(
+            "CREATE TRIGGER ignores BEFORE INSERT ON nicdrill_runs BEGIN SELECT RAISE(IGNORE); END",
+        )
+        .unwrap();
+    let ran = scratch.run(&TO_SQLITE);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.err.contains("it takes a run, and when it is read back"),
+        "{ran}"
+    );
+}
+
 /// A trigger of another program drops the events of these nodes, and tells nobody.
 #[test]
 fn events_that_a_trigger_ignores_are_not_told_as_stored() {

@@ -10,11 +10,11 @@ use std::{
 use observe::{MonitorTick, Recording, Tick, platform_connector};
 use postgres::{Client, fallible_iterator::FallibleIterator as _};
 use proto::{HealthEvent, HealthEvents};
-use reports::ArmName;
 use rstest::rstest;
 use rusqlite::Connection;
 use serde_json::Value;
-use store::{Ending, Limits, Run, Store};
+use store::{Ending, Limits, Opening, Run, Store};
+use terms::Arm;
 
 use crate::{
     postgres::{Server, signal},
@@ -248,6 +248,52 @@ fn an_event_with_a_nul_is_unstored_and_keeps_no_other_from_the_database() {
     assert_eq!(left["document"]["healthevent"]["message"], "t\0o");
 }
 
+#[test]
+fn what_a_trigger_of_the_server_changes_is_unstored_and_what_an_analyzer_writes_is_stored() {
+    for (change, stored) in [
+        ("document = '{}'", 2),
+        ("node_name = 'another'", 2),
+        (
+            "node_quarantined = 'Quarantined', \
+             document = jsonb_set(document, '{healtheventstatus}', '{\"nodequarantined\": \"Quarantined\"}')",
+            3,
+        ),
+    ] {
+        let Some(server) = Server::start() else {
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = open(&server, Limits::default(), folder.path());
+        let made = format!(
+            "CREATE FUNCTION changes() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+             UPDATE health_events SET {change} WHERE id = NEW.event_id; RETURN NEW; END $$; \
+             CREATE TRIGGER changes AFTER INSERT ON nicdrill_events \
+             FOR EACH ROW WHEN (NEW.place = 1) EXECUTE FUNCTION changes()"
+        );
+        server.client().batch_execute(&made).unwrap();
+        take(&mut store, &["one", "two", "three"].map(event));
+        let ending = store.finish();
+        let counts = (ending.stored, ending.unstored);
+        assert_eq!(counts, (stored, 3 - stored), "{change}");
+    }
+}
+
+#[test]
+fn a_server_that_drops_the_run_is_refused_at_the_start() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    store(&server, Limits::default(), &[]);
+    let made = "CREATE FUNCTION ignores() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$; \
+                CREATE TRIGGER ignores BEFORE INSERT ON nicdrill_runs FOR EACH ROW EXECUTE FUNCTION ignores()";
+    server.client().batch_execute(made).unwrap();
+    let url: store::StoreUrl = server.url().parse().unwrap();
+    let refused = url.reach(Run::now(0, Vec::new()), Opening::default());
+    let refused = refused.err().unwrap();
+    let told = "it takes a run, and when it is read back it is not there as it was written";
+    assert!(refused.to_string().contains(told), "{refused}");
+}
+
 /// Its process is stopped, without a notification on the connection.
 #[test]
 fn a_silent_server_holds_up_no_end() {
@@ -284,7 +330,8 @@ fn event(message: &str) -> HealthEvent {
 
 fn open(server: &Server, limits: Limits, folder: &Path) -> Store {
     let url: store::StoreUrl = server.url().parse().unwrap();
-    let reached = url.reach(Run::now(0, Vec::new())).unwrap();
+    let reached = url.reach(Run::now(0, Vec::new()), Opening::default());
+    let reached = reached.unwrap();
     reached.keep(folder, limits, |_| ())
 }
 
@@ -305,7 +352,7 @@ fn take(store: &mut Store, events: &[HealthEvent]) {
         ..Recording::default()
     };
     let drill = "port/made-up@h100-oci".parse().unwrap();
-    store.take(&drill, &[(ArmName::Memory, recording)]);
+    store.take(&drill, &[(Arm::Memory, recording)]);
 }
 
 /// One drill in which these events were accepted.

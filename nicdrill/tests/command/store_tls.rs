@@ -1,7 +1,7 @@
 //! TLS to a real PostgreSQL server, with certificates that the test makes.
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
-use store::{Passwords, Run, StoreUrl};
+use store::{Opening, Passwords, Run, StoreUrl};
 
 use crate::postgres::{PASSWORD, Server};
 
@@ -25,7 +25,7 @@ fn connected(server: &Server, name: &str, parameters: &str) -> Result<bool, Stri
     let passwords = Passwords::of(|name| (name == "PGPASSWORD").then(|| PASSWORD.into()));
     url.unlock(&passwords.unwrap(), |_| ()).unwrap();
     let _reached = url
-        .reach(Run::now(0, Vec::new()))
+        .reach(Run::now(0, Vec::new()), Opening::default())
         .map_err(|error| error.to_string())?;
     let asked = "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
                  WHERE application_name = 'nicdrill' ORDER BY backend_start DESC LIMIT 1";

@@ -57,6 +57,21 @@ fn a_drill_that_is_red_shows_nothing() {
         ran.out.contains("shows nothing: it is red as it is"),
         "{ran}"
     );
+    // One line tells of all platforms on which it is.
+    let told = |ran: &Ran| ran.out.matches("shows nothing: ").count();
+    assert_eq!(told(&ran), 1, "{ran}");
+    let (_, more) = ran
+        .out
+        .split_once("; so do ")
+        .expect("it is red on several");
+    let more: usize = more.split(' ').next().unwrap().parse().unwrap();
+    // What is red was played.
+    let last = ran.out.lines().last().unwrap_or_default();
+    let played = last.strip_prefix("1 scenario, ");
+    let played: usize = played.unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(played > more, "{ran}");
+    let each = check(&scratch, &["-v"]);
+    assert_eq!(told(&each), more + 1, "{each}");
 }
 
 /// Every expectation of the shipped scenarios is altered, and each alteration is red, or equivalent for a reason.

@@ -53,3 +53,31 @@ fn the_slowest_drills_are_told_and_are_in_the_results() {
     assert_eq!(first["drill"], "port/unfair@h100-oci", "{json}");
     assert!(first["ms"].is_u64(), "{json}");
 }
+
+/// A story whose machine there is none of is green for ever.
+#[test]
+fn a_scenario_of_ones_own_without_a_drill_is_told_by_its_name_and_reason() {
+    let scratch = unfair();
+    let dead = UNFAIR.replace("all", "{ with: { compute_cards: \">= 500\" } }");
+    scratch.file("port/dead.yaml", &dead);
+    scratch.file("port/far.yaml", &UNFAIR.replace("nth: 1", "nth: 99"));
+    let words = ["run", "./port", "--arm", "memory"];
+    let on_two = ["--platform", "h100-oci,dgx-a100"];
+    let ran = scratch.run(&[&words[..], &on_two].concat());
+    assert_eq!(ran.code, 100, "{ran}");
+    let told = "NOTE  2 scenarios have no drill:\n  port/dead: `compute_cards: >= 500` is asked for, which the world has not, in ";
+    assert!(ran.out.contains(told), "{ran}");
+    let far =
+        "\n  port/far: handle `victim` (nth: 99) needs 99 ports, which the world has not, in ";
+    assert!(ran.out.contains(far), "{ran}");
+    // In each shard too, whichever drills it has.
+    let ran = scratch.run(&[&words[..], &on_two, &["--shard", "1/2"]].concat());
+    assert!(ran.out.contains(told), "{ran}");
+    let ran = scratch.run(&[&words[..], &["port/dead"]].concat());
+    assert_eq!(ran.code, 4, "{ran}");
+    assert!(ran.err.contains("NOTE  1 scenario has no drill:"), "{ran}");
+    // What is built in need not fit what is asked for.
+    let ran = scratch.run(&["run", "device", "--platform", "dgx-a100", "--arm", "memory"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(!ran.out.contains(" no drill"), "{ran}");
+}

@@ -41,6 +41,91 @@ fn a_platform_is_begun_as_a_copy_and_is_sound_at_once() {
     assert!(again.err.contains("`mine.yaml` already exists"), "{again}");
 }
 
+/// docs/decisions.md, 11: a device that is called `mlx5_<n>` is monitored, whoever made it.
+#[test]
+fn cards_of_another_vendor_that_are_named_as_nvidias_are_drilled() {
+    let scratch = Scratch::new();
+    scratch.run(&["platform", "new", "mine", "--from", "oem-h100"]);
+    let text = scratch.text("mine.yaml");
+    let text = text.replace("{ vendor: 0x15b3", "{ vendor: 0x4242");
+    assert!(text.contains("0x4242"), "{text}");
+    scratch.file("mine.yaml", &text);
+    let checked = scratch.run(&["platform", "check", "./mine.yaml"]);
+    assert_eq!(checked.code, 0, "{checked}");
+    assert!(
+        checked.out.contains("mine: 12 ports, as declared\n"),
+        "{checked}"
+    );
+    assert!(!checked.out.contains("does not monitor all"), "{checked}");
+    let drills = ["start/baseline", "port/cable-pulled"];
+    let how = ["--platform", "./mine.yaml", "--arm", "memory"];
+    let ran = scratch.run(&[&["run"], &drills[..], &how].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+}
+
+/// What the descriptor names is told as its own, though the documents' monitor leaves it alone.
+#[test]
+fn a_platform_is_told_for_the_monitor_that_watches_its_vendor() {
+    let scratch = Scratch::new();
+    scratch.file(
+        "mine.yaml",
+        "descriptor_version: 1\nname: mine\ncommand: [/bin/true]\nvendors: [0x1d0f]\npromises: { rows: { down: usual } }\n",
+    );
+    let checked = scratch.run(&["platform", "check", "--monitor", "mine.yaml", "aws-p5"]);
+    assert_eq!(checked.code, 0, "{checked}");
+    let row = "watches it: `mine` names its vendor 0x1d0f; its role is the declared one\n";
+    assert!(checked.out.contains(row), "{checked}");
+    assert!(!checked.out.contains("foreign vendor"), "{checked}");
+    let by_documents = scratch.run(&["platform", "check", "aws-p5"]);
+    assert!(
+        by_documents.out.contains("leaves it alone: foreign vendor"),
+        "{by_documents}"
+    );
+}
+
+/// A variant is in the file of its platform.
+#[test]
+fn a_variant_is_named_with_the_file_of_its_platform() {
+    let scratch = Scratch::new();
+    let made = scratch.run(&["platform", "new", "dp", "--from", "dgx-a100:two-port"]);
+    assert_eq!(made.code, 2, "{made}");
+    assert!(
+        made.err
+            .contains("it is a variant, which stands in the file of its platform: name `dgx-a100`"),
+        "{made}"
+    );
+    let made = scratch.run(&["platform", "new", "dp", "--from", "dgx-a100"]);
+    assert_eq!(made.code, 0, "{made}");
+    let listed = |of: &str| scratch.run(&["list", "start/baseline", "--drills", "--platform", of]);
+    let two_port = listed("./dp.yaml:two-port");
+    assert!(
+        two_port.out.contains("start/baseline@dp:two-port"),
+        "{two_port}"
+    );
+    assert!(!two_port.out.contains("@dp "), "{two_port}");
+    let none = listed("dp.yaml:three-port");
+    assert_eq!(none.code, 2, "{none}");
+    let told = "no platform in `dp.yaml` has a variant `three-port`\nhint: there is: ";
+    assert!(
+        none.err.contains(told) && none.err.contains("two-port"),
+        "{none}"
+    );
+    let played = [
+        "run",
+        "start/baseline",
+        "--platform",
+        "dp.yaml:two-port",
+        "--arm",
+        "memory",
+    ];
+    let ran = scratch.run(&played);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(
+        scratch.text("nicdrill.out/passed.txt"),
+        "start/baseline@dp:two-port\n"
+    );
+}
+
 #[test]
 fn a_slip_in_a_platform_is_flagged_with_its_line_and_a_hint() {
     let scratch = Scratch::new();

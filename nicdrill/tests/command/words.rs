@@ -142,7 +142,10 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
 #[case(&["run", "--report", "gitlab"], "`gitlab=FILE`")]
 #[case(&["run", "--report", "github="], "`github=FILE`")]
 #[case(&["compare", "reference", "--report", "json=x"], "a comparison is written as `html=FILE`")]
-#[case(&["run", "--arm", "realtime"], "`--arm realtime` is planned and not built yet")]
+#[case(&["run", "--arm", "realtime"], "[possible values: memory, process, both]")]
+#[case(&["list", "--real-time-at-most", "0"], "invalid duration `0`\nhint: it is longer than zero")]
+#[case(&["list", "--real-time-at-most", "0s"], "invalid duration `0s`\nhint: it is longer than zero")]
+#[case(&["list", "--real-time-at-most", "5"], "invalid duration `5`\nhint: write its unit, as in `5s`")]
 #[case(&["link", "show", "link/cable-pulled", "--at", "noon"], "invalid duration `noon`")]
 #[case(&["link", "show", "link/cable-port-or-host", "--at", "1h"], "the story ends at 40s, before `1h`\nhint: write a time up to 40s")]
 #[case(&["link", "show", "link/cable-pulled@dgx-a100", "mlx5_77"], "no port `mlx5_77` on dgx-a100")]
@@ -343,6 +346,7 @@ fn a_folder_that_holds_no_run_is_never_moved_away() {
 fn both_reports_are_written_and_agree() {
     let scratch = Scratch::new();
     scratch.file("port/unfair.yaml", &unfair());
+    scratch.file("r/other", "");
     let words = [
         "run",
         "./port",

@@ -13,9 +13,10 @@ use observe::Descriptor;
 use platforms::{NodeName, Platforms};
 use reports::FindingKind;
 use scenarios::{
-    Arm, FileOp, FileRef, Place, RuleAction, RuleEffect, RuleLasting, Step, StepAction, Story,
+    FileOp, FilePlace, FileRef, RuleAction, RuleEffect, RuleLasting, Step, StepAction, Story,
 };
 use simfs::SimTime;
+use terms::Arm;
 
 use crate::reference;
 
@@ -36,7 +37,7 @@ impl Player for Stale {
         let state = FileRef::Port(cut.expect("the story cuts a port"), "state".to_owned());
         stale.given.push(Step {
             at: SimTime::ZERO,
-            place: Place::default(),
+            place: FilePlace::default(),
             text: "states are stale".to_owned(),
             moment: None,
             actions: vec![StepAction::Rule(RuleAction {

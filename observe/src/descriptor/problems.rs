@@ -138,8 +138,8 @@ impl Descriptor {
                 "write the number of listings into each loop",
             ));
         }
-        let names: Vec<&str> = proto::Check::ALL.iter().map(|check| check.name()).collect();
-        let unknown = (self.checks.iter()).filter(|name| proto::Check::parse(name).is_none());
+        let names: Vec<&str> = terms::Check::ALL.iter().map(|check| check.name()).collect();
+        let unknown = (self.checks.iter()).filter(|name| terms::Check::parse(name).is_none());
         problems.extend(unknown.map(|unknown| {
             Problem::at(
                 ["checks"],

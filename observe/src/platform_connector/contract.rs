@@ -1,13 +1,14 @@
 //! The wire contract for every call, accepted or not, as far as a monitor promises it (`lsd 13.1`; NVSentinel,
 //! `health_event.proto`). What nobody promised and the connector accepts is no violation.
 
-use proto::{Check, CheckKind, HealthEvent, ProcessingStrategy, RecommendedAction};
+use proto::{HealthEvent, ProcessingStrategy, RecommendedAction};
+use terms::{Check, CheckKind, EventField as Field, Severity};
 
 use super::{event, version};
 use crate::{
-    Call, Observation, Severity,
+    Call, Observation,
     promises::{Calls, ErrorCodes, PortNaming, Stamps, Wire},
-    protocol::{Breach, BreachField as Field, Contract},
+    protocol::{Breach, Contract},
 };
 
 /// All violations of the contract in a call, in order: what the connector refuses, and what was promised otherwise.

@@ -2,16 +2,20 @@
 
 use std::{fmt, time::Duration};
 
+use terms::Severity;
+
 use super::{
-    ANY_COUNTER, Clears, Kind, Lasting, Levels, Meanwhile, PromisedSubject, Promises, Restates,
-    Row, Says, Verdict, WhileUnreadable, documents_row,
+    ANY_COUNTER, Clears, Kind, Lasting, Levels, Meanwhile, Named, PromisedSubject, Promises,
+    Restates, Row, Says, WhileUnreadable, documents_row,
 };
 
-/// A row that is weaker than that of the documents.
+/// A kind about which less is promised than the documents ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Concession {
-    /// The kind of the row.
+    /// The kind.
     pub kind: Kind,
+    /// Whether a row says so. A kind without one is not judged at all.
+    pub has_row: bool,
     /// What it hides in few words, such as `later`.
     pub in_short: String,
     /// What it hides, such as `reported up to 2 polls late`.
@@ -58,12 +62,12 @@ impl Hidden {
 }
 
 impl Promises {
-    /// The rows that are weaker than the documents', in the order of the kinds. A kind without a row is not among them: it is
-    /// not judged, which a run counts.
+    /// The rows that are weaker than the documents', in the order of the kinds, and then the kinds without a row, of which
+    /// nothing is judged. Nothing is conceded by promises without any row: they are judged by the laws alone.
     #[must_use]
     pub fn conceded(&self) -> Vec<Concession> {
         let of = |(kind, row): (&Kind, &Row)| {
-            let hidden = hidden(&documents_row(kind), row);
+            let hidden = hidden(kind, &documents_row(kind), row);
             let first = hidden.first()?;
             let scenario = first.scenario.unwrap_or(kind.scenario());
             let mut in_short: Vec<&str> = hidden.iter().map(|it| it.in_short).collect();
@@ -71,21 +75,31 @@ impl Promises {
             let hides: Vec<&str> = hidden.iter().map(|it| it.what.as_str()).collect();
             Some(Concession {
                 kind: kind.clone(),
+                has_row: true,
                 in_short: in_short.join(", "),
                 hides: hides.join(", "),
                 scenario,
             })
         };
-        self.rows.iter().filter_map(of).collect()
+        let without = all_kinds().filter(|kind| {
+            let asks = documents_row(kind) != Row::Silent;
+            asks && !self.is_empty() && self.row(kind, None).is_none()
+        });
+        let without = without.map(|kind| Concession {
+            has_row: false,
+            in_short: "not judged".to_owned(),
+            hides: "no row, so that nothing is judged".to_owned(),
+            scenario: kind.scenario(),
+            kind,
+        });
+        self.rows.iter().filter_map(of).chain(without).collect()
     }
 
     /// These promises with the documents' row for every kind, also for one that has none. Style, granularity, scope and wire
     /// stay.
     #[must_use]
     pub fn by_documents(&self) -> Self {
-        let named = Kind::words().filter_map(|(word, ..)| Kind::parse(word));
-        let kinds = named.chain([Kind::Counter(ANY_COUNTER.to_owned())]);
-        let rows = kinds.map(|kind| {
+        let rows = all_kinds().map(|kind| {
             let row = documents_row(&kind);
             (kind, row)
         });
@@ -96,19 +110,30 @@ impl Promises {
     }
 }
 
+/// Every kind with a name of its own, and the counters together.
+fn all_kinds() -> impl Iterator<Item = Kind> {
+    let named = Kind::words().filter_map(|(word, ..)| Kind::parse(word));
+    named.chain([Kind::Counter(ANY_COUNTER.to_owned())])
+}
+
 /// What a row hides that the documents ask for.
-fn hidden(documents: &Row, own: &Row) -> Vec<Hidden> {
+fn hidden(kind: &Kind, documents: &Row, own: &Row) -> Vec<Hidden> {
     match (documents, own) {
         (Row::Silent, _) | (Row::Usual | Row::Says(_), Row::Usual) => Vec::new(),
+        // It sees none.
+        (Row::Says(_), Row::Silent) if *kind == Named::Reboot.into() => {
+            let what = "no reboot is seen, so that nothing that follows from one is judged";
+            vec![Hidden::new("not judged", what)]
+        }
         (Row::Usual | Row::Says(_), Row::Silent) => vec![Hidden::new("silent", "not reported")],
-        (Row::Usual, Row::Says(says)) => hidden_by(&Says::default(), says),
-        (Row::Says(asked), Row::Says(says)) => hidden_by(asked, says),
+        (Row::Usual, Row::Says(says)) => hidden_by(kind, &Says::default(), says),
+        (Row::Says(asked), Row::Says(says)) => hidden_by(kind, asked, says),
     }
 }
 
-fn hidden_by(asked: &Says, says: &Says) -> Vec<Hidden> {
-    let mut hides = late(asked, says);
-    if (asked.verdict, says.verdict) == (Some(Verdict::Fatal), Some(Verdict::NonFatal)) {
+fn hidden_by(kind: &Kind, asked: &Says, says: &Says) -> Vec<Hidden> {
+    let mut hides = late(kind, asked, says);
+    if (asked.verdict, says.verdict) == (Some(Severity::Fatal), Some(Severity::NonFatal)) {
         let what = "nonfatal where the documents ask for fatal";
         hides.push(Hidden::new("milder", what));
     }
@@ -154,9 +179,13 @@ fn hidden_by(asked: &Says, says: &Says) -> Vec<Hidden> {
         let Some(own) = own else { continue };
         let whole = || Row::Says(Box::new(asked.clone()));
         let asked_there = asked_there.clone().unwrap_or_else(whole);
-        let there = hidden(&asked_there, own).into_iter();
+        let there = hidden(kind, &asked_there, own).into_iter();
+        // The kind's own has InfiniBand ports only.
+        let of_ethernet = *kind == Named::Persists.into() && layer == "Ethernet";
+        let shows = of_ethernet.then_some("port/active-but-disabled");
         hides.extend(there.map(|it| Hidden {
             what: format!("{} on {layer}", it.what),
+            scenario: it.scenario.or(shows),
             ..it
         }));
     }
@@ -164,7 +193,7 @@ fn hidden_by(asked: &Says, says: &Says) -> Vec<Hidden> {
 }
 
 /// What a row hides by coming late.
-fn late(asked: &Says, says: &Says) -> Vec<Hidden> {
+fn late(kind: &Kind, asked: &Says, says: &Says) -> Vec<Hidden> {
     let second = Duration::from_secs(1);
     let ticks = |lasting: Option<Lasting>| lasting.map_or(0, |lasting| lasting.ticks(second));
     let mut hides = Vec::new();
@@ -172,7 +201,14 @@ fn late(asked: &Says, says: &Says) -> Vec<Hidden> {
         && ticks(says.after) > ticks(asked.after)
     {
         let what = format!("reported only after it stood for {after}");
-        hides.push(Hidden::new("later", what));
+        let later = Hidden::new("later", what);
+        // What is on its way up is waited for.
+        let of_first_poll = *kind == Named::FirstPoll.into();
+        let shows = of_first_poll.then_some("card/waits-for-training");
+        hides.push(Hidden {
+            scenario: shows,
+            ..later
+        });
     }
     if let Some(within) = says.within
         && within != Lasting::NOTHING
@@ -214,9 +250,9 @@ mod tests {
             rows: [(kind, row)].into(),
             ..Promises::default()
         };
-        promises
-            .conceded()
-            .into_iter()
+        let conceded = promises.conceded().into_iter();
+        conceded
+            .filter(|it| it.has_row)
             .map(|it| format!("{}: {} ({})", it.kind, it.hides, it.scenario))
             .collect()
     }
@@ -242,6 +278,9 @@ mod tests {
         assert_eq!(told, [expected]);
         let none: [String; 0] = [];
         assert_eq!(conceded("reboot", Row::Says(Box::new(waits))), none);
+        let told = conceded("reboot", Row::Silent);
+        let expected = "reboot: no reboot is seen, so that nothing that follows from one is judged (reboot/still-broken-after-reboot)";
+        assert_eq!(told, [expected]);
     }
 
     #[test]
@@ -249,15 +288,11 @@ mod tests {
         let late = Says {
             after: Some(Lasting::Polls(2)),
             within: Some(Lasting::Polls(1)),
-            verdict: Some(Verdict::NonFatal),
+            verdict: Some(Severity::NonFatal),
             ..Says::default()
         };
         let promises = Promises {
-            rows: [(
-                Kind::Named(super::super::Named::Polling),
-                Row::Says(Box::new(late)),
-            )]
-            .into(),
+            rows: [(Kind::Named(Named::Polling), Row::Says(Box::new(late)))].into(),
             ..Promises::default()
         };
         assert_eq!(promises.conceded()[0].in_short, "later, milder");
@@ -266,15 +301,70 @@ mod tests {
     #[test]
     fn by_the_documents_every_kind_has_a_row_and_none_is_weaker() {
         let promises = Promises {
-            rows: [(Kind::Named(super::super::Named::Polling), Row::Silent)].into(),
+            rows: [(Kind::Named(Named::Polling), Row::Silent)].into(),
             lost_publish: Some(crate::promises::LostPublish::Lost),
             ..Promises::default()
         };
-        assert_eq!(promises.conceded().len(), 1);
+        let with_row = promises.conceded().into_iter().filter(|it| it.has_row);
+        assert_eq!(with_row.count(), 1);
         let by_documents = promises.by_documents();
         assert_eq!(by_documents.conceded(), []);
         assert_eq!(by_documents.rows.len(), Kind::words().count() + 1);
         assert_eq!(by_documents.lost_publish, promises.lost_publish);
+    }
+
+    #[test]
+    fn a_scenario_is_named_that_shows_what_is_hidden() {
+        let silent = |layer: fn(Row) -> Says| Row::Says(Box::new(layer(Row::Silent)));
+        let of_ethernet = silent(|row| Says {
+            ethernet: Some(row),
+            ..Says::default()
+        });
+        assert_eq!(
+            conceded("persists", of_ethernet),
+            ["persists: not reported on Ethernet (port/active-but-disabled)"]
+        );
+        let of_infiniband = silent(|row| Says {
+            infiniband: Some(row),
+            ..Says::default()
+        });
+        assert_eq!(
+            conceded("persists", of_infiniband),
+            ["persists: not reported on InfiniBand (port/link-error-recovery-persists)"]
+        );
+        assert_eq!(
+            conceded("first_poll", Row::Silent),
+            ["first_poll: not reported (card/one-card-down-at-start)"]
+        );
+        let patient = Says {
+            after: Some(Lasting::Polls(99)),
+            ..Says::default()
+        };
+        assert_eq!(
+            conceded("first_poll", Row::Says(Box::new(patient))),
+            ["first_poll: reported only after it stood for 99 polls (card/waits-for-training)"]
+        );
+    }
+
+    /// A kind without a row hides all of its faults; one that the documents leave silent hides none.
+    #[test]
+    fn a_kind_without_a_row_is_conceded_after_the_rows() {
+        let promises = Promises {
+            rows: [(Kind::Named(Named::Polling), Row::Silent)].into(),
+            ..Promises::default()
+        };
+        let conceded = promises.conceded();
+        assert_eq!(
+            (conceded[0].kind.to_string().as_str(), conceded[0].has_row),
+            ("polling", true)
+        );
+        let without: Vec<String> = conceded[1..].iter().map(|it| it.kind.to_string()).collect();
+        assert!(conceded[1..].iter().all(|it| !it.has_row));
+        // All but `polling` and `slow`, and the counters.
+        assert_eq!(without.len(), Kind::words().count() - 2 + 1);
+        assert!(!without.contains(&"slow".to_owned()), "{without:?}");
+        assert_eq!(without.last().map(String::as_str), Some("counter.*"));
+        assert_eq!(Promises::default().conceded(), []);
     }
 
     #[test]

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use crate::Span;
 
-use super::{Clears, Compared, Kind, Lasting, Meanwhile, Named, Restates, Row, Says, Verdict};
+use terms::Severity;
+
+use super::{Clears, Compared, Kind, Lasting, Meanwhile, Named, Restates, Row, Says};
 
 /// The default patience (`--escalate-after`; docs/decisions.md, 2).
 const PATIENCE: Lasting = Lasting::Time(Span(Duration::from_secs(30)));
@@ -23,37 +25,37 @@ pub fn row(kind: &Kind) -> Row {
     match named {
         // docs/decisions.md, 1: `DOWN` is fatal whatever the physical state, and so is `Disabled`.
         Named::Down | Named::Disabled | Named::Polling | Named::Training => {
-            says(verdict(Verdict::Fatal))
+            says(verdict(Severity::Fatal))
         }
         // docs/decisions.md, 1: other unhealthy states are nonfatal on InfiniBand and silent on Ethernet.
         Named::Init | Named::Armed => says(Says {
             ethernet: Some(Row::Silent),
-            ..verdict(Verdict::NonFatal)
+            ..verdict(Severity::NonFatal)
         }),
         // `DOWN` is fatal in these physical states too.
         Named::LinkErrorRecovery | Named::OddState => says(Says::default()),
         // docs/decisions.md, 2.
         Named::Persists => says(Says {
             after: Some(PATIENCE),
-            ..verdict(Verdict::Fatal)
+            ..verdict(Severity::Fatal)
         }),
         // `lsd 4.4`.
         Named::Slow => Row::Silent,
         // docs/decisions.md, 5.
-        Named::GonePort | Named::CharDevice => says(verdict(Verdict::Fatal)),
+        Named::GonePort | Named::CharDevice => says(verdict(Severity::Fatal)),
         Named::GoneDevice => says(Says {
             ports: Some(Meanwhile::Silent),
-            ..verdict(Verdict::Fatal)
+            ..verdict(Severity::Fatal)
         }),
         // docs/decisions.md, 6.
         Named::Unreadable | Named::Hang => says(Says {
             after: Some(PATIENCE),
-            ..verdict(Verdict::NonFatal)
+            ..verdict(Severity::NonFatal)
         }),
         // `lsd 7.2`; docs/decisions.md, 4.
         Named::Card => says(Says {
             when: Some(Compared::FirstPoll),
-            ..verdict(Verdict::Fatal)
+            ..verdict(Severity::Fatal)
         }),
         // docs/decisions.md, 5.
         Named::MovedLayer => Row::Usual,
@@ -91,7 +93,7 @@ fn says(says: Says) -> Row {
     }))
 }
 
-fn verdict(verdict: Verdict) -> Says {
+fn verdict(verdict: Severity) -> Says {
     Says {
         verdict: Some(verdict),
         ..Says::default()

@@ -227,7 +227,7 @@ const TABLE: &[Entry] = &[
         Named::Hang,
         "hang",
         "a read gets no answer",
-        "read/hung-read-blinds-nobody-else",
+        "read/hangs-beyond-the-patience",
     ),
     condition(
         Named::CharDevice,
@@ -287,7 +287,7 @@ const TABLE: &[Entry] = &[
         Named::FirstPoll,
         "first_poll",
         "a first poll without old state",
-        "start/baseline",
+        "card/one-card-down-at-start",
     ),
     episode(
         Named::Reboot,

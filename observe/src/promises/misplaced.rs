@@ -1,16 +1,20 @@
-//! Keys of a row that would have no effect: they mean something for other kinds only, or for a whole node and stand in the
-//! row of a link layer. Start at [`all`].
+//! Keys of a row that would have no effect: they mean something for other kinds only, for a whole node and stand in the
+//! row of a link layer, or are decided elsewhere. Start at [`all`].
 
-use super::{Kind, KindOf, Named, Row, Says};
+use super::{
+    Compared, Granularity, Kind, KindOf, Named, PromisedSubject, Promises, Row, Says, Style,
+};
 
 /// A key of a row that cannot stand there: the keys that lead to it, the problem and a hint.
 type Misplaced = (Vec<&'static str>, &'static str, &'static str);
 
-/// The keys of a row that cannot stand in the row of this kind.
-pub(super) fn all(kind: &Kind, says: &Says) -> Vec<Misplaced> {
+/// The keys of a row that cannot stand in the row of this kind, in these promises.
+pub(super) fn all(kind: &Kind, says: &Says, promises: &Promises) -> Vec<Misplaced> {
     let mut found: Vec<Misplaced> = unmeant(kind, says)
         .map(|(key, what)| (vec![key], what, "leave it out"))
         .collect();
+    found
+        .extend(of_subject(kind, says, promises).map(|(what, hint)| (vec!["subject"], what, hint)));
     let layers = [
         ("infiniband", &says.infiniband),
         ("ethernet", &says.ethernet),
@@ -21,6 +25,8 @@ pub(super) fn all(kind: &Kind, says: &Says) -> Vec<Misplaced> {
             let what = "a row of a layer has no layers";
             found.push((vec![layer], what, "write them once"));
         }
+        let subject = of_subject(kind, of, promises);
+        found.extend(subject.map(|(what, hint)| (vec![layer, "subject"], what, hint)));
         let unmeant: Vec<_> = unmeant(kind, of).collect();
         let is_new = |key: &str| unmeant.iter().all(|(other, _)| *other != key);
         for (key, what) in of_node(of).filter(|(key, _)| is_new(key)) {
@@ -114,6 +120,40 @@ fn unmeant(kind: &Kind, says: &Says) -> impl Iterator<Item = (&'static str, &'st
     keys.into_iter()
         .filter(|(_, is_there, is_meant, _)| *is_there && !is_meant)
         .map(|(key, _, _, what)| (key, what))
+}
+
+/// Why `subject` decides nothing in a row, with a hint; `None` if it does, or is not there.
+fn of_subject(
+    kind: &Kind,
+    says: &Says,
+    promises: &Promises,
+) -> Option<(&'static str, &'static str)> {
+    let subject = says.subject?;
+    let is = |meant: Named| *kind == Kind::Named(meant);
+    if promises.granularity.unwrap_or_default() != Granularity::Port {
+        let what = "`subject` has no effect: `granularity` says whom reports name";
+        return Some((what, "leave it out, or write `granularity: port`"));
+    }
+    if promises.style == Some(Style::Level) {
+        let what = "`subject` has no effect with `style: level`: `granularity` says whom statements are about";
+        return Some((
+            what,
+            "leave it out, or write `granularity: device` or `node`",
+        ));
+    }
+    if subject == PromisedSubject::Port && (is(Named::GoneDevice) || is(Named::Card)) {
+        let what = "`subject: port` has no effect: what is gone or behind is no port";
+        return Some((what, "write `device`, `card` or `node`, or leave it out"));
+    }
+    if is(Named::Card) && says.when == Some(Compared::EveryPoll) {
+        let what = "`subject` has no effect with `when: every_poll`: such reports name the card";
+        return Some((what, "leave it out"));
+    }
+    let is_of_truth = is(Named::Slow) || is(Named::MovedLayer);
+    is_of_truth.then_some((
+        "`subject` has no effect here: such reports name the port",
+        "leave it out",
+    ))
 }
 
 /// The keys of a row of a layer that are about the whole node, each with the problem.

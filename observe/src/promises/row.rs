@@ -7,6 +7,7 @@ use serde::{
     Deserialize, Deserializer,
     de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
 };
+use terms::{LinkLayer, Severity};
 
 use super::Lasting;
 
@@ -26,8 +27,10 @@ pub enum Row {
 #[serde(deny_unknown_fields, default)]
 pub struct Says {
     /// The severity.
-    pub verdict: Option<Verdict>,
-    /// Whom it names.
+    #[serde(deserialize_with = "promised")]
+    #[schemars(with = "Option<Verdict>")]
+    pub verdict: Option<Severity>,
+    /// Whom it names. Only for reports of events about ports: with `style: level`, or at another granularity, that decides.
     pub subject: Option<PromisedSubject>,
     /// For how long the fault must have stood: its patience or debounce. Nothing is said before, and nothing is
     /// owed if it ends before.
@@ -57,7 +60,7 @@ pub struct Says {
     pub known_by: Option<KnownBy>,
     /// For counters: with which value it compares after a restart.
     pub over_restart: Option<OverRestart>,
-    /// For `hot_added`: whether it says that what was added is healthy.
+    /// For `hot_added`: whether it says that what was added is healthy, or must not.
     pub healthy: Option<Meanwhile>,
     /// What is different for InfiniBand ports.
     pub infiniband: Option<Row>,
@@ -66,13 +69,22 @@ pub struct Says {
 }
 
 /// A promised severity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+enum Verdict {
     /// Work that uses it fails.
     Fatal,
     /// Work goes on.
     NonFatal,
+}
+
+/// Reads a promised severity.
+fn promised<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Severity>, D::Error> {
+    let verdict = Option::deserialize(from)?;
+    Ok(verdict.map(|verdict| match verdict {
+        Verdict::Fatal => Severity::Fatal,
+        Verdict::NonFatal => Severity::NonFatal,
+    }))
 }
 
 /// Whom a report names.
@@ -200,13 +212,13 @@ pub enum Meanwhile {
 impl Row {
     /// The row for one link layer: what it states for this layer, over what it states for both.
     #[must_use]
-    pub fn on(&self, layer: proto::Layer) -> Row {
+    pub fn on(&self, layer: LinkLayer) -> Row {
         let Self::Says(says) = self else {
             return self.clone();
         };
         let of_layer = match layer {
-            proto::Layer::InfiniBand => &says.infiniband,
-            proto::Layer::Ethernet => &says.ethernet,
+            LinkLayer::InfiniBand => &says.infiniband,
+            LinkLayer::Ethernet => &says.ethernet,
         };
         let both = Self::Says(Box::new(Says {
             infiniband: None,

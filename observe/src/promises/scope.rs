@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::Problem;
+
 /// Whose ports a monitor monitors. All that is stated must hold for a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -26,6 +28,36 @@ pub struct Scope {
     pub devices: Option<BTreeSet<String>>,
     /// What a filter that pins devices by name lets in.
     pub pinned: Option<Pinned>,
+}
+
+impl Scope {
+    /// The lists that are empty: a monitor that watches nothing cannot be drilled.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = Problem> {
+        let lists = [
+            (
+                "roles",
+                self.roles.as_ref().map(BTreeSet::is_empty),
+                "write roles such as `[ compute ]`, or leave it out",
+            ),
+            (
+                "vendors",
+                self.vendors.as_ref().map(BTreeSet::is_empty),
+                "write PCI vendors such as `[ 0x15b3 ]`, or leave it out",
+            ),
+            (
+                "devices",
+                self.devices.as_ref().map(BTreeSet::is_empty),
+                "write names of devices such as `[ mlx5_0 ]`, or leave it out",
+            ),
+        ];
+        let empty = lists
+            .into_iter()
+            .filter(|(_, is_empty, _)| *is_empty == Some(true));
+        empty.map(|(key, _, hint)| {
+            let what = format!("`scope.{key}` names nobody, so that nothing is monitored");
+            Problem::at(["scope", key], what, hint)
+        })
+    }
 }
 
 /// What a filter that pins devices by name lets in.

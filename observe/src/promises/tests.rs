@@ -1,5 +1,7 @@
 //! Promises: rows over rows, and fields where they mean nothing.
 
+use terms::Severity;
+
 use super::*;
 
 fn says(row: &Row) -> &Says {
@@ -11,7 +13,7 @@ fn says(row: &Row) -> &Says {
 
 fn fatal_after(polls: u32) -> Row {
     Row::Says(Box::new(Says {
-        verdict: Some(Verdict::Fatal),
+        verdict: Some(Severity::Fatal),
         after: Some(Lasting::Polls(polls)),
         ..Says::default()
     }))
@@ -21,16 +23,16 @@ fn fatal_after(polls: u32) -> Row {
 fn a_row_of_a_layer_is_over_the_row_of_both() {
     let row = Row::Says(Box::new(Says {
         infiniband: Some(Row::Says(Box::new(Says {
-            verdict: Some(Verdict::NonFatal),
+            verdict: Some(Severity::NonFatal),
             ..Says::default()
         }))),
         ethernet: Some(Row::Silent),
         ..says(&fatal_after(2)).clone()
     }));
-    let infiniband = row.on(proto::Layer::InfiniBand);
-    assert_eq!(says(&infiniband).verdict, Some(Verdict::NonFatal));
+    let infiniband = row.on(terms::LinkLayer::InfiniBand);
+    assert_eq!(says(&infiniband).verdict, Some(Severity::NonFatal));
     assert_eq!(says(&infiniband).after, Some(Lasting::Polls(2)));
-    assert_eq!(row.on(proto::Layer::Ethernet), Row::Silent);
+    assert_eq!(row.on(terms::LinkLayer::Ethernet), Row::Silent);
 }
 
 #[test]
@@ -48,14 +50,14 @@ fn rows_that_are_imported_are_overridden_field_by_field() {
         rows: BTreeMap::from([(
             down.clone(),
             Row::Says(Box::new(Says {
-                verdict: Some(Verdict::NonFatal),
+                verdict: Some(Severity::NonFatal),
                 ..Says::default()
             })),
         )]),
         ..Promises::default()
     };
     let both = own.over(&base);
-    assert_eq!(says(&both.rows[&down]).verdict, Some(Verdict::NonFatal));
+    assert_eq!(says(&both.rows[&down]).verdict, Some(Severity::NonFatal));
     assert_eq!(says(&both.rows[&down]).after, Some(Lasting::Polls(3)));
     assert_eq!(both.rows[&Kind::Named(Named::Card)], Row::Silent);
     assert_eq!(both.lost_publish, Some(LostPublish::Lost));
@@ -72,6 +74,23 @@ fn a_counter_without_a_row_of_its_own_has_that_of_all_counters() {
     promises.rows.insert(kind.clone(), Row::Usual);
     assert_eq!(promises.row(&kind, None), Some(Row::Usual));
     assert_eq!(promises.row(&Named::Down.into(), None), None);
+}
+
+#[test]
+fn a_scope_that_lets_nothing_in_is_refused() {
+    let problems = |text: &str| -> Vec<String> {
+        let promises: Promises = serde_json::from_str(text).expect("it can be read");
+        let problems = promises.problems().into_iter();
+        problems.map(|problem| problem.keys.join(".")).collect()
+    };
+    assert_eq!(problems(r#"{"scope": {"vendors": []}}"#), ["scope.vendors"]);
+    let both = problems(r#"{"scope": {"roles": [], "devices": []}}"#);
+    assert_eq!(both, ["scope.roles", "scope.devices"]);
+    let none: [String; 0] = [];
+    assert_eq!(
+        problems(r#"{"scope": {"vendors": [5555], "cabled": true}}"#),
+        none
+    );
 }
 
 #[test]
@@ -124,7 +143,7 @@ fn a_row_of_a_layer_has_only_keys_that_have_an_effect_there() {
         ..Says::default()
     };
     let milder = Says {
-        verdict: Some(Verdict::NonFatal),
+        verdict: Some(Severity::NonFatal),
         ..Says::default()
     };
     let none: [String; 0] = [];
@@ -135,4 +154,57 @@ fn a_row_of_a_layer_has_only_keys_that_have_an_effect_there() {
     assert_eq!(rename, ["rows.rename.infiniband.known_by"]);
     let polling = problems(Named::Polling, known_by());
     assert_eq!(polling, ["rows.polling.infiniband.known_by"]);
+}
+
+/// The keys of the problems of promises.
+fn refused(text: &str) -> Vec<String> {
+    let promises: Promises = serde_json::from_str(text).expect("it can be read");
+    let problems = promises.problems().into_iter();
+    problems
+        .inspect(|problem| assert!(!problem.hint.is_empty(), "{problem:?}"))
+        .map(|problem| problem.keys.join("."))
+        .collect()
+}
+
+/// A report of an event about a port names whom its row says. Everywhere else something else says whom it names.
+#[test]
+fn a_subject_that_decides_nothing_is_refused() {
+    let none: [String; 0] = [];
+    let device = r#""polling": {"subject": "device"}"#;
+    assert_eq!(refused(&format!(r#"{{"rows": {{{device}}}}}"#)), none);
+    for elsewhere in [
+        r#""style": "level""#,
+        r#""granularity": "device""#,
+        r#""granularity": "node""#,
+    ] {
+        let text = format!(r#"{{{elsewhere}, "rows": {{{device}}}}}"#);
+        assert_eq!(refused(&text), ["rows.polling.subject"], "{elsewhere}");
+    }
+    let edge = format!(r#"{{"style": "edge", "granularity": "port", "rows": {{{device}}}}}"#);
+    assert_eq!(refused(&edge), none);
+    let of_layer = r#"{"style": "level", "rows": {"init": {"infiniband": {"subject": "node"}}}}"#;
+    assert_eq!(refused(of_layer), ["rows.init.infiniband.subject"]);
+}
+
+#[test]
+fn what_is_no_port_is_not_named_by_one() {
+    let none: [String; 0] = [];
+    for kind in ["gone_device", "card"] {
+        let of = |subject: &str| {
+            let text = format!(r#"{{"rows": {{"{kind}": {{"subject": "{subject}"}}}}}}"#);
+            refused(&text)
+        };
+        assert_eq!(of("port"), [format!("rows.{kind}.subject")]);
+        assert_eq!(of("node"), none, "{kind}");
+    }
+    let every = r#"{"rows": {"card": {"when": "every_poll", "subject": "node"}}}"#;
+    assert_eq!(refused(every), ["rows.card.subject"]);
+    for kind in ["slow", "moved_layer"] {
+        let text = format!(r#"{{"rows": {{"{kind}": {{"subject": "device"}}}}}}"#);
+        assert_eq!(refused(&text), [format!("rows.{kind}.subject")]);
+    }
+    assert_eq!(
+        refused(r#"{"rows": {"polling": {"subject": "port"}}}"#),
+        none
+    );
 }

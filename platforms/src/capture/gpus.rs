@@ -34,21 +34,32 @@ struct WrittenGpu {
     device_name: String,
 }
 
-/// The GPUs that a tool listed without NICs, in its order: their addresses and NUMA nodes, as far as it tells them.
-fn listed(snapshot: &Snapshot) -> Vec<(Option<PciAddress>, Option<i32>)> {
+/// A GPU that a tool listed without NICs, as far as it tells it.
+struct Told {
+    pci: Option<PciAddress>,
+    numa_node: Option<i32>,
+    /// The line of the tool's output.
+    line: String,
+}
+
+/// The GPUs that a tool listed without NICs, in its order.
+fn listed(snapshot: &Snapshot) -> Vec<Told> {
     let numbers = snapshot.names("gpu").into_iter();
     let mut numbers: Vec<usize> = numbers.filter_map(|number| number.parse().ok()).collect();
     numbers.sort_unstable();
     let of = |number: usize| {
-        let pci = snapshot.text(&format!("gpu/{number}/pci"));
-        let numa = snapshot.text(&format!("gpu/{number}/numa_node"));
-        (
-            pci.and_then(|pci| pci.parse().ok()),
-            numa.and_then(|node| node.parse().ok()),
-        )
+        let text = |key: &str| snapshot.text(&format!("gpu/{number}/{key}"));
+        Told {
+            pci: text("pci").and_then(|pci| pci.parse().ok()),
+            numa_node: text("numa_node").and_then(|node| node.parse().ok()),
+            line: text("line").unwrap_or_default().to_owned(),
+        }
     };
     numbers.into_iter().map(of).collect()
 }
+
+/// The PCI vendor of AMD's GPUs (PCI ID database).
+pub(super) const AMD: u16 = 0x1002;
 
 /// Finds the GPUs by their PCI class; their order and names are the collector's, or their order is that of a list.
 pub(super) fn gpus(
@@ -69,13 +80,20 @@ pub(super) fn gpus(
     let place = |pci: &PciAddress| {
         let same = |gpu: &WrittenGpu| gpu.pci_address.parse() == Ok(*pci);
         let written = written.gpus.iter().position(same);
-        let told = told.iter().position(|(told, _)| *told == Some(*pci));
+        let told = told.iter().position(|told| told.pci == Some(*pci));
         written.or(told).unwrap_or(usize::MAX)
     };
     on_bus.sort_by_key(|pci| (place(pci), *pci));
     let of_matrix = topology.map_or(0, |topology| topology.gpus().len());
     let mut chosen = Vec::new();
-    let all_told: Option<Vec<PciAddress>> = told.iter().map(|(pci, _)| *pci).collect();
+    let all_told: Option<Vec<PciAddress>> = told.iter().map(|told| told.pci).collect();
+    let is_strange = |pci: &PciAddress| !on_bus.is_empty() && !on_bus.contains(pci);
+    let strange = told
+        .iter()
+        .filter_map(|told| Some((told.pci.filter(is_strange)?, &told.line)));
+    notes.extend(strange.map(|(pci, line)| {
+        format!("Line {line} of the tool's output lists a GPU at {pci}, where the bus has none.")
+    }));
     if on_bus.is_empty() {
         on_bus = all_told.unwrap_or_default();
     }
@@ -103,7 +121,7 @@ pub(super) fn gpus(
         let read = snapshot.number(&format!("pci/{pci}/numa_node"));
         let read = read.and_then(|node| i32::try_from(node).ok());
         let rendered = topology.and_then(|topology| Some(topology.gpus().get(number)?.numa_node()));
-        read.or(rendered).or_else(|| told.get(number)?.1)
+        read.or(rendered).or_else(|| told.get(number)?.numa_node)
     };
     let numa: Vec<Option<i32>> = on_bus.iter().enumerate().map(numa).collect();
     if numa.contains(&None) {
@@ -131,7 +149,7 @@ pub(super) fn gpus(
     // Only the tools of AMD list GPUs without NICs.
     let usual = match told.is_empty() {
         true => (0x10de, 0x2330, "nvidia"),
-        false => (0x1002, 0x74a1, "amdgpu"),
+        false => (AMD, 0x74a1, "amdgpu"),
     };
     let profile = Gpus {
         model: model.unwrap_or_else(|| "GPU".to_owned()),

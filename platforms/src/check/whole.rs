@@ -42,7 +42,11 @@ impl Check<'_> {
         let nics = profile.devices.iter().map(|device| device.numa);
         let all: BTreeSet<i32> = nics.chain(gpus.iter().copied()).collect();
         let cpus = profile.cpus.keys().map(|node| ("cpus", *node));
-        let strays: Vec<_> = cpus.filter(|(_, node)| !all.contains(node)).collect();
+        // The only entry may be that of GPUs whose node is not known; among others it is told with the CPUs.
+        let is_alone = profile.cpus.len() == 1;
+        let strays: Vec<_> = cpus
+            .filter(|(_, node)| !all.contains(node) && (is_alone || *node >= 0))
+            .collect();
         let texts = profile.gpus.numa_texts.keys();
         let texts = texts.filter(|node| !gpus.contains(node));
         let texts = texts.map(|node| ("gpus.numa_texts", *node));
@@ -78,6 +82,16 @@ impl Check<'_> {
                 };
                 self.flag(&format!("cpus.{node}"), problem);
             }
+        }
+        let unknown = profile.cpus.keys().filter(|node| **node < 0);
+        for node in unknown.filter(|_| profile.cpus.len() > 1) {
+            let problem = ProblemKind::Spelling {
+                what: "NUMA node with CPUs",
+                text: node.to_string(),
+                hint: "-1 stands for a node that is not known; where others are, leave it out"
+                    .to_owned(),
+            };
+            self.flag(&format!("cpus.{node}"), problem);
         }
         let mut missing: BTreeMap<i32, usize> = BTreeMap::new();
         for (gpu, node) in profile.gpus.numa.iter().enumerate() {

@@ -36,6 +36,9 @@ pub enum TopoFault {
     /// No line begins with `GPU0`.
     #[error("found no header, the line that names the columns from `GPU0` on")]
     NoHeader,
+    /// The text is of a tool of AMD without what it tells of GPUs, or no text for people: JSON or CSV.
+    #[error("found another output than the text of one of the tools")]
+    OtherForm,
     /// The first line with `GPU0` is its row.
     #[error("found the row of `GPU0` where the header belongs")]
     RowBeforeHeader,
@@ -159,7 +162,9 @@ impl TopoFault {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Control(..) => "tabs, line ends and colour codes are allowed",
-            Self::NoHeader => "give the whole output of `nvidia-smi topo -m`",
+            Self::NoHeader | Self::OtherForm => {
+                "give the whole output of `nvidia-smi topo -m`, or of `rocm-smi --showtopo` or `amd-smi topology`, as text and neither as JSON nor as CSV"
+            }
             Self::RowBeforeHeader => {
                 "give the line above it too: it names the columns from `GPU0` on"
             }

@@ -15,11 +15,12 @@ pub struct ListedGpu {
     pub pci: Option<PciAddress>,
     /// Its NUMA node, by `rocm-smi`; -1 if it has none.
     pub numa_node: Option<i32>,
+    /// The first line of the text about it, from 1.
+    pub line: usize,
 }
 
 /// The GPUs in the output of `rocm-smi --showtopo` or `amd-smi topology`, in their order; `None` if the text is neither.
-#[must_use]
-pub fn listed_gpus(text: &str) -> Option<Vec<ListedGpu>> {
+pub(super) fn listed_gpus(text: &str) -> Option<Vec<ListedGpu>> {
     let found = of_rocm_smi(text);
     let found = if found.is_empty() {
         of_amd_smi(text)
@@ -32,14 +33,18 @@ pub fn listed_gpus(text: &str) -> Option<Vec<ListedGpu>> {
 /// Lines such as `GPU[0]  : (Topology) Numa Node: 0`.
 fn of_rocm_smi(text: &str) -> Vec<ListedGpu> {
     let mut gpus: BTreeMap<usize, ListedGpu> = BTreeMap::new();
-    for line in text.lines() {
-        let Some((number, rest)) = numbered(line) else {
+    for (line, text) in (1..).zip(text.lines()) {
+        let Some((number, rest)) = numbered(text) else {
             continue;
         };
         let Some((what, value)) = rest.rsplit_once(':') else {
             continue;
         };
-        let gpu = gpus.entry(number).or_default();
+        let listed = || ListedGpu {
+            line,
+            ..ListedGpu::default()
+        };
+        let gpu = gpus.entry(number).or_insert_with(listed);
         if what.ends_with("Numa Node") {
             gpu.numa_node = value.trim().parse().ok();
         }
@@ -56,17 +61,19 @@ fn numbered(line: &str) -> Option<(usize, &str)> {
 
 /// The rows of the first table: an address, and a cell for each GPU.
 fn of_amd_smi(text: &str) -> Vec<ListedGpu> {
-    let is_title = |line: &&str| line.trim_end().ends_with("TABLE:");
-    let mut lines = text.lines().skip_while(|line| !is_title(line));
+    let is_title = |text: &str| text.trim_end().ends_with("TABLE:");
+    let lines = (1..).zip(text.lines());
+    let mut lines = lines.skip_while(|(_, text)| !is_title(text));
     lines.next();
-    let rows = lines.take_while(|line| !is_title(line));
-    let rows = rows.filter_map(|line| {
-        let mut words = line.split_whitespace();
+    let rows = lines.take_while(|(_, text)| !is_title(text));
+    let rows = rows.filter_map(|(line, text)| {
+        let mut words = text.split_whitespace();
         let pci: PciAddress = words.next()?.parse().ok()?;
         let is_row = words.next()?.parse::<PciAddress>().is_err();
         is_row.then_some(ListedGpu {
             pci: Some(pci),
             numa_node: None,
+            line,
         })
     });
     rows.collect()
@@ -76,13 +83,14 @@ fn of_amd_smi(text: &str) -> Vec<ListedGpu> {
 mod tests {
     use super::*;
 
-    fn check(text: &str, expected: &[(Option<&str>, Option<i32>)]) {
+    fn check(text: &str, expected: &[(Option<&str>, Option<i32>, usize)]) {
         let found = listed_gpus(text).unwrap_or_default();
         let expected: Vec<ListedGpu> = expected
             .iter()
-            .map(|(pci, numa_node)| ListedGpu {
+            .map(|(pci, numa_node, line)| ListedGpu {
                 pci: pci.map(|pci| pci.parse().unwrap()),
                 numa_node: *numa_node,
+                line: *line,
             })
             .collect();
         assert_eq!(found, expected);
@@ -103,7 +111,7 @@ GPU[1]\t\t: (Topology) Numa Node: 1
 GPU[1]\t\t: (Topology) Numa Affinity: 1
 ================================== End of ROCm SMI Log ===================================
 ";
-        check(text, &[(None, Some(0)), (None, Some(1))]);
+        check(text, &[(None, Some(0), 7), (None, Some(1), 9)]);
     }
 
     #[test]
@@ -121,7 +129,10 @@ LINK TYPE TABLE:
 ";
         check(
             text,
-            &[(Some("0000:11:00.0"), None), (Some("0000:2f:00.0"), None)],
+            &[
+                (Some("0000:11:00.0"), None, 3),
+                (Some("0000:2f:00.0"), None, 4),
+            ],
         );
     }
 

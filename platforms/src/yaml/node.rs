@@ -59,10 +59,22 @@ impl Value {
             Self::Truth(_) => "a truth value",
             Self::Whole(_) => "a whole number",
             Self::Number(_) => "a number",
+            Self::Text(_) if self.is_too_large() => "a whole number that is too large",
             Self::Text(_) => "a text",
             Self::List(_) => "a list",
             Self::Map(_) => "a map",
         }
+    }
+
+    /// Whether it is a whole number that is too large to be read as one, which is a text here.
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        let Self::Text(text) = self else {
+            return false;
+        };
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number && text.parse::<i64>().is_err()
     }
 }
 
@@ -270,5 +282,26 @@ impl<'de> Visitor<'de> for AnyValue {
             pairs.push((key, map.next_value()?));
         }
         Ok(Value::Map(pairs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_number_that_is_too_large_is_called_one() {
+        for (text, kind) in [
+            ("9223372036854775807", "a whole number"),
+            ("9223372036854775808", "a whole number that is too large"),
+            ("18446744073709551615", "a whole number that is too large"),
+            ("many", "a text"),
+            ("\"12\"", "a text"),
+            ("\"-\"", "a text"),
+        ] {
+            let node: Node = crate::yaml::read("f", &format!("[ {text} ]")).unwrap();
+            let (_, item) = node.below("0").unwrap();
+            assert_eq!(item.value.kind(), kind, "{text}");
+        }
     }
 }

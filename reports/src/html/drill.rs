@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
+use terms::ReportVerdict;
 
 use super::{anchor, command};
 use crate::{
-    ArmStatus, DrillName, DrillReport, Lanes, MarkKind, Outcome, RunReport, Style, VerdictWord,
+    ArmStatus, DrillName, DrillReport, Lanes, MarkKind, Outcome, RunReport, Style,
     lanes::lanes_svg, terminal::counted, terminal::failure_lines,
 };
 
@@ -89,9 +90,9 @@ fn block(drill: &DrillReport, lanes: &[Lanes]) -> Markup {
                 p {
                     "Workload " b { (verdict.workload) } ": "
                     (match verdict.verdict {
-                        VerdictWord::Agreement => "the monitor was right",
-                        VerdictWord::OverReport => "reported fatal, and it did not fail",
-                        VerdictWord::UnderReport => "it failed, and the monitor was silent",
+                        ReportVerdict::Agreement => "the monitor was right",
+                        ReportVerdict::OverReport => "reported fatal, and it did not fail",
+                        ReportVerdict::UnderReport => "it failed, and the monitor was silent",
                     })
                     @if let Some(ms) = verdict.lead_ms { "; reported " (ms) " ms before it failed" }
                 }

@@ -1,9 +1,11 @@
 //! The head of the HTML report: what was drilled, with what result, and what was not judged.
 
 use maud::{Markup, html};
+use terms::Arm;
 
 use crate::{
-    ArmName, ExitCode, ProbeOutcome, RunReport, Style, counted, judged_line, summary_line,
+    ExitCode, ProbeOutcome, RunReport, Style, counted, judged_line, summary_line,
+    terminal::not_drilled,
 };
 
 /// The result in a few words.
@@ -46,14 +48,14 @@ pub(super) fn summary(run: &RunReport) -> Markup {
             details {
                 summary { "The run in full" }
                 pre tabindex="0" { (summary_line(run, Style::default(), true)) }
-                @for (name, arm) in [(ArmName::Memory, summary.memory), (ArmName::Process, summary.process)] {
+                @for (name, arm) in [(Arm::Memory, summary.memory), (Arm::Process, summary.process)] {
                     @if arm.planned > 0 { p { (name) " arm: " (arm.run) " of " (arm.planned) " run" } }
                 }
                 @if !run.plan.asked.is_empty() { p { "Asked: " code { "nicdrill " (run.plan.asked.join(" ")) } } }
             }
             @match &run.probe {
-                Some(ProbeOutcome::Failed { reason, .. }) => {
-                    p.bad { "The monitor cannot be drilled:" }
+                Some(ProbeOutcome::Failed { reason, exit_code }) => {
+                    p.bad { "The monitor " (not_drilled(*exit_code)) ":" }
                     pre tabindex="0" { (reason) }
                 }
                 Some(ProbeOutcome::Skipped { reason }) => p { "The process arm was not played: " (reason) }

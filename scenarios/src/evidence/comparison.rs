@@ -6,12 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use platforms::{Card, Role};
+use terms::Severity;
 
 use super::cast::{Cast, events};
 use super::fact::{Fact, Topic};
 use super::starts::dark_at_starts;
 use crate::resolved_world::{ResolvedPort, ResolvedWorld};
-use crate::story::{About, ChecksRun, EventPattern, Tone};
+use crate::story::{About, ChecksRun, EventPattern};
 
 /// `None` for a story that speaks of no card and in which no port is dark when a monitor starts.
 pub(crate) fn fact(cast: &Cast<'_>) -> Option<Fact> {
@@ -27,7 +28,7 @@ pub(crate) fn fact(cast: &Cast<'_>) -> Option<Fact> {
         );
     }
     let accuses = |event: &EventPattern| {
-        matches!(event.about, About::Card(..)) && event.tone != Tone::Healthy
+        matches!(event.about, About::Card(..)) && event.tone != Severity::Healthy
     };
     let speaks = !cast.card_spoken.is_empty();
     let convicted = dark.iter().flatten().max();

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::LinkLayer;
-use proto::{Check, Layer};
+use terms::{Check, LinkLayer};
 
 use super::cast::{Cast, events};
 use super::fact::{Fact, Topic};
@@ -54,7 +53,7 @@ pub(crate) fn fact(scenario: &Scenario, cast: &Cast<'_>) -> Option<Fact> {
 fn named(cast: &Cast<'_>) -> BTreeSet<LinkLayer> {
     let story = cast.story;
     let mut layers: BTreeSet<LinkLayer> = BTreeSet::new();
-    let mut of_check = |name: &str| layers.extend(Check::parse(name).map(layer_of));
+    let mut of_check = |name: &str| layers.extend(Check::parse(name).map(Check::layer));
     for event in events(story) {
         event.check.iter().for_each(|check| of_check(check));
     }
@@ -92,13 +91,6 @@ fn layer_of_path(path: &str) -> Option<LinkLayer> {
         Some(LinkLayer::InfiniBand)
     } else {
         None
-    }
-}
-
-fn layer_of(check: Check) -> LinkLayer {
-    match check.layer() {
-        Layer::InfiniBand => LinkLayer::InfiniBand,
-        Layer::Ethernet => LinkLayer::Ethernet,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Expectations about events: which, about what subject, and in which order.
 
 use serde_json::json;
+use terms::Severity;
 
 use super::parse;
 use super::qualifier::{of_event, tally};
@@ -8,7 +9,6 @@ use crate::expect::{EventSpec, ExpectLine, ExpectationSpec};
 use crate::keys::{Keys, Literal, Maybe, Needed, maybe, need, or};
 use crate::kind::{List, Many, NoValue, Number, OrNull, Parsed, Placed, Plain, Text, count, plain};
 use crate::row::{Line, Row, word};
-use crate::story::Tone;
 use crate::values::{Of, POLLS};
 
 /// The subject of an expectation.
@@ -38,17 +38,17 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectationSpec>] = &[
     &event(
         ("fatal", "{ fatal: victim, within: 2 polls }"),
         "A fatal event, which asks for a replacement of the machine.",
-        Statement::Fresh(Tone::Fatal),
+        Statement::Fresh(Severity::Fatal),
     ),
     &event(
         ("nonfatal", "{ nonfatal: victim }"),
         "An unhealthy event that is not fatal and asks for no action.",
-        Statement::Fresh(Tone::NonFatal),
+        Statement::Fresh(Severity::NonFatal),
     ),
     &event(
         ("healthy", "{ healthy: device of victim }"),
         "A healthy event.",
-        Statement::Fresh(Tone::Healthy),
+        Statement::Fresh(Severity::Healthy),
     ),
     &event(
         ("cleared", "{ cleared: { name: mlx5_3, port: 1 } }"),
@@ -162,7 +162,7 @@ const EXPECTATIONS: Many<Plain<ExpectLine>> = Many("expectations", EXPECTATION);
 /// Whether an event reports something new, or clears what was reported under the name at rest.
 #[derive(Clone, Copy, Debug)]
 enum Statement {
-    Fresh(Tone),
+    Fresh(Severity),
     Cleared,
 }
 
@@ -176,7 +176,7 @@ const fn event(
         Ok(ExpectationSpec::Event(Box::new(EventSpec {
             tone: match statement {
                 Statement::Fresh(tone) => tone,
-                Statement::Cleared => Tone::Healthy,
+                Statement::Cleared => Severity::Healthy,
             },
             clears: matches!(statement, Statement::Cleared),
             of,
@@ -252,7 +252,7 @@ const EDGE: Plain<EdgeLine> = plain(
         let plain = line.window.is_none() && line.nodes.is_empty() && line.only.is_none();
         match line.what {
             ExpectationSpec::Event(event) if plain && event.times.is_none() && !event.clears => {
-                Ok((event.tone == Tone::Healthy, event, node.place))
+                Ok((event.tone == Severity::Healthy, event, node.place))
             }
             _ => Err(context
                 .source

@@ -4,7 +4,8 @@
 use fabric::opa::{LinkDownReason, OfflineDisabledReason, Pair};
 use platforms::yaml::{Node, Place, Value};
 use serde_json::json;
-use workloads::{Cause, WorkloadOutcome};
+use terms::ReportVerdict;
+use workloads::{WorkloadCause, WorkloadOutcome};
 
 use super::qualifier::BETWEEN;
 use crate::bound::RANGE;
@@ -16,7 +17,7 @@ use crate::kind::{
 };
 use crate::map::{Alternative, MapOf, OneOf, OrMap, alt};
 use crate::row::{Row, word};
-use crate::story::{EndIs, PairIs, Verdict, WorkloadIs};
+use crate::story::{EndIs, PairIs, WorkloadIs};
 use crate::subject::Subjects;
 use crate::values::{Of, REASON, Reason, SignedTime, TIME, whole_seconds};
 
@@ -173,8 +174,9 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
             "Time from the report to the failure, inclusive; `-1s`: one second after the failure.",
         ),
         |line, of, lead| {
-            let early =
-                |(.., verdict): &&(_, _, Verdict)| lead.is_some() && *verdict != Verdict::Agreement;
+            let early = |(.., verdict): &&(_, _, ReportVerdict)| {
+                lead.is_some() && *verdict != ReportVerdict::Agreement
+            };
             if let Some((.., verdict)) = of.iter().find(early) {
                 let what = format!("`lead` with `{}`", verdict.word());
                 return Err(line
@@ -315,11 +317,11 @@ const OUTCOME: Plain<WorkloadOutcome> = plain(
     },
 );
 
-const CAUSE: Plain<Cause> = plain(
+const CAUSE: Plain<WorkloadCause> = plain(
     "such as `WC 12` or `evicted`",
-    || json!({ "enum": Cause::ALL.map(|cause| cause.word()) }),
+    || json!({ "enum": WorkloadCause::ALL.map(|cause| cause.word()) }),
     |context, node| {
-        let words = Cause::ALL.map(|cause| (cause.word(), cause));
+        let words = WorkloadCause::ALL.map(|cause| (cause.word(), cause));
         context.source.choice(node, "cause", &words)
     },
 );
@@ -328,7 +330,7 @@ const CAUSE: Plain<Cause> = plain(
 struct Verdicts;
 
 impl Kind for Verdicts {
-    type Value = Vec<(String, Place, Verdict)>;
+    type Value = Vec<(String, Place, ReportVerdict)>;
 
     fn takes(&self) -> Option<String> {
         Some("a map of workloads and verdicts".to_owned())
@@ -337,22 +339,25 @@ impl Kind for Verdicts {
     fn choices(&self) -> crate::kind::Meanings {
         vec![
             (
-                Verdict::Agreement.word(),
+                ReportVerdict::Agreement.word(),
                 "fatal and failed, or silent and not failed",
             ),
-            (Verdict::OverReport.word(), "fatal, and it did not fail"),
-            (Verdict::UnderReport.word(), "silent, and it failed"),
+            (
+                ReportVerdict::OverReport.word(),
+                "fatal, and it did not fail",
+            ),
+            (ReportVerdict::UnderReport.word(), "silent, and it failed"),
         ]
     }
 
     fn schema(&self) -> serde_json::Value {
-        let words = Verdict::ALL.map(|verdict| verdict.word());
+        let words = ReportVerdict::ALL.map(|verdict| verdict.word());
         json!({ "type": "object", "additionalProperties": { "enum": words } })
     }
 
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<Self::Value> {
         let source = &context.source;
-        let words = Verdict::ALL.map(|verdict| (verdict.word(), verdict));
+        let words = ReportVerdict::ALL.map(|verdict| (verdict.word(), verdict));
         let fields = source.open_map(node, "workloads and verdicts")?;
         let mut of = Vec::new();
         for (key, node) in fields.pairs {

@@ -1,6 +1,7 @@
 //! Resolves the lines of `do:` in a world: ports and devices are looked up, times become ticks.
 
 mod counter;
+mod drivers_files;
 mod host_actions;
 mod loads;
 
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 
 use fabric::{Action, DeviceAction, FunctionRef, NodeAction, PortAction, PortsAction};
 use platforms::yaml::{Place, nearest};
-use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
+use platforms::{DeviceName, Driver, LinkLayer, NodeName, PciAddress, SlotRef};
 
 use crate::error::{ScenarioError, Unfit};
 use crate::polls::Polls;
@@ -232,6 +233,9 @@ impl LineResolver<'_> {
             } => {
                 let mut actions = Vec::new();
                 for file in self.files(file, line.only)? {
+                    if !*appears_later {
+                        self.has_file(&file)?;
+                    }
                     let nodes = match &file {
                         FileRef::Port(slot, _) => vec![slot.node.clone()],
                         FileRef::Device(node, ..) => vec![node.clone()],
@@ -278,6 +282,11 @@ impl LineResolver<'_> {
                         .iter()
                         .try_for_each(|port| self.can_count(*port, name, change, of.place))?;
                 }
+                if let PortAction::ChangeLayer { layer } = action {
+                    ports
+                        .iter()
+                        .try_for_each(|port| self.can_speak(*port, *layer))?;
+                }
                 let done = |port| action.clone().on(self.resolved.slot(port));
                 ports.into_iter().map(done).collect()
             }
@@ -316,6 +325,26 @@ impl LineResolver<'_> {
                 on_traps: *on_traps,
             }],
         })
+    }
+
+    /// Checks that the platform has a driver of the port's kernel module for this layer.
+    fn can_speak(&self, port: usize, layer: LinkLayer) -> Result<(), Unfit> {
+        let port = &self.resolved.ports[port];
+        let platform = &self.resolved.nodes[port.node].platform;
+        let own = platform.driver(&port.facts.driver_file);
+        let of_module =
+            |driver: &&Driver| own.is_some_and(|own| own.kernel_driver == driver.kernel_driver);
+        if platform
+            .drivers()
+            .filter(of_module)
+            .any(|driver| driver.layer == layer)
+        {
+            return Ok(());
+        }
+        let device = &port.facts.device;
+        Err(Unfit::lacks(format!(
+            "`{device}` cannot speak {layer}: its platform has no driver for that"
+        )))
     }
 
     fn ports(&self, of: &Subjects) -> Result<Vec<usize>, Unfit> {

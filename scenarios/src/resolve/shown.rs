@@ -3,9 +3,10 @@
 
 use fabric::{Action, PortAction, PortsAction, StickAt};
 use platforms::{Driver, LinkCondition, LinkView, SlotRef};
+use terms::Severity;
 
 use crate::resolved_world::ResolvedWorld;
-use crate::story::{About, EventPattern, FileRef, Step, StepAction, Story, Tone, What, Window};
+use crate::story::{About, EventPattern, FileRef, Step, StepAction, Story, What, Window};
 
 /// What a link without a partner goes through, down and up.
 const DARK: &[LinkCondition] = &[
@@ -123,7 +124,8 @@ fn is_demanded(what: &What, slot: &SlotRef) -> bool {
         About::Card(node, pci) => *node == slot.node && pci.card() == slot.pci.card(),
         About::NamedPort(..) | About::NamedDevice(_) | About::Check => false,
     };
-    let is_fault = |event: &EventPattern| event.tone != Tone::Healthy && event.counter.is_none();
+    let is_fault =
+        |event: &EventPattern| event.tone != Severity::Healthy && event.counter.is_none();
     match what {
         What::Say { event, .. } => is_fault(event) && is_of_it(&event.about),
         What::FollowEdges { slot: of, .. } => of == slot,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fabric::FunctionRef;
-use platforms::DeviceName;
+use platforms::{DeviceName, LinkReasons};
 
 use super::{ResolvedPort, ResolvedWorld};
 use crate::bound::Bound;
@@ -18,13 +18,17 @@ impl ResolvedWorld {
             .filter(|port| self.fits(&handle.filter, *port))
             .collect();
         let few = |needed: &str| {
-            Unfit::lacks(format!(
+            let has = format!(
                 "handle `{}` ({}) needs {needed}, `{}` has {}",
                 handle.name,
                 handle.text,
                 self.world,
                 fitting.len()
-            ))
+            );
+            Unfit::lacks(match fitting.is_empty() {
+                true => self.and_why_none(&handle.filter, has),
+                false => has,
+            })
         };
         let names = handle.filter.devices.iter().flatten();
         let has_none = |name: &&DeviceName| {
@@ -104,9 +108,11 @@ impl ResolvedWorld {
         let keeps = |bound: Option<Bound>, number: &dyn Fn() -> usize| {
             bound.is_none_or(|bound| bound.holds(number()))
         };
-        let same_node = |other: &ResolvedPort| other.node == port.node;
+        // What comes later is beside what comes later alone.
+        let same_node = |other: &ResolvedPort| other.node == port.node && other.later == port.later;
         let same_card = |other: &&ResolvedPort| same_node(other) && other.facts.card == facts.card;
-        asked(&filter.role, &facts.role)
+        port.later == filter.appears_later
+            && asked(&filter.role, &facts.role)
             && filter
                 .node
                 .as_deref()
@@ -132,6 +138,11 @@ impl ResolvedWorld {
             && asked(&filter.function, &(port.function as u64))
             && asked(&filter.numa, &i64::from(port.numa))
             && asked(&filter.vf, &facts.is_vf)
+            && asked(&filter.near_gpu, &facts.is_near_gpu)
+            && filter
+                .link_reasons
+                .is_none_or(|reasons| self.link_reasons(port) == Some(reasons))
+            && keeps(filter.sriov_totalvfs, &|| self.sriov_totalvfs(port))
             && asked(&filter.cabled, &facts.cabled)
             && asked(&filter.healthy, &port.healthy)
             && asked(&filter.monitored, &facts.is_monitored())
@@ -183,6 +194,24 @@ impl ResolvedWorld {
                     .filter(|other| same_node(other) && of_device(other))
                     .count()
             })
+    }
+}
+
+impl ResolvedWorld {
+    /// How a port remembers why its link went down.
+    fn link_reasons(&self, port: &ResolvedPort) -> Option<LinkReasons> {
+        let driver = self.nodes[port.node]
+            .platform
+            .driver(&port.facts.driver_file)?;
+        Some(driver.link_reasons)
+    }
+
+    /// How many virtual functions a port's function can have.
+    fn sriov_totalvfs(&self, port: &ResolvedPort) -> usize {
+        let functions = &self.nodes[port.node].machine.functions;
+        let function = functions.get(&port.facts.pci);
+        let total = function.and_then(|function| function.sriov_totalvfs);
+        total.map_or(0, usize::from)
     }
 }
 

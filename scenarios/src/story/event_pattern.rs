@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, PortNumber, SlotRef};
 use simfs::SimTime;
+use terms::Severity;
 
 /// Inclusive bounds on how often something happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,17 +21,6 @@ impl Times {
         at_least: 1,
         at_most: 1,
     };
-}
-
-/// The severity of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tone {
-    /// `isFatal`, `REPLACE_VM`.
-    Fatal,
-    /// Unhealthy, not fatal, `NONE`.
-    NonFatal,
-    /// Healthy.
-    Healthy,
 }
 
 /// The entity of an event.
@@ -56,7 +46,7 @@ pub enum About {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventPattern {
     /// Its severity.
-    pub tone: Tone,
+    pub tone: Severity,
     /// Its entity.
     pub about: About,
     /// The check; by the port's link layer if `None`.

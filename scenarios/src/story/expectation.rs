@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use fabric::opa::{OfflineDisabledReason, Pair};
 use platforms::{NodeName, SlotRef};
+use terms::ReportVerdict;
 
-use super::{About, CountIs, EventPattern, FileRef, LnetIs, Place, Times, Verdict, WorkloadIs};
+use super::{About, CountIs, EventPattern, FilePlace, FileRef, LnetIs, Times, WorkloadIs};
 use crate::cluster::{ConditionIs, RuleIs, Stands};
 
 /// An inclusive window of ticks (polls), counted from 0.
@@ -25,7 +26,7 @@ pub const USUAL_FIRST_POLL: &str =
 #[derive(Clone, Debug)]
 pub struct Expectation {
     /// Where in the file.
-    pub place: Place,
+    pub place: FilePlace,
     /// The line as shown to people.
     pub text: String,
     /// On which node; on every monitored node if `None`.
@@ -151,7 +152,7 @@ pub enum What {
         /// The workload.
         workload: String,
         /// The expected verdict.
-        verdict: Verdict,
+        verdict: ReportVerdict,
         /// Time from the report to the failure, in nanoseconds, inclusive; negative if the report came
         /// after.
         lead: Option<(i64, i64)>,

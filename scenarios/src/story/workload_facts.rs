@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use lnet::{Nid, UlpEvent, UlpResult};
 use platforms::{NodeName, SlotRef};
 use simfs::SimTime;
-use workloads::{Cause, WorkloadOutcome};
+use workloads::{WorkloadCause, WorkloadOutcome};
 
 /// Expected state of an LNet interface; `None` is not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub struct WorkloadIs {
     /// Its outcome.
     pub outcome: Option<WorkloadOutcome>,
     /// The cause of its failure.
-    pub cause: Option<Cause>,
+    pub cause: Option<WorkloadCause>,
     /// The instants between which it failed, inclusive.
     pub failed: Option<(SimTime, SimTime)>,
     /// Errors reported to the layer above.
@@ -98,42 +98,4 @@ pub struct WorkloadIs {
     pub retries: Option<RangeInclusive<u64>>,
     /// Answered writes (`lnet`), or delivered messages (`mpib`).
     pub done: Option<RangeInclusive<u64>>,
-}
-
-/// Whether a monitor was right, by the one question that "NIC Health Monitor: Link State Detection",
-/// 1.3, allows: will the running workload fail because of this?
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// Fatal and failed, or silent and not failed.
-    Agreement,
-    /// Fatal, and it did not fail.
-    OverReport,
-    /// Silent, and it failed.
-    UnderReport,
-}
-
-impl Verdict {
-    /// All verdicts.
-    pub const ALL: [Self; 3] = [Self::Agreement, Self::OverReport, Self::UnderReport];
-
-    /// As scenarios and reports spell it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Agreement => "agreement",
-            Self::OverReport => "over-report",
-            Self::UnderReport => "under-report",
-        }
-    }
-
-    /// The verdict on a monitor that did or did not report a fatal event, for a workload that did or did
-    /// not fail.
-    #[must_use]
-    pub fn of(fatal: bool, failed: bool) -> Self {
-        match (fatal, failed) {
-            (true, false) => Self::OverReport,
-            (false, true) => Self::UnderReport,
-            _ => Self::Agreement,
-        }
-    }
 }

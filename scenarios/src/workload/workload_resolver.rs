@@ -88,6 +88,7 @@ impl WorkloadResolver<'_> {
                 period: spec.every,
                 pauses: spec.pause.map(pause).into_iter().collect(),
                 in_flight: spec.in_flight,
+                dependent: spec.dependent,
                 ..Traffic::steady()
             },
             retries: spec.retries,

@@ -3,4 +3,6 @@
 
 mod away;
 mod rows;
+#[cfg(feature = "postgres")]
+mod silent;
 mod support;

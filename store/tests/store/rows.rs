@@ -2,8 +2,8 @@
 
 use observe::Call;
 use proto::HealthEvent;
-use reports::ArmName;
 use store::StoreError;
+use terms::Arm;
 
 use crate::support::{LIMITS, Rig, accepted, falling, fatal, healthy, recording, reported};
 
@@ -18,7 +18,7 @@ fn every_accepted_event_is_a_row_in_the_order_in_which_it_was_accepted() {
     let other = accepted(&[fatal("b", "mlx5_0", 0)]);
     let mended = accepted(&[healthy("a", "mlx5_0", 1)]);
     let story = recording(
-        ArmName::Memory,
+        Arm::Memory,
         &[
             &[("a", &[refused, one]), ("b", &[other])],
             &[("a", &[mended]), ("b", &[])],
@@ -50,7 +50,7 @@ fn every_accepted_event_is_a_row_in_the_order_in_which_it_was_accepted() {
 #[test]
 fn the_columns_are_the_connectors_and_the_instants_the_drills() {
     let story = recording(
-        ArmName::Process,
+        Arm::Process,
         &[
             &[("a", &[accepted(&[fatal("a", "mlx5_0", 0)])])],
             &[("a", &[accepted(&[healthy("a", "mlx5_0", 1)])])],
@@ -249,6 +249,36 @@ fn a_store_that_drops_what_it_takes_is_refused_at_the_start() {
 }
 
 #[test]
+fn a_store_that_changes_what_it_takes_is_refused_at_the_start() {
+    for (changes, told) in [
+        (
+            "AFTER INSERT ON health_events BEGIN UPDATE health_events SET document = '{}' WHERE id = NEW.id; END",
+            "it takes an event, and when it is read back it is another one",
+        ),
+        (
+            "AFTER INSERT ON nicdrill_events BEGIN UPDATE nicdrill_events SET place = 9 WHERE event_id = NEW.event_id; END",
+            "it takes an event, and when it is read back it is another one",
+        ),
+        (
+            "BEFORE INSERT ON nicdrill_runs BEGIN SELECT RAISE(IGNORE); END",
+            "it takes a run, and when it is read back it is not there as it was written",
+        ),
+        (
+            "AFTER INSERT ON nicdrill_runs BEGIN UPDATE nicdrill_runs SET seed = '0' WHERE id = NEW.id; END",
+            "it takes a run, and when it is read back it is not there as it was written",
+        ),
+    ] {
+        // A store that another run has made.
+        let rig = Rig::new();
+        rig.store(LIMITS, &[]);
+        let made = format!("DELETE FROM nicdrill_runs; CREATE TRIGGER changes {changes}");
+        rig.connect().execute_batch(&made).unwrap();
+        let error = rig.refusal().to_string();
+        assert!(error.contains(told), "{changes}: {error}");
+    }
+}
+
+#[test]
 fn a_file_that_is_no_database_is_refused_and_left_alone() {
     let rig = Rig::new();
     let text = "dear diary, ".repeat(100);
@@ -270,10 +300,7 @@ fn an_event_without_a_strategy_is_stored_as_one_to_act_on() {
     };
     rig.store(
         LIMITS,
-        &[recording(
-            ArmName::Memory,
-            &[&[("a", &[accepted(&[event])])]],
-        )],
+        &[recording(Arm::Memory, &[&[("a", &[accepted(&[event])])]])],
     );
     let strategy = "SELECT document ->> '$.healthevent.processingStrategy' FROM health_events";
     assert_eq!(rig.texts(strategy), ["1"]);

@@ -13,9 +13,10 @@ use std::{
 use cluster::recorded::read_line;
 use observe::{Call, MonitorTick, Recording, Tick, platform_connector};
 use proto::{Entity, HealthEvent, HealthEvents, ProcessingStrategy, RecommendedAction};
-use reports::{ArmName, DrillName};
+use reports::DrillName;
 use rusqlite::Connection;
-use store::{Ending, Limits, Run, Store, StoreError, StoreUrl};
+use store::{Ending, Limits, Opening, Run, Store, StoreError, StoreUrl};
+use terms::Arm;
 
 /// When the drill began, by the world's clock: 2025-03-01T00:00:00Z.
 const START_WALL_NS: u64 = 1_740_787_200 * 1_000_000_000;
@@ -80,7 +81,7 @@ pub(crate) fn accepted(events: &[HealthEvent]) -> Call {
 }
 
 /// A recording: the calls of each node in each poll, a second apart.
-pub(crate) fn recording(arm: ArmName, polls: &[&[(&str, &[Call])]]) -> (ArmName, Recording) {
+pub(crate) fn recording(arm: Arm, polls: &[&[(&str, &[Call])]]) -> (Arm, Recording) {
     let ticks = (0..).zip(polls).map(|(second, instances)| {
         let instances = instances.iter().map(|(node, calls)| {
             let instance = MonitorTick {
@@ -104,7 +105,7 @@ pub(crate) fn recording(arm: ArmName, polls: &[&[(&str, &[Call])]]) -> (ArmName,
 }
 
 /// A drill of one node in which this many ports go down, one per poll.
-pub(crate) fn falling(ports: u64) -> (ArmName, Recording) {
+pub(crate) fn falling(ports: u64) -> (Arm, Recording) {
     let polls: Vec<(String, Vec<Call>)> = (0..ports)
         .map(|port| {
             let event = fatal("node-1", &format!("mlx5_{port}"), port);
@@ -116,7 +117,7 @@ pub(crate) fn falling(ports: u64) -> (ArmName, Recording) {
         .map(|(node, calls)| [(node.as_str(), calls.as_slice())])
         .collect();
     let polls: Vec<&[(&str, &[Call])]> = polls.iter().map(|poll| poll.as_slice()).collect();
-    recording(ArmName::Memory, &polls)
+    recording(Arm::Memory, &polls)
 }
 
 /// A file for a store and a folder for a run.
@@ -145,7 +146,8 @@ impl Rig {
     /// Opens the store; its messages can be received.
     pub(crate) fn open(&self, limits: Limits) -> (Store, Receiver<String>) {
         let (says, reported) = channel();
-        let reached = self.url().reach(self.run.clone()).unwrap();
+        let reached = self.url().reach(self.run.clone(), Opening::default());
+        let reached = reached.unwrap();
         let store = reached.keep(self.folder.path(), limits, move |text| {
             // The test may have stopped receiving.
             let _ = says.send(text.to_owned());
@@ -154,11 +156,12 @@ impl Rig {
     }
 
     pub(crate) fn refusal(&self) -> StoreError {
-        self.url().reach(self.run.clone()).err().unwrap()
+        let reached = self.url().reach(self.run.clone(), Opening::default());
+        reached.err().unwrap()
     }
 
     /// Stores this one drill.
-    pub(crate) fn store(&self, limits: Limits, recordings: &[(ArmName, Recording)]) -> Ending {
+    pub(crate) fn store(&self, limits: Limits, recordings: &[(Arm, Recording)]) -> Ending {
         let (mut store, _reported) = self.open(limits);
         store.take(&drill(), recordings);
         store.finish()
@@ -215,7 +218,7 @@ fn read(line: &str) -> HealthEvent {
 }
 
 /// The events of a recording that were accepted.
-pub(crate) fn reported((_, recording): &(ArmName, Recording)) -> Vec<HealthEvent> {
+pub(crate) fn reported((_, recording): &(Arm, Recording)) -> Vec<HealthEvent> {
     let instances = recording
         .ticks
         .iter()

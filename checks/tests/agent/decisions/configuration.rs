@@ -2,7 +2,7 @@
 
 use checks::Flags;
 use checks::flags::FLAGS;
-use proto::Check;
+use terms::Check;
 
 /// The defaults of the document's table of flags, and of the two folders in the file beside it.
 #[test]

@@ -153,6 +153,14 @@ fn every_device_is_classified_with_its_role_or_the_reason() {
     rig.world.errors.insert(mark, ReadError::EIO);
     let hands: &dyn Hands = &rig.world;
     let classified = rig.agent.as_ref().unwrap().classified(hands).unwrap();
+    let unmonitored = classified.iter().filter_map(|(name, role)| {
+        let why = role.as_ref().err()?;
+        Some((name.as_str(), why.is_management()))
+    });
+    assert_eq!(
+        unmonitored.collect::<Vec<_>>(),
+        [("mlx5_2", false), ("mlx5_3", true), ("mlx5_4", false)]
+    );
     let rendered: Vec<String> = classified
         .into_iter()
         .map(|(name, role)| match role {

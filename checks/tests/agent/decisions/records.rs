@@ -1,7 +1,7 @@
 //! What the agent logs and how often, and which faults it lists as reported.
 
 use checks::{ReadError, Standing};
-use proto::Check;
+use terms::Check;
 
 use super::nics;
 use crate::world::{ANCHOR, DISABLED, INIT, Rig, UP, brief, nic};

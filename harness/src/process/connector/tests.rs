@@ -10,9 +10,10 @@ use super::*;
 mod fuzz;
 mod raw_client;
 mod served;
+mod tampered;
 
 use raw_client::{Got, METHOD, RawClient, end, frame, message, one_call, opened, request};
-use served::{Behind, Served, serve, serve_after};
+use served::{Behind, Served, serve, serve_after, serve_at};
 
 /// The authorities of grpc-go, whose connections pass verbatim, and of grpc-core, whose are rewritten.
 const VERBATIM: &str = "localhost";
@@ -276,4 +277,45 @@ fn a_call_that_ends_without_a_message_is_told(
     let served = call([opened(), request(1, authority, METHOD), empty].concat());
     let told = "spoke HTTP/2: 1 request; refused: a call: Missing request message.";
     assert_eq!(served.spoken, [told]);
+}
+
+#[test]
+fn a_connection_above_the_most_is_closed_and_one_after_an_end_is_served() {
+    let served = serve_at(|path: PathBuf| {
+        let connected = |_| RawClient::connect(&path);
+        let mut open: Vec<RawClient> = (0..CONNECTIONS_MAX).map(connected).collect();
+        let refused = RawClient::connect(&path).rest();
+        drop(open.pop());
+        let mut last = RawClient::connect(&path);
+        last.send(&one_call(VERBATIM));
+        (refused, last.status())
+    });
+    assert_eq!(served.client, (vec![Got::Closed], ok(1)));
+    assert_eq!(served.calls, [0]);
+}
+
+/// A stream above SETTINGS_MAX_CONCURRENT_STREAMS may be refused (RFC 9113, section 5.1.2).
+#[test]
+fn a_request_above_the_most_that_may_be_open_is_refused() {
+    const REFUSED_STREAM: u32 = 7;
+    let requests = (0..=u32::from(OPEN_CALLS_MAX)).flat_map(|number| {
+        let mut frame = request(1, VERBATIM, METHOD);
+        // The stream of a frame (RFC 9113, section 4.1).
+        frame[5..9].copy_from_slice(&(2 * number + 1).to_be_bytes());
+        frame
+    });
+    let bytes: Vec<u8> = opened().into_iter().chain(requests).collect();
+    let served = serve(move |mut client| {
+        client.send(&bytes);
+        client.next()
+    });
+    assert_eq!(served.client, Got::Reset(REFUSED_STREAM));
+    assert_eq!(served.calls, [0; 0]);
+    let [spoken] = served.spoken.as_slice() else {
+        panic!("{:?}", served.spoken);
+    };
+    assert!(
+        spoken.starts_with("spoke HTTP/2: 1001 requests"),
+        "{spoken}"
+    );
 }

@@ -126,6 +126,30 @@ fn a_request_that_its_client_reset_waits_for_no_answer() {
     assert_eq!(conversation.describe(), "spoke HTTP/2: 1 request");
 }
 
+#[test]
+fn a_request_is_open_until_its_answer_is_sent_whole() {
+    let mut conversation = Conversation::default();
+    let requests = [1, 3, 5].map(|stream| flagged(HEADERS, END_STREAM, stream, b"\x82"));
+    conversation.client_sent(&opened(&requests));
+    assert_eq!(conversation.open_requests(), 3);
+    conversation.server_sent(&flagged(HEADERS, 0, 3, b"\x88"));
+    assert_eq!(conversation.open_requests(), 3);
+    conversation.server_sent(&flagged(DATA, END_STREAM, 3, b""));
+    assert_eq!(conversation.open_requests(), 2);
+    conversation.server_sent(&frame(RST_STREAM, &[0, 0, 0, 7]));
+    assert_eq!(conversation.open_requests(), 1);
+    assert_eq!(conversation.most_open_requests(), 3);
+}
+
+#[test]
+fn of_a_long_refusal_the_beginning_is_told() {
+    let mut conversation = Conversation::default();
+    conversation.refuse("ä".repeat(REFUSAL_MAX));
+    conversation.refuse("ä".repeat(REFUSAL_MAX + 1));
+    let kept = "ä".repeat(REFUSAL_MAX);
+    assert_eq!(conversation.refusals, [kept.clone(), kept + "…"]);
+}
+
 proptest! {
     #[test]
     fn no_bytes_make_it_panic_and_pieces_do_not_matter(

@@ -5,10 +5,13 @@
 
 use std::{
     io,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use observe::{Broken, Delivery, Observation, Pace, Protocol, Scrape, ScrapeOutcome};
+use observe::{
+    Broken, Delivery, Observation, Pace, PageForm, PageText, Protocol, Scrape, ScrapeOutcome,
+};
 use platforms::NodeName;
 
 use super::{
@@ -84,7 +87,12 @@ impl Player<'_> {
         let Some(path) = self.descriptor.page() else {
             return;
         };
-        let path = path.to_owned();
+        let form = match self.descriptor.speaks {
+            Protocol::HttpJson => PageForm::Json,
+            _ => PageForm::Series,
+        };
+        let page = PageText::new(form, &self.descriptor.limits);
+        let asked = (path.to_owned(), page);
         let sender = EventSender::new(node.clone(), self.arm.report.clone());
         let runtime = self.arm.runtime.handle().clone();
         let node_runtime = self.node_runtime(node);
@@ -95,7 +103,7 @@ impl Player<'_> {
             return;
         };
         let (pid, port) = (instance.program.pid(), instance.metrics_port);
-        let reply = http::ask(&runtime, (pid, port), path, move || {
+        let reply = http::ask(&runtime, (pid, port), asked, move || {
             sender.report(RuntimeEvent::Answered);
         });
         instance.asking = Some(Asking {
@@ -155,21 +163,46 @@ impl Player<'_> {
             };
             let answer = self.arm.runtime.block_on(asking.reply);
             let answer = answer.unwrap_or_else(|error| Err(io::Error::other(error)));
-            self.answered(node, asking.begun_ns, answer);
+            self.answered(node, asking.begun_ns, answer)?;
             return Ok(true);
         }
     }
 
     /// Notes a scrape that has an answer, or none because nobody listened.
-    fn answered(&mut self, node: &NodeName, begun: u64, answer: io::Result<(u16, String)>) {
+    fn answered(
+        &mut self,
+        node: &NodeName,
+        begun: u64,
+        answer: io::Result<(u16, String)>,
+    ) -> Play<()> {
         let outcome = match answer {
             Ok((status, text)) => ScrapeOutcome::Answered {
                 status,
-                text: text.into(),
+                text: self.shared_page(node, text),
             },
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                return Err(self.over_limit(format!("its page has {error}")));
+            }
             Err(error) => ScrapeOutcome::Failed(error.to_string()),
         };
         self.note(node, begun, outcome);
+        self.goes_on()
+    }
+
+    /// A page. Those that alert rules are evaluated over are kept until the drill is over, and once for all scrapes that
+    /// follow one another with the same answer.
+    fn shared_page(&mut self, node: &NodeName, text: String) -> Arc<str> {
+        if self.descriptor.speaks != Protocol::PrometheusRules {
+            return text.into();
+        }
+        let before = self.node_runtime(node).page.take();
+        let page = before.filter(|before| **before == *text);
+        let page = page.unwrap_or_else(|| {
+            self.budget.keep(text.len());
+            text.into()
+        });
+        self.node_runtime(node).page = Some(Arc::clone(&page));
+        page
     }
 
     /// Notes that a scrape which is due found nobody, because no monitor runs.
@@ -193,7 +226,7 @@ impl Player<'_> {
     /// Notes how a scrape ended, and what its page says.
     pub(super) fn note(&mut self, node: &NodeName, begun: u64, outcome: ScrapeOutcome) {
         let now = self.now_ns();
-        let scrape = Scrape {
+        let mut scrape = Scrape {
             at_ns: begun,
             took_ns: now - begun,
             outcome,
@@ -205,20 +238,40 @@ impl Player<'_> {
         let speaks = self.descriptor.speaks;
         let node_runtime = self.node_runtime(node);
         node_runtime.note_reads();
-        node_runtime.tick.polls += u32::from(said.is_ok());
+        // Who gives no page has looked all the same, and owes what it could have said.
+        let is_look = match &scrape.outcome {
+            ScrapeOutcome::Answered { .. } | ScrapeOutcome::Unread(_) => true,
+            // The story holds a read.
+            ScrapeOutcome::TimedOut => false,
+            ScrapeOutcome::Failed(_) => {
+                !node_runtime.instances.is_empty() && node_runtime.hangs.is_empty()
+            }
+        };
+        node_runtime.tick.polls += u32::from(is_look);
+        let is_unread = said.is_err();
         let (said, answer) = match said {
             Ok(said) => (said, "answered".to_owned()),
             Err(why) => (nothing_known(why.clone()), why),
         };
-        // What a page means to alert rules is known when they are evaluated.
+        // What a page means to alert rules is known when they are evaluated. Of the others nobody needs the text any more.
         if speaks != Protocol::PrometheusRules {
-            node_runtime.tick.calls.push(said.answered(true, answer));
+            if let ScrapeOutcome::Answered { status, text } = &mut scrape.outcome {
+                let is_unread = is_unread && *status == 200;
+                *text = Arc::default();
+                if is_unread {
+                    scrape.outcome = ScrapeOutcome::Unread(answer.clone());
+                }
+            }
+            self.budget.count(&said);
+            let calls = &mut self.node_runtime(node).tick.calls;
+            calls.push(said.answered(true, answer));
         }
-        node_runtime.tick.scrapes.push(scrape);
+        self.node_runtime(node).tick.scrapes.push(scrape);
     }
 
     fn said_in_series(&self, scrape: &Scrape) -> Result<Delivery, String> {
-        let series = scrape.series().ok_or_else(|| why(scrape))?;
+        let failure = || scrape.failure().unwrap_or_default();
+        let series = scrape.series().ok_or_else(failure)?;
         let rules = self.descriptor.scrape.as_ref().map(|page| &page.metrics);
         Ok(rules.map_or_else(Delivery::default, |rules| rules.observed(&series)))
     }
@@ -226,20 +279,8 @@ impl Player<'_> {
     fn said_in_json(&self, scrape: &Scrape) -> Result<Delivery, String> {
         match (&scrape.outcome, &self.descriptor.http_json) {
             (ScrapeOutcome::Answered { status: 200, text }, Some(page)) => page.observed(text),
-            _ => Err(why(scrape)),
+            _ => Err(scrape.failure().unwrap_or_default()),
         }
-    }
-}
-
-/// Why a scrape says nothing.
-fn why(scrape: &Scrape) -> String {
-    match &scrape.outcome {
-        ScrapeOutcome::Answered { status: 200, .. } => {
-            "the page is not in the text format".to_owned()
-        }
-        ScrapeOutcome::Answered { status, .. } => format!("the page has the status {status}"),
-        ScrapeOutcome::TimedOut => "no page came within the timeout".to_owned(),
-        ScrapeOutcome::Failed(error) => format!("no page came: {error}"),
     }
 }
 

@@ -1,12 +1,15 @@
 //! Queries a monitor's metrics and health at the end of a tick, after the poll.
 
-use std::time::{Duration, Instant};
+use std::{
+    io,
+    time::{Duration, Instant},
+};
 
 use platforms::NodeName;
 
 use super::{Play, Player};
 use director::metrics_query;
-use observe::{Answers, series};
+use observe::{Answers, PageForm, PageText, series};
 
 use crate::process::http;
 
@@ -28,7 +31,8 @@ impl Player<'_> {
             let mut instances = self.node_runtimes[&node].instances.values();
             let rests = instances.all(|instance| instance.granted.is_none());
             if let (true, Some(page)) = (wanted.metrics && rests, &descriptor.metrics) {
-                let rendered = self.get(&node, &page.path);
+                let text = PageText::new(PageForm::Series, &descriptor.limits);
+                let rendered = self.get(&node, &page.path, Some(text))?;
                 answers.metrics = rendered
                     .filter(|(status, _)| *status == 200)
                     .and_then(|(_, text)| series(&text));
@@ -38,7 +42,8 @@ impl Player<'_> {
             if let (Some(status), Some(path)) = (wanted.healthz, &descriptor.healthz) {
                 let begun = Instant::now();
                 loop {
-                    answers.healthz = self.get(&node, path).map(|(status, _)| status);
+                    let answer = self.get(&node, path, None)?;
+                    answers.healthz = answer.map(|(status, _)| status);
                     let is_empty = self.node_runtimes[&node].instances.is_empty();
                     if answers.healthz == Some(status)
                         || is_empty
@@ -57,14 +62,22 @@ impl Player<'_> {
     }
 
     /// The answer of the node's monitor that has run longest.
-    fn get(&self, node: &NodeName, path: &str) -> Option<(u16, String)> {
-        let instance = self.node_runtimes[node].instances.values().next()?;
-        http::get(
-            &self.arm.runtime,
-            instance.program.pid(),
-            instance.metrics_port,
-            path,
-        )
-        .ok()
+    fn get(
+        &mut self,
+        node: &NodeName,
+        path: &str,
+        page: Option<PageText>,
+    ) -> Play<Option<(u16, String)>> {
+        let Some(instance) = self.node_runtimes[node].instances.values().next() else {
+            return Ok(None);
+        };
+        let at = (instance.program.pid(), instance.metrics_port);
+        match http::get(&self.arm.runtime, at, path, page) {
+            Ok(answer) => Ok(Some(answer)),
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                Err(self.over_limit(format!("its page has {error}")))
+            }
+            Err(_) => Ok(None),
+        }
     }
 }

@@ -108,9 +108,10 @@ impl Player<'_> {
                 cleared = cleared.and(ended);
             }
         }
+        let tick = self.tick();
         let (transport, runtime) = self.arm.transport(self.descriptor.speaks);
         let closed = transport.close(runtime);
-        cleared = cleared.and(closed.map_err(|error| stage(&error)));
+        cleared = cleared.and(closed.map_err(|error| error.broken(tick)));
         let (turn, limit) = (&self.arm.turn, self.arm.options.limit);
         for node_runtime in self.node_runtimes.values_mut() {
             if let Some(server) = node_runtime.server.take() {

@@ -3,11 +3,11 @@
 //!
 //! Meanwhile scrapes are due at their interval alone. Start at [`Player::lingers`].
 
-use observe::{Broken, Severity};
 use scenarios::Heal;
+use terms::Severity;
 
-use super::{Play, Player};
-use crate::alert_rules;
+use super::{Play, Player, stage};
+use crate::alert_rules::{self, EvaluationError};
 
 /// Until when alert rules are given time.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ impl Player<'_> {
         if prometheus.is_only_recorded || matches!(self.story.heal, Heal::Never { .. }) {
             return Ok(false);
         }
-        let failed = |cause| Broken::Stage { cause };
+        let failed = |error: EvaluationError| stage(&error);
         let (now, tick_ns) = (self.now_ns(), self.story.ticks.interval().as_ns());
         let mut lingering = match self.lingering {
             Some(lingering) => lingering,

@@ -5,11 +5,11 @@ use std::time::Instant;
 use platforms::NodeName;
 
 use super::{
-    Play, Player,
+    Play, Player, stage,
     waiting::{LOOK, Waited},
 };
 use director::MonitorId;
-use observe::{Broken, Drains};
+use observe::Drains;
 
 use crate::process::{loops::Loops, node_runtime::NodeRuntime};
 
@@ -130,7 +130,7 @@ impl Player<'_> {
         if let Some(loops) = instance.loops.as_mut() {
             let gate = (!paced).then_some(&instance.gate);
             let ended = loops.ended(tick, gate, done);
-            ended.map_err(|cause| Broken::Stage { cause })?;
+            ended.map_err(|error| stage(&error))?;
         }
         Ok(Waited::Done)
     }

@@ -14,6 +14,7 @@ use observe::{Broken, Delivery, Pace};
 use crate::process::{
     inbox::{NodeEvent, RuntimeEvent},
     loops::Loops,
+    monitor_process::MonitorProcess,
     node_runtime::{Hang, NodeRuntime},
     own_clock,
 };
@@ -77,7 +78,7 @@ impl Player<'_> {
                 None => granted < all,
                 Some(loops) => loops
                     .goes_on(granted, tick)
-                    .map_err(|cause| Broken::Stage { cause })?,
+                    .map_err(|error| stage(&error))?,
             };
         }
         let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
@@ -202,8 +203,12 @@ impl Player<'_> {
             return Ok(());
         };
         let ending = instance.ending;
+        let program = Some(&instance.program).filter(|_| !ending);
+        let excess = program.and_then(MonitorProcess::look_at_use);
+        let excess = excess.map(|what| format!("it had {what}"));
         if !ending && self.has_runs() {
-            return self.run_ended(node, monitor);
+            self.run_ended(node, monitor)?;
+            return excess.map_or(Ok(()), |what| Err(self.over_limit(what)));
         }
         let Some(instance) = self.node_runtime(node).instances.get_mut(&monitor) else {
             return Ok(());
@@ -239,6 +244,9 @@ impl Player<'_> {
             .collect();
         if !ending {
             self.director.left(node, monitor);
+        }
+        if let Some(what) = excess {
+            return Err(self.over_limit(what));
         }
         if expected {
             Ok(())

@@ -8,10 +8,17 @@ use observe::{Broken, Delivery, Exit, Occasion, Protocol, RunEnd, slurm};
 use platforms::NodeName;
 use scenarios::Signal;
 
-use super::{Play, Player, stage};
+use super::{
+    Play, Player,
+    hearing::{printable, shortened},
+    stage,
+};
 use director::MonitorId;
 
 use crate::process::node_runtime::Run;
+
+/// Of how many files it is told why a textfile collector leaves them out.
+const REFUSED_MAX: usize = 20;
 
 impl Player<'_> {
     /// Begins a run if one is due, or goes on with the one that is held.
@@ -184,21 +191,26 @@ impl Player<'_> {
         if !self.is_due() {
             return Ok(());
         }
-        let node_runtime = self.node_runtime(node);
-        let files = node_runtime.textfiles().map_err(|error| stage(&error))?;
-        let shown = observe::Textfiles::of(&files);
+        let shown = self.node_runtimes[node].textfiles(&self.descriptor.limits);
+        let shown = shown
+            .map_err(|what| self.over_limit(format!("its files for the collector have {what}")))?;
         let mut said = textfile.metrics.observed(&shown.series);
-        let why = shown.refused.join("; ");
-        said.fields
-            .extend((!why.is_empty()).then(|| ("refused".to_owned(), why.clone())));
-        node_runtime
-            .tick
-            .log
-            .extend(shown.refused.iter().map(|why| format!("nicdrill: {why}")));
-        node_runtime
-            .tick
-            .calls
-            .push(said.answered(true, "collected".to_owned()));
-        Ok(())
+        let mut refused: Vec<String> = shown
+            .refused
+            .iter()
+            .take(REFUSED_MAX)
+            .map(|why| printable(&shortened(why)))
+            .collect();
+        let more = shown.refused.len() - refused.len();
+        refused.extend((more > 0).then(|| format!("{more} more files are left out")));
+        if !refused.is_empty() {
+            said.fields.push(("refused".to_owned(), refused.join("; ")));
+        }
+        self.budget.count(&said);
+        let tick = &mut self.node_runtime(node).tick;
+        let log = refused.iter().map(|why| format!("nicdrill: {why}"));
+        tick.log.extend(log);
+        tick.calls.push(said.answered(true, "collected".to_owned()));
+        self.goes_on()
     }
 }

@@ -1,9 +1,9 @@
 //! Starts a monitor: its command line and files, what it sees of the stage, and its limits.
 
-use std::{fs, io, path::Path, time::Duration};
+use std::{io, path::Path, time::Duration};
 
 use director::{MonitorId, STATE_FILE};
-use observe::{Broken, Filling, Limits, Pace, RootAt};
+use observe::{Broken, Filling, Limits, Pace, RootAt, Size};
 use platforms::NodeName;
 
 use super::{Play, Player, stage};
@@ -16,6 +16,7 @@ use crate::process::{
     monitor_process::{MonitorProcess, Order},
     mount_space::{MountView, temporary},
     node_runtime::{MonitorInstance, NodeRuntime, Runs},
+    shared_folder::SharedFolder,
     start_error,
 };
 
@@ -71,9 +72,8 @@ impl Player<'_> {
         {
             self.arm.network.leave();
         }
-        let order = self
-            .order(node, monitor, flags, config)
-            .map_err(|error| stage(&error))?;
+        let order = self.order(node, monitor, flags, config);
+        let order = order.map_err(|error| self.unordered(&error))?;
         if let Some(sighting) = &mut self.arm.sighting {
             sighting.started(&order, &self.node_runtimes[node]);
         }
@@ -84,7 +84,15 @@ impl Player<'_> {
                     cause: start_error::describe(&order.words, &error),
                 }
             })?;
-        self.arm.watchdog.watch(program.pid());
+        let view = order.view.as_ref();
+        let is_confined = view.is_some_and(|view| view.confinement.is_some());
+        if let Err(why) = &self.arm.pids
+            && is_confined
+        {
+            let line = format!("nicdrill: it sees the processes of the whole run: {why}");
+            self.node_runtime(node).tick.log.push(line);
+        }
+        self.arm.watchdog.watch(program.pid(), program.space());
         if !self.has_runs() {
             self.node_runtime(node).spaces.extend(program.space());
         }
@@ -98,6 +106,17 @@ impl Player<'_> {
         Ok(())
     }
 
+    /// The end of a drill whose monitor cannot be started: it has left no space for its files, or the stage is at fault.
+    fn unordered(&mut self, error: &io::Error) -> Broken {
+        if error.kind() != io::ErrorKind::StorageFull {
+            return stage(error);
+        }
+        let space = self.descriptor.limits.most_space();
+        self.over_limit(format!(
+            "what it has written fills its folder, which holds {space}"
+        ))
+    }
+
     fn order(
         &self,
         node: &NodeName,
@@ -107,14 +126,18 @@ impl Player<'_> {
     ) -> io::Result<Order> {
         let node_runtime = &self.node_runtimes[node];
         let path = |path: &Path| path.to_string_lossy().into_owned();
-        let config_file = node_runtime.folder.join(format!("{}.toml", monitor.0));
+        let (config_name, files_name) = (
+            format!("{}.toml", monitor.0),
+            format!("{}.files", monitor.0),
+        );
+        let config_file = node_runtime.folder.join(&config_name);
         let (root, socket, config_path) = (
             path(&node_runtime.root),
             path(&node_runtime.socket),
             path(&config_file),
         );
         let state_file = format!("{root}/{STATE_FILE}");
-        let files = path(&node_runtime.folder.join(format!("{}.files", monitor.0)));
+        let files = path(&node_runtime.folder.join(&files_name));
         let textfile_dir = path(&node_runtime.textfile_dir());
         let checks = self.story.checks.names();
         let filling = Filling {
@@ -130,14 +153,15 @@ impl Player<'_> {
             checks: &checks,
         };
         let text = self.descriptor.config_text(config, &filling);
+        // An earlier start of the monitor could write there, too.
+        let own = SharedFolder::open(&node_runtime.folder)?;
         if let Some(text) = &text {
-            fs::write(&config_file, text)?;
+            own.write(Path::new(&config_name), text.as_bytes())?;
         }
         let mut texts = Vec::new();
         for (name, text) in &self.descriptor.files {
-            let (file, text) = (Path::new(&files).join(name), filling.fill(text));
-            file.parent().map_or(Ok(()), fs::create_dir_all)?;
-            fs::write(file, &text)?;
+            let text = filling.fill(text);
+            own.write(&Path::new(&files_name).join(name), text.as_bytes())?;
             texts.push(text);
         }
         let wrong = self.arm.options.wrong.as_deref();
@@ -170,7 +194,7 @@ impl Player<'_> {
             metrics_port: filling.metrics_port,
             wrapped: !self.arm.options.wrap.is_empty(),
             daemon: self.descriptor.daemon,
-            most_processes: self.descriptor.limits.processes,
+            most: self.most(),
             view,
         })
     }
@@ -186,14 +210,21 @@ impl Player<'_> {
             from: filling.fill(from).into(),
         });
         match &self.arm.stage {
-            Some(stage) => Ok(Some(MountView {
-                stage: stage.clone(),
-                node: node_runtime.folder.clone(),
-                over_host: (self.descriptor.root == RootAt::Host)
-                    .then(|| HostRoot::new(&node_runtime.root, node_runtime.fs().tree())),
-                binds: binds.collect(),
-                confinement: self.confinement()?,
-            })),
+            Some(stage) => {
+                let confinement = self.confinement()?;
+                // A daemon's end is known to its parent alone, which is the first process of its namespace.
+                let has_own_pids = confinement.is_some() && !self.descriptor.daemon;
+                Ok(Some(MountView {
+                    stage: stage.clone(),
+                    node: node_runtime.folder.clone(),
+                    over_host: (self.descriptor.root == RootAt::Host)
+                        .then(|| HostRoot::new(&node_runtime.root, node_runtime.fs().tree())),
+                    binds: binds.collect(),
+                    confinement,
+                    space: self.descriptor.limits.most_space(),
+                    pids: self.arm.pids.clone().ok().filter(|_| has_own_pids),
+                }))
+            }
             None if self.descriptor.daemon => {
                 Err(io::Error::other("`daemon` needs private namespaces"))
             }
@@ -203,6 +234,17 @@ impl Player<'_> {
             None if self.descriptor.binds.is_empty() => Ok(None),
             None => Err(io::Error::other("`binds` needs private namespaces")),
         }
+    }
+
+    /// How many processes a monitor may have, and how much memory. A wrapper, such as a debugger, needs more memory than
+    /// what it wraps.
+    fn most(&self) -> (u32, Size) {
+        let limits = &self.descriptor.limits;
+        let memory = match (self.arm.options.wrap.is_empty(), limits.memory) {
+            (false, None) => Size(u64::MAX),
+            _ => limits.most_memory(),
+        };
+        (limits.most_processes(), memory)
     }
 
     /// How a monitor is confined. A wrapper is a tool of the user's, which writes where it is told to.

@@ -200,7 +200,8 @@ impl Player<'_> {
 
     /// How long a monitor may make no progress.
     pub(super) fn patience(&self) -> Duration {
-        self.usual_patience() + self.descriptor.real_time.patience()
+        let usual = self.usual_patience() + self.descriptor.real_time.patience();
+        self.stated_answer().unwrap_or(usual)
     }
 
     /// How long a whole poll may take while the connector's socket is missing, progress or not: a missing socket is skipped,
@@ -215,8 +216,8 @@ impl Player<'_> {
         self.arm.options.limit + paced.unwrap_or_default()
     }
 
-    /// Whether a monitor has made no progress for too long. While it is ready to run on a busy machine, and gets hardly a
-    /// CPU, it is as if it made some.
+    /// Whether a monitor has made no progress for too long. While it is ready to run on a machine that is busy with others,
+    /// and gets hardly a CPU, it is as if it made some, until it has run for long enough all the same.
     pub(super) fn is_out_of_patience(
         &mut self,
         node: &NodeName,
@@ -224,28 +225,37 @@ impl Player<'_> {
         progress: &mut Instant,
     ) -> bool {
         let cpus = count(&self.arm.cpus);
-        let instance = self.node_runtime(node).instances.get(&monitor);
-        if progress.elapsed() >= LOOK
+        let waited = progress.elapsed();
+        if waited >= LOOK {
+            self.note_ran();
+        }
+        // Looks at every thread of many monitors would be a load of their own, and most waits are short.
+        let is_busy = waited >= self.patience() / 2
             && quiet::is_busy(cpus)
-            && instance.is_some_and(|instance| instance.program.runs())
-        {
+            && !self.arm.watchdog.is_busy_with_them()
+            && !self.has_had_its_time();
+        let instance = self.node_runtime(node).instances.get(&monitor);
+        if is_busy && instance.is_some_and(|instance| instance.program.runs()) {
             *progress = Instant::now();
         }
-        progress.elapsed() >= self.patience()
+        let is_over = progress.elapsed() >= self.patience();
+        if is_over && self.has_had_its_time() {
+            self.arm.is_over_limit = true;
+        }
+        is_over
     }
 
     /// Counts a look without progress, and ends a drill that waits longer than its descriptor allows. A monitor that
     /// runs, or would if it had a CPU, does not wait.
     fn idle(&mut self, node: &NodeName, monitor: MonitorId, what: &str) -> Play<()> {
+        let Some(at_most) = self.descriptor.real_time.at_most else {
+            return Ok(());
+        };
         let instance = self.node_runtime(node).instances.get(&monitor);
         if instance.is_some_and(|instance| quiet::stir(instance.program.pid()).runs) {
             return Ok(());
         }
         self.idle += LOOK;
-        let real_time = &self.descriptor.real_time;
-        let Some(at_most) = real_time.at_most else {
-            return Ok(());
-        };
         let (checks, ticks) = (self.story.checks.names(), self.ticks.len() as u64);
         let tick = Duration::from_nanos(self.story.ticks.interval().as_ns());
         let intervals = self.descriptor.between_polls(&checks, ticks + 1, tick);

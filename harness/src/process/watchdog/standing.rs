@@ -26,6 +26,8 @@ pub(super) struct Standing {
     ready: BTreeMap<String, Ready>,
     /// The present span, once there was a look.
     span: Option<Span>,
+    /// Whether the last look found that a stop was over.
+    was_stopped: bool,
 }
 
 /// The beginning of a span.
@@ -65,6 +67,11 @@ impl Standing {
         self.span = None;
     }
 
+    /// Whether what the last look found was a stop by a signal.
+    pub(super) fn was_stopped(&self) -> bool {
+        self.was_stopped
+    }
+
     /// Looks once: `None` if the process has ended; else what has stood still, if something has.
     ///
     /// A stop counts once it is over: one that lasts is the monitor's own affair, or ends with the drill. A thread that
@@ -94,6 +101,7 @@ impl Standing {
             return Some(None);
         }
         let stopped = self.stopped_since.take();
+        self.was_stopped = stopped.is_some();
         let mut found = stopped.map(|since| {
             format!(
                 "a signal had stopped the monitor for {}",

@@ -51,7 +51,11 @@ fn state() -> State {
         cpus: 1,
         beat: Instant::now(),
         monitors: BTreeMap::new(),
+        looks: Box::leak(Box::new(Pace::new())),
+        due: Instant::now(),
+        load: Load::new(Instant::now()),
         stall: None,
+        own: None,
     }
 }
 

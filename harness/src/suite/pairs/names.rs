@@ -69,7 +69,7 @@ pub(super) fn every_name_means_something(library: &Library, ask: &Ask) -> Result
                 "`nicdrill list` lists them",
             ));
         }
-        let glob = Glob::new(platform);
+        let glob = Glob::new(platform.strip_suffix(':').unwrap_or(platform));
         if !platforms.iter().any(|platform| glob.fits(platform)) {
             return Err(unknown(
                 "platform",
@@ -104,6 +104,14 @@ pub(super) fn on(name: &str, platform: &str) -> bool {
     glob.fits(platform) || glob.fits(platform.split(':').next().unwrap_or_default())
 }
 
+/// Whether a drill is meant by its full name. A name that ends with a colon means no variant, as that of a platform.
+pub(super) fn is_named(name: &str, drill: &str) -> bool {
+    match name.strip_suffix(':') {
+        Some(base) => !drill.contains(':') && Glob::new(base).fits(drill),
+        None => Glob::new(name).fits(drill),
+    }
+}
+
 /// The family of a scenario.
 pub(super) fn family(scenario: &str) -> &str {
     scenario.split('/').next().unwrap_or_default()
@@ -124,6 +132,18 @@ mod tests {
     fn a_name_means_variants_unless_a_colon_ends_it(#[case] name: &str, #[case] meant: &[&str]) {
         let all = ["dgx-h100", "dgx-h100:ib-storage", "dgx-a100"];
         let found: Vec<&str> = all.into_iter().filter(|it| on(name, it)).collect();
+        assert_eq!(found, meant);
+    }
+
+    #[rstest]
+    #[case("port/x@dgx-h100", &["port/x@dgx-h100"])]
+    #[case("port/x@dgx-h100:", &["port/x@dgx-h100"])]
+    #[case("port/x@dgx-h100:ib-storage", &["port/x@dgx-h100:ib-storage"])]
+    #[case("port/x@dgx-*:", &["port/x@dgx-h100"])]
+    #[case("port/x@dgx-*", &["port/x@dgx-h100", "port/x@dgx-h100:ib-storage"])]
+    fn a_drill_is_named_with_its_variant(#[case] name: &str, #[case] meant: &[&str]) {
+        let all = ["port/x@dgx-h100", "port/x@dgx-h100:ib-storage"];
+        let found: Vec<&str> = all.into_iter().filter(|it| is_named(name, it)).collect();
         assert_eq!(found, meant);
     }
 }

@@ -51,11 +51,8 @@ fn the_cover_leaves_the_memory_arm_whole() {
             .count()
     };
     let (all, cover) = (selected(|ask| ask.full = true), selected(|_| ()));
-    assert_eq!(
-        in_arm(&all, ArmName::Memory),
-        in_arm(&cover, ArmName::Memory)
-    );
-    assert!(in_arm(&all, ArmName::Process) >= in_arm(&cover, ArmName::Process));
+    assert_eq!(in_arm(&all, Arm::Memory), in_arm(&cover, Arm::Memory));
+    assert!(in_arm(&all, Arm::Process) >= in_arm(&cover, Arm::Process));
 }
 
 #[test]
@@ -63,7 +60,7 @@ fn the_cover_has_every_scenario_on_its_best_evidence_and_every_platform_ten_time
     let library = Library::read(&[], &[]).unwrap();
     let of_process = |selected: Selected| -> Vec<DrillName> {
         let drills = selected.drills.into_iter();
-        let drills = drills.filter(|planned| planned.arms.contains(&ArmName::Process));
+        let drills = drills.filter(|planned| planned.arms.contains(&Arm::Process));
         drills.map(|planned| planned.drill).collect()
     };
     let lacks = |drill: &DrillName| {
@@ -105,7 +102,7 @@ fn the_cover_has_every_scenario_on_its_best_evidence_and_every_platform_ten_time
 /// The drills of the process arm.
 fn of_process(selected: &Selected) -> BTreeSet<DrillName> {
     let drills = selected.drills.iter();
-    let drills = drills.filter(|planned| planned.arms.contains(&ArmName::Process));
+    let drills = drills.filter(|planned| planned.arms.contains(&Arm::Process));
     drills.map(|planned| planned.drill.clone()).collect()
 }
 
@@ -259,12 +256,12 @@ fn only_drills_that_need_much_real_time_start_out_of_their_order() {
     let times = selected.drills.iter_mut().zip(seconds);
     selected.real_time = times
         .map(|(planned, seconds)| {
-            planned.arms = vec![ArmName::Process];
+            planned.arms = vec![Arm::Process];
             (planned.drill.clone(), Duration::from_secs(seconds))
         })
         .collect();
     assert_eq!(selected.long_ones_first(2), [3, 1, 0, 2, 4, 5]);
-    selected.drills[3].arms = vec![ArmName::Memory];
+    selected.drills[3].arms = vec![Arm::Memory];
     assert_eq!(selected.long_ones_first(2), [1, 0, 2, 3, 4, 5]);
 }
 

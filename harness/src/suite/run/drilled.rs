@@ -6,14 +6,15 @@ use judge::{JudgedIn, golden_difference, lanes, trace};
 use memory::Played;
 use observe::{Recording, Vocabulary};
 use reports::{
-    ArmName, ArmReport, ArmStatus, DrillName, DrillReport, Finding, FindingKind, Judged, Lanes,
-    Outcome, PlannedDrill, StoryLine, Wall,
+    ArmReport, ArmStatus, DrillName, DrillReport, Finding, FindingKind, Judged, Lanes, Outcome,
+    PlannedDrill, StoryLine, Wall,
 };
-use scenarios::{Arm, Story};
+use scenarios::Story;
+use terms::Arm;
 
 use super::{
     super::{
-        artifacts,
+        NoProcessArm, artifacts,
         jobs::Panicked,
         pairs,
         pasted::{run_again, show_again},
@@ -21,7 +22,7 @@ use super::{
     Show,
 };
 use crate::{
-    MemoryPlayer, Player, Turn, arm_name, bless, play_for,
+    MemoryPlayer, Player, Turn, bless, play_for,
     read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to},
     repeat::Fingerprint,
     run_folder::Artifact,
@@ -30,7 +31,7 @@ use crate::{
 /// The result of one drill.
 pub(super) struct Drilled {
     pub(super) report: DrillReport,
-    pub(super) recordings: Vec<(ArmName, Recording)>,
+    pub(super) recordings: Vec<(Arm, Recording)>,
     /// Its lanes in each arm, if they are asked for.
     pub(super) lanes: Vec<Lanes>,
     pub(super) fingerprints: Vec<Fingerprint>,
@@ -50,7 +51,7 @@ impl Show<'_> {
             process: match &self.how.process {
                 Some(Ok(arm)) => (arm.players)(job),
                 Some(Err(reason)) => Err(reason.clone()),
-                None => Err("it was not asked for".to_owned()),
+                None => Err(NoProcessArm::NotAskedFor),
             },
         };
         if let Ok(player) = &mut job_players.process {
@@ -69,13 +70,13 @@ impl Show<'_> {
         };
         let mut skipped = Vec::new();
         let mut players: Vec<&mut dyn Player> = Vec::new();
-        if planned.arms.contains(&ArmName::Memory) {
+        if planned.arms.contains(&Arm::Memory) {
             players.push(&mut job_players.memory);
         }
-        if planned.arms.contains(&ArmName::Process) {
+        if planned.arms.contains(&Arm::Process) {
             match &mut job_players.process {
                 Ok(player) => players.push(player.as_mut()),
-                Err(reason) => skipped.push(reason.clone()),
+                Err(reason) => skipped.push(reason.to_string()),
             }
         }
         let needs = self.how.needs.as_ref().map(|of| &of.needs);
@@ -83,7 +84,7 @@ impl Show<'_> {
         result
             .arms
             .extend(skipped.into_iter().map(|reason| ArmReport {
-                arm: ArmName::Process,
+                arm: Arm::Process,
                 status: ArmStatus::Skipped { reason },
                 polls: 0,
                 events: 0,
@@ -117,10 +118,12 @@ impl Show<'_> {
             _ => {
                 let played = result.played.into_iter();
                 played
-                    .map(|played| (arm_name(played.arm), played.recording))
+                    .map(|played| (played.arm, played.recording))
                     .collect()
             }
         };
+        // What is known does not count from here on, whoever is told.
+        how.excuses.mark(&mut report);
         Drilled {
             report,
             recordings,
@@ -138,7 +141,7 @@ impl Show<'_> {
         }
         let drawn = played.iter().map(|played| {
             let of = JudgedIn {
-                arm: arm_name(played.arm),
+                arm: played.arm,
                 findings: &report.findings,
                 judged: &report.judged,
             };
@@ -151,7 +154,7 @@ impl Show<'_> {
     pub(super) fn artifacts(
         &self,
         drill: &DrillName,
-        recordings: &[(ArmName, Recording)],
+        recordings: &[(Arm, Recording)],
     ) -> Vec<Artifact> {
         let scenario = self.library.scenario(&drill.scenario);
         artifacts::artifacts(
@@ -191,7 +194,7 @@ impl Show<'_> {
         let finding = |came: String| {
             Some(Finding::plain(
                 FindingKind::GoldenDiffers,
-                Some(ArmName::Memory),
+                Some(Arm::Memory),
                 came,
             ))
         };
@@ -248,7 +251,7 @@ impl Show<'_> {
     fn show(&self, planned: &PlannedDrill, arms: &[ArmReport]) -> String {
         let failed = arms.iter().find(|arm| arm.status == ArmStatus::Failed);
         let process = failed.or(arms.first()).map(|arm| arm.arm);
-        let process = process.filter(|arm| *arm == ArmName::Process);
+        let process = process.filter(|arm| *arm == Arm::Process);
         show_again(&self.how.again, &planned.drill, process)
     }
 
@@ -283,13 +286,24 @@ impl Show<'_> {
 pub(super) struct JobPlayers {
     memory: MemoryPlayer,
     /// The player of the process arm, or why there is none.
-    process: Result<Box<dyn Player>, String>,
+    process: Result<Box<dyn Player>, NoProcessArm>,
 }
 
-/// Stores the fingerprints of the first repeat, and compares those of later ones with them.
+impl JobPlayers {
+    /// Tells what becomes of a drill of the process arm.
+    pub(super) fn tells(&mut self, what: &str) {
+        if let Ok(player) = &mut self.process {
+            player.tells(what);
+        }
+    }
+}
+
+/// Stores the fingerprints of the first repeat, and compares those of later ones with them. What differs is repeated as
+/// often as this run was: `repeats` times.
 pub(super) fn compare(
     drilled: &mut Drilled,
     number: u32,
+    repeats: u32,
     first: &mut BTreeMap<DrillName, Vec<Fingerprint>>,
 ) {
     let drill = &drilled.report.drill;
@@ -297,6 +311,7 @@ pub(super) fn compare(
         first.insert(drill.clone(), drilled.fingerprints.clone());
         return;
     };
+    let found = drilled.report.findings.len();
     for (arm, (one, other)) in before.iter().zip(&drilled.fingerprints).enumerate() {
         if let Some(what) = one.difference(other) {
             let came = format!(
@@ -308,5 +323,9 @@ pub(super) fn compare(
             drilled.report.findings.push(finding);
             drilled.report.outcome = Outcome::Failed;
         }
+    }
+    if drilled.report.findings.len() > found {
+        let again = &drilled.report.repeat;
+        drilled.report.repeat = format!("{again} --repeat {repeats}");
     }
 }

@@ -8,7 +8,7 @@ use reports::{DrillReport, RunReport};
 use super::{How, Show, Telling};
 use crate::{
     read_files::Library,
-    run_folder::{Shards, ShardsError},
+    run_folder::{ShardProblem, Shards, ShardsError},
     suite::{Audience, Probed, Selected},
 };
 use observe::Descriptor;
@@ -34,7 +34,8 @@ impl<'s> Joined<'s> {
         let reports = drills.map(|(place, planned)| shards.drill(place, &planned.drill));
         let reports = reports.collect::<Result<Vec<_>, _>>()?;
         if shards.len() != reports.len() {
-            return Err(ShardsError::other_files(shards.len(), reports.len()));
+            let (found, selected) = (shards.len(), reports.len());
+            return Err(ShardProblem::OtherCount { found, selected }.into());
         }
         shards.played_these(selected, library)?;
         Ok(Self { shards, reports })
@@ -80,7 +81,7 @@ pub fn merge(
     }
     let report = telling.end();
     match unread {
-        Some(error) => Err(ShardsError::artifact(&error)),
+        Some(error) => Err(ShardProblem::Artifact(error).into()),
         None => Ok(report),
     }
 }

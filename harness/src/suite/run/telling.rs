@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use observe::Recording;
 use reports::{
-    ArmName, DrillReport, ExitCode, Lanes, Outcome, PlannedDrill, ProbeOutcome, RunEvent,
-    RunReport, Wall, slowest,
+    DrillReport, ExitCode, Lanes, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunReport, Wall,
+    slowest,
 };
 use serde_json::{Value, json};
+use terms::Arm;
 
 use super::{
     super::{judged, keeping::Keeping, probing::Probed},
@@ -59,14 +60,18 @@ impl<'r> Telling<'r> {
     /// Tells the result of the probe, if there was one. Returns whether drills follow.
     pub(super) fn probed(&mut self, probed: Option<Probed>) -> bool {
         let Some(Probed {
-            outcome,
+            mut outcome,
             wall,
             files,
         }) = probed
         else {
             return true;
         };
-        if let ProbeOutcome::Failed { exit_code, .. } = &outcome {
+        if let ProbeOutcome::Failed { exit_code, .. } = &mut outcome {
+            // The run ends with the code of the signal, so that is what is told.
+            if let Some(interrupted) = self.show.how.interruption.exit_code() {
+                *exit_code = exit_code.or(interrupted);
+            }
             (self.probe, self.is_over) = (*exit_code, true);
         }
         let outcome = outcome.shown();
@@ -82,18 +87,12 @@ impl<'r> Telling<'r> {
 
     /// Tells that a drill has ended; `None` if it has no report because it fell.
     pub(super) fn ended(&mut self, report: Option<&DrillReport>) {
-        let is_red = report.is_none_or(|report| {
-            report.outcome == Outcome::Failed && {
-                let mut marked = report.clone();
-                self.show.how.excuses.mark(&mut marked);
-                marked.outcome == Outcome::Failed
-            }
-        });
+        let is_red = report.is_none_or(|report| report.outcome == Outcome::Failed);
         self.audience.ended(is_red);
     }
 
     /// Tells that a drill starts, and hands on its recordings.
-    pub(super) fn played(&mut self, planned: &PlannedDrill, recordings: &[(ArmName, Recording)]) {
+    pub(super) fn played(&mut self, planned: &PlannedDrill, recordings: &[(Arm, Recording)]) {
         self.emit(RunEvent::DrillStarted(planned.clone()));
         self.audience.played(&planned.drill, recordings);
     }
@@ -114,6 +113,7 @@ impl<'r> Telling<'r> {
         artifacts: impl FnOnce(&DrillReport) -> Vec<Artifact>,
     ) -> bool {
         let how = self.show.how;
+        // What was found since it ended, such as another result of the drill in another repeat, may be known too.
         how.excuses.mark(&mut drill);
         let drill = drill.shown();
         let failed = drill.outcome == Outcome::Failed;

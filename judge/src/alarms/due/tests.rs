@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use director::NodeView;
-use fabric::{CharDeviceKind, CounterChange, PortAction, Side, StickAt};
+use director::{Log, NodeView};
+use fabric::{CharDeviceKind, CounterChange, PortAction, PortsAction, Side, StickAt};
 use observe::{MonitorTick, Promises, Tick};
 use platforms::{LinkLayer, Rate, SlotRef};
-use scenarios::Step;
+use scenarios::{Step, StepAction};
 use simfs::SimTime;
 
 use super::*;
@@ -92,12 +92,13 @@ fn owed(action: StepAction, granularity: Granularity, monitored: bool) -> usize 
     }
     let step = Step {
         at: SimTime::from_secs(1),
-        place: scenarios::Place::default(),
+        place: scenarios::FilePlace::default(),
         text: String::new(),
         moment: None,
         actions: vec![action],
     };
     case.story.steps = vec![step];
+    case.truth.log = Log::foreseen(&case.story);
     let word = format!("{granularity:?}").to_lowercase();
     let promises: Promises =
         platforms::yaml::read("promises.yaml", &ROWS.replace("GRANULARITY", &word))

@@ -6,8 +6,9 @@ use std::{
 };
 
 use judge::Noticed;
-use observe::{Recording, Severity};
+use observe::Recording;
 use scenarios::Story;
+use terms::Severity;
 
 /// The name without which a page says nothing about the ports of devices.
 const PORTS: &str = "node_infiniband_state_id";

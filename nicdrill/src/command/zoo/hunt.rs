@@ -12,9 +12,8 @@ use harness::{
     run_folder::Artifact,
     suite::{self, Audience, How, ProcessArm, Selected, Starting},
 };
-use reports::{
-    ArmName, DrillName, DrillReport, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunReport,
-};
+use reports::{DrillName, DrillReport, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunReport};
+use terms::Arm;
 
 use crate::command::{select::Choice, stage::Here};
 
@@ -115,9 +114,9 @@ impl<'c> Hunt<'c> {
     ) -> Hunt<'c> {
         let drills = choice.selected.drills.iter();
         let in_memory: Vec<PlannedDrill> = drills
-            .filter(|planned| planned.arms.contains(&ArmName::Memory))
+            .filter(|planned| planned.arms.contains(&Arm::Memory))
             .map(|planned| PlannedDrill {
-                arms: vec![ArmName::Memory],
+                arms: vec![Arm::Memory],
                 ..planned.clone()
             })
             .collect();
@@ -259,7 +258,7 @@ impl<'c> Hunt<'c> {
             .collect();
         let planned = by
             .iter()
-            .filter_map(|(drill, _)| self.plan(drill, ArmName::Memory));
+            .filter_map(|(drill, _)| self.plan(drill, Arm::Memory));
         self.ask_right(control, &planned.collect::<Vec<_>>());
         by.retain(|(drill, _)| control.0.get(drill) == Some(&true));
         by.sort_by_key(|(drill, soonest)| (soonest.is_none(), *soonest, drill.clone()));
@@ -267,7 +266,7 @@ impl<'c> Hunt<'c> {
     }
 
     /// The drill as it can be played in that arm.
-    fn plan(&self, drill: &DrillName, arm: ArmName) -> Option<PlannedDrill> {
+    fn plan(&self, drill: &DrillName, arm: Arm) -> Option<PlannedDrill> {
         let mut all = self.choice.selected.drills.iter();
         let planned = all.find(|one| one.drill == *drill && one.arms.contains(&arm))?;
         Some(PlannedDrill {
@@ -280,10 +279,10 @@ impl<'c> Hunt<'c> {
     fn process_too(&self, by: &[(DrillName, Option<u64>)], mutant: Mutant) -> AsProcess {
         let stage = match &self.here.stage {
             Ok(stage) => stage,
-            Err(reason) => return AsProcess::NotPlayed(reason.clone()),
+            Err(reason) => return AsProcess::NotPlayed(reason.to_string()),
         };
         let mut drills = by.iter();
-        let planned = drills.find_map(|(drill, _)| self.plan(drill, ArmName::Process));
+        let planned = drills.find_map(|(drill, _)| self.plan(drill, Arm::Process));
         let Some(planned) = planned else {
             return AsProcess::NotPlayed("no drill that can be".to_owned());
         };

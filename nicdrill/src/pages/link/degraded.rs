@@ -106,13 +106,24 @@ fn not_active(fabric: &Fabric, links: &[NamedLink]) -> Part {
         });
     }
     let mut part = with_causes(&rows, &causes);
-    part.text += &whole_machines(fabric, links);
-    part.text += &silent_hosts(fabric, links);
+    part.text += &machine_lines(fabric, links);
     part
 }
 
+/// The lines about whole machines below the links that are not active, each after an arrow.
+fn machine_lines(fabric: &Fabric, links: &[NamedLink]) -> String {
+    whole_machines(fabric, links) + &silent_hosts(fabric, links)
+}
+
+/// The lines about whole machines: below the links that are not active, and below those that are active again.
+pub(super) fn notes(fabric: &Fabric, links: &[NamedLink]) -> Vec<String> {
+    let lines = machine_lines(fabric, links) + &booted_lines(fabric, links);
+    let bare = |line: &str| line.trim_start_matches("-> ").to_owned();
+    lines.lines().map(bare).collect()
+}
+
 /// What keeps a link that has trained from being active; `None` if it has not trained.
-fn waits_for(fabric: &Fabric, slot: &SlotRef) -> Option<String> {
+pub(super) fn waits_for(fabric: &Fabric, slot: &SlotRef) -> Option<String> {
     let ends: Vec<PortInfo> = (Side::BOTH.into_iter())
         .filter_map(|side| fabric.port_info(slot, side))
         .collect();
@@ -207,6 +218,29 @@ fn with_causes(rows: &[Vec<String>], causes: &[String]) -> Part {
     }
 }
 
+/// The last entries of the subnet manager's logs of both ends of a link, and who took it down then; `None` if they are
+/// empty.
+fn last_logged(fabric: &Fabric, slot: &SlotRef) -> Option<([Option<LogEntry>; 2], Cause)> {
+    let log = |side| fabric.end(slot, side).map(|end| end.log);
+    let [here, there] = Side::BOTH.map(|side| last(log(side).unwrap_or_default().entries()));
+    here.or(there)?;
+    // The switch port is read first: an older entry of the host's port is of an earlier time.
+    let here = here.filter(|entry| there.is_none_or(|there| entry.at_s >= there.at_s));
+    let cause = Cause::of([here, there].map(|entry| {
+        Some(Shown {
+            pair: entry.map(|entry| entry.pair).unwrap_or_default(),
+            offline: OfflineDisabledReason::NONE,
+        })
+    }));
+    Some(([here, there], cause))
+}
+
+/// Who took an active link down the last time, by the subnet manager's log.
+pub(super) fn last_cause(fabric: &Fabric, slot: &SlotRef) -> Option<CauseText> {
+    let (_, cause) = last_logged(fabric, slot).filter(|_| is_active(fabric, slot))?;
+    Some(cause.told(partner_kind(fabric, slot)))
+}
+
 /// The last entry of the subnet manager's log of each active link that has one, and who took it down
 /// then; and when their hosts booted, if that was after the start.
 fn active_again(fabric: &Fabric, links: &[NamedLink]) -> Part {
@@ -218,32 +252,21 @@ fn active_again(fabric: &Fabric, links: &[NamedLink]) -> Part {
         "age",
     ])];
     let mut causes = Vec::new();
-    let mut rebooted = BTreeMap::new();
     for link in links.iter().filter(|link| is_active(fabric, &link.slot)) {
-        let log = |side| fabric.end(&link.slot, side).map(|end| end.log);
-        let logs = Side::BOTH.map(log).map(Option::unwrap_or_default);
-        let [here, there] = logs.map(|log| last(log.entries()));
-        if here.or(there).is_none() {
+        let Some(([here, there], cause)) = last_logged(fabric, &link.slot) else {
             continue;
-        }
-        // The switch port is read first: an older entry of the host's port is of an earlier time.
-        let here = here.filter(|entry| there.is_none_or(|there| entry.at_s >= there.at_s));
-        let cause = Cause::of([here, there].map(|entry| {
-            Some(Shown {
-                pair: entry.map(|entry| entry.pair).unwrap_or_default(),
-                offline: OfflineDisabledReason::NONE,
-            })
-        }));
+        };
         causes.push(cause.told(partner_kind(fabric, &link.slot)).to_string());
-        let booted = fabric.booted_at(&link.slot.node);
-        if let Some(at) = booted.filter(|at| *at > SimTime::ZERO) {
-            rebooted.insert(&link.slot.node, at);
-        }
-        for (name, entry, log) in [(&link.here, here, logs[0]), (&link.there, there, logs[1])] {
+        let ends = [
+            (Side::Here, &link.here, here),
+            (Side::There, &link.there, there),
+        ];
+        for (side, name, entry) in ends {
             let text = |of: fn(LogEntry) -> String| entry.map_or_else(|| "None".to_owned(), of);
+            let entries = fabric.end(&link.slot, side).map_or(0, |end| end.log.len());
             rows.push(vec![
                 name.clone(),
-                log.len().to_string(),
+                entries.to_string(),
                 text(|entry| entry.pair.local.to_string()),
                 text(|entry| entry.pair.neighbour.to_string()),
                 entry.map_or_else(String::new, |entry| age(fabric, entry)),
@@ -251,10 +274,21 @@ fn active_again(fabric: &Fabric, links: &[NamedLink]) -> Part {
         }
     }
     let mut part = with_causes(&rows, &causes);
-    for (host, at) in rebooted {
-        part.text += &format!("-> host {host} booted at {at}\n");
-    }
+    part.text += &booted_lines(fabric, links);
     part
+}
+
+/// When the hosts of links that are active again booted, if that was after the start.
+fn booted_lines(fabric: &Fabric, links: &[NamedLink]) -> String {
+    let back = links
+        .iter()
+        .filter(|link| is_active(fabric, &link.slot) && last_logged(fabric, &link.slot).is_some());
+    let hosts: BTreeSet<&NodeName> = back.map(|link| &link.slot.node).collect();
+    let booted = hosts.into_iter().filter_map(|host| {
+        let at = fabric.booted_at(host).filter(|at| *at > SimTime::ZERO)?;
+        Some(format!("-> host {host} booted at {at}\n"))
+    });
+    booted.collect()
 }
 
 fn last(entries: &[LogEntry]) -> Option<LogEntry> {
@@ -339,7 +373,7 @@ fn count(port: &Port, name: &str) -> Option<u64> {
 }
 
 /// A port as its node's kernel shows it, and as it is at rest; `None` while it is not there.
-fn port_now_and_at_rest(fabric: &Fabric, slot: &SlotRef) -> Option<(Port, Port)> {
+pub(super) fn port_now_and_at_rest(fabric: &Fabric, slot: &SlotRef) -> Option<(Port, Port)> {
     let of = |machine: &Machine| {
         let rdma = machine.functions.get(&slot.pci)?.rdma.as_ref()?;
         rdma.ports.get(&slot.port).map(|port| Port::clone(port))

@@ -12,9 +12,20 @@ use serde_json::{Value, json};
 use simfs::SimTime;
 
 use super::{
-    degraded::{cause_of, grown_errors, is_active},
+    degraded::{
+        cause_of, grown_errors, is_active, last_cause, notes, port_now_and_at_rest, waits_for,
+    },
     port_rows::{NamedLink, host_port, links_of, lost_lanes},
+    written_lines::known_of_links,
 };
+
+/// All links, and what they tell of whole machines.
+pub(super) fn summary_json(story: &Story, fabric: &Fabric) -> Value {
+    let links = links_of(story, fabric);
+    let mut page = links_json(story, fabric, &links);
+    page["notes"] = json!(notes(fabric, &links));
+    page
+}
 
 /// Links with both ends: what each shows, the manager's log of it, and who took the link down as far as both tell.
 pub(super) fn links_json(story: &Story, fabric: &Fabric, links: &[NamedLink]) -> Value {
@@ -29,6 +40,9 @@ pub(super) fn links_json(story: &Story, fabric: &Fabric, links: &[NamedLink]) ->
 
 fn link_json(fabric: &Fabric, link: &NamedLink) -> Value {
     let slot = &link.slot;
+    let rates = port_now_and_at_rest(fabric, slot);
+    let rates = rates.map(|(now, rest)| [now.rate.to_string(), rest.rate.to_string()]);
+    let [rate, rate_at_rest] = rates.map_or([None, None], |rates| rates.map(Some));
     let ends: Vec<Value> = Side::BOTH
         .into_iter()
         .map(|side| end_json(fabric, slot, side))
@@ -38,8 +52,12 @@ fn link_json(fabric: &Fabric, link: &NamedLink) -> Value {
         "there": link.there,
         "active": is_active(fabric, slot),
         "cause": cause_of(fabric, slot).to_string(),
+        "waits_for": waits_for(fabric, slot).filter(|_| !is_active(fabric, slot)),
+        "last_cause": last_cause(fabric, slot).map(|cause| cause.to_string()),
         "down_since_ns": fabric.down_since(slot).map(SimTime::as_ns),
         "lanes_lost": lost_lanes(fabric, link),
+        "rate": rate,
+        "rate_at_rest": rate_at_rest,
         "errors": grown_errors(fabric, slot).unwrap_or_default(),
         "ends": ends,
     })
@@ -79,7 +97,8 @@ fn pair_json(pair: Pair) -> Value {
     json!({ "own": reason(pair.local), "neighbour": reason(pair.neighbour) })
 }
 
-/// What the fabric manager wrote, of one link or of all.
+/// What the fabric manager wrote, of one link or of all; who managed the subnet when, and how many entries the present
+/// manager's logs have.
 pub(super) fn fm_log_json(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> Value {
     let notices = fabric.notices().iter();
     let notices = notices.filter(|notice| slot.is_none_or(|slot| notice.slot == *slot));
@@ -94,7 +113,29 @@ pub(super) fn fm_log_json(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>
             })
         })
         .collect();
-    json!({ "story": story.name, "at_ns": fabric.now().as_ns(), "notices": notices })
+    let managers: Vec<Value> = fabric
+        .manager_terms()
+        .iter()
+        .map(|term| {
+            json!({
+                "manager": term.number,
+                "from_ns": term.from.as_ns(),
+                "until_ns": term.until.map(SimTime::as_ns),
+                "remembers": term.remembers,
+            })
+        })
+        .collect();
+    let known: Vec<Value> = known_of_links(story, fabric, slot)
+        .into_iter()
+        .map(|(port, entries)| json!({ "port": port, "entries": entries }))
+        .collect();
+    json!({
+        "story": story.name,
+        "at_ns": fabric.now().as_ns(),
+        "managers": managers,
+        "notices": notices,
+        "known": known,
+    })
 }
 
 /// The kernel logs of all nodes, or of one link's node.

@@ -28,7 +28,16 @@ pub(super) fn fm_log(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> 
         page += &written_by(story, fabric, slot, number);
     }
     if let (false, Some(&last)) = (is_one, numbers.last()) {
-        page += &known_of_links(story, fabric, slot, last);
+        let known = known_of_links(story, fabric, slot).into_iter();
+        let known: Vec<String> = known
+            .map(|(name, entries)| format!("{name} ({entries})"))
+            .collect();
+        let known = if known.is_empty() {
+            "empty".to_owned()
+        } else {
+            known.join(", ")
+        };
+        page += &format!("\nLinkDownErrorLogs of manager {last}: {known}\n");
     }
     page
 }
@@ -49,26 +58,23 @@ fn ran(term: &ManagerTerm) -> String {
 
 /// What the manager that runs, or ran last, has in its logs of links that went down: the number of entries of each
 /// port that has some.
-fn known_of_links(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>, manager: u16) -> String {
+pub(super) fn known_of_links(
+    story: &Story,
+    fabric: &Fabric,
+    slot: Option<&SlotRef>,
+) -> Vec<(String, usize)> {
     let links = links_of(story, fabric);
     let links = links
         .iter()
         .filter(|link| slot.is_none_or(|slot| link.slot == *slot));
-    let ports: Vec<String> = links
+    links
         .flat_map(|link| {
             let ends = [(Side::Here, &link.here), (Side::There, &link.there)];
             let log = |side| fabric.end(&link.slot, side).map_or(0, |end| end.log.len());
-            ends.map(|(side, name)| (name, log(side)))
+            ends.map(|(side, name)| (name.clone(), log(side)))
         })
         .filter(|(_, entries)| *entries > 0)
-        .map(|(name, entries)| format!("{name} ({entries})"))
-        .collect();
-    let ports = if ports.is_empty() {
-        "empty".to_owned()
-    } else {
-        ports.join(", ")
-    };
-    format!("\nLinkDownErrorLogs of manager {manager}: {ports}\n")
+        .collect()
 }
 
 /// The messages of one manager.

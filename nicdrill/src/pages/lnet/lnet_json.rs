@@ -90,7 +90,7 @@ fn choice_json(choice: &Choice) -> Value {
     let all = |all: &[Candidate]| -> Vec<Value> { all.iter().map(candidate_json).collect() };
     let (by, to, no_path) = match &choice.path {
         Ok((by, to)) => (Some(by.to_string()), Some(to.to_string()), None),
-        Err(status) => (None, None, Some(status.name())),
+        Err(why) => (None, None, Some(*why)),
     };
     json!({
         "attempt": choice.attempt,
@@ -99,7 +99,8 @@ fn choice_json(choice: &Choice) -> Value {
         "bytes": choice.length,
         "by": by,
         "to": to,
-        "no_path": no_path,
+        "no_path": no_path.map(|why| why.status().name()),
+        "no_path_because": no_path.map(|why| why.to_string()),
         "gateways": all(&choice.gateways),
         "sources": all(&choice.local),
         "destinations": all(&choice.remote),

@@ -103,10 +103,13 @@ fn rescue_text(job: &Job, rescue: &Rescue) -> String {
             format!("clear-to-send uses {rail} whatever the mask")
         }
         Hopeless::Fixed(rail) => {
-            format!("{rail} was fixed when the connection was made, and no hint is read")
+            format!("{rail} was fixed when the connection was made, whatever the hint")
         }
         Hopeless::NoHint(host) => {
             format!("the agent of {} writes none", net.host(*host).name)
+        }
+        Hopeless::TooEarly => {
+            "it was posted when the connections were made, and no pair has a slot before".to_owned()
         }
         Hopeless::Rest(rail, rest) if rest.get() == 0 => {
             format!("an empty message uses {rail} whatever the hint")

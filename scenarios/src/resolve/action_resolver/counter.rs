@@ -10,8 +10,8 @@ use crate::error::Unfit;
 use crate::resolved_world::ResolvedNode;
 
 impl ActionResolver<'_> {
-    /// Checks that a port can change this counter: its driver has it, and one that is to grow is not
-    /// at its maximum at rest.
+    /// Checks that a port can change this counter: its driver has it, and the port an interface if the interface counts it;
+    /// and one that is to grow is not at its maximum at rest.
     ///
     /// # Errors
     /// [`Unfit::NotApplicable`] if it cannot; [`Unfit::Wrong`] for a counter that no driver has.
@@ -27,11 +27,17 @@ impl ActionResolver<'_> {
             platform, machine, ..
         } = &self.resolved.nodes[port.node];
         let device = &port.facts.device;
-        if CARRIER_COUNTERS.contains(&name) {
-            // Whether its port has a net device is the fabric's to say.
+        let own = platform.driver(&port.facts.driver_file);
+        let is_of_carrier = CARRIER_COUNTERS.contains(&name);
+        let mut of_interface = own.into_iter().flat_map(|driver| &driver.statistics);
+        if (is_of_carrier || of_interface.any(|file| file.name == name))
+            && port.facts.netdev.is_none()
+        {
+            return Err(Unfit::lacks(format!("`{device}` has no interface")));
+        }
+        if is_of_carrier {
             return Ok(());
         }
-        let own = platform.driver(&port.facts.driver_file);
         let Some(file) = own.and_then(|driver| driver.counter(name)) else {
             let mut drivers = platform.drivers();
             if drivers.any(|driver| driver.counter(name).is_some()) {

@@ -1,6 +1,6 @@
 //! Resolves expectations on the cluster: conditions, cordons and rules.
 
-use proto::Check;
+use terms::Check;
 
 use super::{Around, ExpectationResolver};
 use crate::cluster::{ConditionIs, ConditionOf, RuleIs};

@@ -1,48 +1,14 @@
 //! The interview of the reference monitor, and of monitors that are wrong on purpose, played in memory.
 
-use director::Trees;
-use fit::{Drill, Fitted, Mark, Wiring, fit, page};
-use memory::{Played, Variant, play_in_memory};
+use fit::{Fitted, Mark, Wiring, page};
+use memory::Variant;
 use observe::{
     Descriptor,
-    promises::{Clears, Kind, LostPublish, Named, Row, Scope, Style, Verdict},
+    promises::{Clears, Kind, LostPublish, Named, Row, Scope, Style},
 };
-use platforms::{NodeName, Platforms};
-use scenarios::{Arm, AtRest, Story};
+use terms::Severity;
 
-/// The platforms that `nicdrill fit` asks on.
-const PLATFORMS: [&str; 3] = ["dgx-h100", "h100-oci", "dgx-a100:two-port"];
-
-fn reference() -> Descriptor {
-    let mut shipped = observe::shipped_descriptors();
-    let (file, text) = shipped
-        .find(|(file, _)| *file == "reference.yaml")
-        .expect("the reference monitor ships");
-    platforms::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// Every drill of the interview on its platforms.
-fn stories() -> Vec<Story> {
-    let platforms = Platforms::shipped();
-    let rests = PLATFORMS.map(|name| {
-        let platform = platforms.get(name).expect("it ships");
-        AtRest::new(&NodeName::from("node-a"), platform)
-    });
-    let mut stories = Vec::new();
-    for (file, text) in suite::interview() {
-        let scenario = scenarios::read(file, text).unwrap_or_else(|error| panic!("{error}"));
-        let before = stories.len();
-        for rest in &rests {
-            match scenario.at_rest(rest) {
-                Ok(story) => stories.push(story),
-                Err(scenarios::Unfit::NotApplicable { .. }) => {}
-                Err(error) => panic!("{file}: {error}"),
-            }
-        }
-        assert!(stories.len() > before, "{file} is asked nowhere");
-    }
-    stories
-}
+use crate::played::{found, played, reference, shown};
 
 fn interviewed(wrong: Option<Variant>) -> Fitted {
     interviewed_as(&reference(), wrong)
@@ -50,47 +16,15 @@ fn interviewed(wrong: Option<Variant>) -> Fitted {
 
 /// What is found where the descriptor that the interview begins with states something already.
 fn interviewed_as(descriptor: &Descriptor, wrong: Option<Variant>) -> Fitted {
-    let mut trees = Trees::default();
-    let stories = stories();
-    let stories = stories
-        .iter()
-        .filter(|story| story.arms.contains(&Arm::Memory));
-    let played: Vec<(&Story, Played)> = stories
-        .map(|story| (story, play_in_memory(story, descriptor, wrong, &mut trees)))
-        .collect();
-    let drills: Vec<Drill<'_>> = played
-        .iter()
-        .map(|(story, played)| Drill {
-            story,
-            truth: &played.truth,
-            recording: &played.recording,
-        })
-        .collect();
-    fit(descriptor, &drills)
-}
-
-fn shown(fitted: &Fitted) -> String {
-    let rows = fitted.rows.iter().map(|(kind, found)| {
-        let evidence: Vec<String> = found.evidence.iter().map(ToString::to_string).collect();
-        format!(
-            "{kind}: {:?} {:?}\n    {}",
-            found.row,
-            found.mark,
-            evidence.join("\n    ")
-        )
-    });
-    let suspects = fitted
-        .suspects
-        .iter()
-        .map(|it| format!("suspect {} {}", it.id, it.evidence));
-    let all: Vec<String> = rows.chain(suspects).collect();
-    all.join("\n")
+    found(descriptor, &played(wrong, |_| true))
 }
 
 #[test]
 fn the_reference_monitor_is_found_to_promise_its_own_rows() {
     let fitted = interviewed(None);
     assert!(fitted.suspects.is_empty(), "{}", shown(&fitted));
+    let none: [String; 0] = [];
+    assert_eq!(fitted.untold, none);
     for (kind, row) in &reference().promises.rows {
         let found = fitted.rows.get(kind);
         let found = found.unwrap_or_else(|| panic!("{kind} was not asked about"));
@@ -158,8 +92,8 @@ fn a_row_has_the_verdict_of_each_layer() {
         Some(Row::Says(says)) => says.verdict,
         _ => None,
     };
-    let layers = [proto::Layer::InfiniBand, proto::Layer::Ethernet];
-    let verdicts = [Some(Verdict::NonFatal), Some(Verdict::Fatal)];
+    let layers = [terms::LinkLayer::InfiniBand, terms::LinkLayer::Ethernet];
+    let verdicts = [Some(Severity::NonFatal), Some(Severity::Fatal)];
     assert_eq!(layers.map(promised), verdicts, "{}", shown(&fitted));
 }
 

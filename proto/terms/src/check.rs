@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::LinkLayer;
+
 /// One check of a NIC health monitor, in the order of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
@@ -19,15 +21,6 @@ pub enum Check {
     EthernetDegradation,
     /// Character devices of InfiniBand ports and devices.
     InfiniBandCharDevice,
-}
-
-/// The link layer of the ports that a check monitors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Layer {
-    /// InfiniBand.
-    InfiniBand,
-    /// Ethernet, that is RoCE.
-    Ethernet,
 }
 
 /// What a check looks at.
@@ -48,7 +41,7 @@ struct Row {
     check: Check,
     /// `checkName` in events, the type of the node condition, and the value for `--checks`.
     name: &'static str,
-    layer: Layer,
+    layer: LinkLayer,
     kind: CheckKind,
     /// Whether it runs without `--checks`.
     by_default: bool,
@@ -60,35 +53,35 @@ const TABLE: &[Row] = &[
     Row {
         check: Check::InfiniBandState,
         name: "InfiniBandStateCheck",
-        layer: Layer::InfiniBand,
+        layer: LinkLayer::InfiniBand,
         kind: CheckKind::State,
         by_default: true,
     },
     Row {
         check: Check::InfiniBandDegradation,
         name: "InfiniBandDegradationCheck",
-        layer: Layer::InfiniBand,
+        layer: LinkLayer::InfiniBand,
         kind: CheckKind::Degradation,
         by_default: true,
     },
     Row {
         check: Check::EthernetState,
         name: "EthernetStateCheck",
-        layer: Layer::Ethernet,
+        layer: LinkLayer::Ethernet,
         kind: CheckKind::State,
         by_default: true,
     },
     Row {
         check: Check::EthernetDegradation,
         name: "EthernetDegradationCheck",
-        layer: Layer::Ethernet,
+        layer: LinkLayer::Ethernet,
         kind: CheckKind::Degradation,
         by_default: true,
     },
     Row {
         check: Check::InfiniBandCharDevice,
         name: "InfiniBandCharDeviceCheck",
-        layer: Layer::InfiniBand,
+        layer: LinkLayer::InfiniBand,
         kind: CheckKind::CharDevice,
         by_default: false,
     },
@@ -130,20 +123,8 @@ impl Check {
         row.map(|row| row.check)
     }
 
-    /// The check for the states of a link layer's ports.
-    #[must_use]
-    pub fn state(layer: Layer) -> Check {
-        Check::only(layer, CheckKind::State)
-    }
-
-    /// The check for the counters of a link layer's ports.
-    #[must_use]
-    pub fn degradation(layer: Layer) -> Check {
-        Check::only(layer, CheckKind::Degradation)
-    }
-
     /// Each link layer has one check of states and one of counters.
-    fn only(layer: Layer, kind: CheckKind) -> Check {
+    pub(crate) fn only(layer: LinkLayer, kind: CheckKind) -> Check {
         let row = TABLE
             .iter()
             .find(|row| row.layer == layer && row.kind == kind);
@@ -158,7 +139,7 @@ impl Check {
 
     /// The link layer of the ports that it monitors.
     #[must_use]
-    pub fn layer(self) -> Layer {
+    pub fn layer(self) -> LinkLayer {
         self.row().layer
     }
 
@@ -223,7 +204,7 @@ mod tests {
 
     #[test]
     fn every_link_layer_has_one_check_of_states_and_one_of_counters() {
-        for layer in [Layer::InfiniBand, Layer::Ethernet] {
+        for layer in LinkLayer::ALL {
             for kind in [CheckKind::State, CheckKind::Degradation] {
                 let of_it = Check::ALL.into_iter();
                 let of_it = of_it.filter(|check| check.layer() == layer && check.kind() == kind);
