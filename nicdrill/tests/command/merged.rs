@@ -64,12 +64,23 @@ fn shards(scratch: &Scratch, words: &[&str], of: usize) {
     }
 }
 
-/// A report without its times.
+/// A report without its times: those of its attributes, and those that end its summary lines.
 fn without_times(xml: &str) -> String {
     let mut parts = xml.split(" time=\"");
     let first = parts.next().unwrap_or_default().to_owned();
     let rest = parts.map(|part| part.split_once('"').map_or(part, |(_, rest)| rest));
-    first + &rest.collect::<String>()
+    let of_attributes = first + &rest.collect::<String>();
+    let lines = of_attributes.lines().map(|line| match line.rsplit_once("; ") {
+        Some((line, time)) if is_time(time) => line,
+        _ => line,
+    });
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// Whether the text is a time of a summary line, such as `0.4 s`.
+fn is_time(text: &str) -> bool {
+    let seconds = text.strip_suffix(" s").map(str::parse::<f64>);
+    seconds.is_some_and(|seconds| seconds.is_ok())
 }
 
 /// nicdrill's own monitor, with a row that it does not keep and without one that a baseline needs.
