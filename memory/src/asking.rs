@@ -12,7 +12,7 @@ use observe::Series;
 
 impl Cast<'_, '_> {
     /// Reads from each agent the metrics about which the story has expectations in this tick.
-    pub(super) fn ask(&self) {
+    pub(super) fn ask_for_metrics(&self) {
         let tick = (self.world.borrow().ticks.len() as u64).saturating_sub(1);
         for node in &self.story.monitors {
             if !metrics_query(self.story, node, tick).metrics {

@@ -169,8 +169,7 @@ impl MemoryHands<'_, '_> {
                         .or_else(|error| node.fs.anchor().ok_or(error));
                     let held = held.map_err(errno)?;
                     for _ in 0..ticks {
-                        world.end_tick();
-                        world.begin_tick(Some((self.node, self.monitor)));
+                        world.hold_on(self.node, self.monitor);
                         if let Some(exit) = world.ends(self.node, self.monitor) {
                             world.node(self.node).struck = Some(exit);
                         }
@@ -187,6 +186,15 @@ impl MemoryHands<'_, '_> {
 }
 
 impl World<'_> {
+    /// Ends the present tick and begins the next one, while a monitor's poll continues.
+    fn hold_on(&mut self, node: &NodeName, monitor: MonitorId) {
+        self.end_tick();
+        self.begin_tick(Some((node, monitor)));
+        if self.broken.is_none() {
+            self.show(Some(node));
+        }
+    }
+
     /// How the present tick ends this monitor, if it does; marks the monitor as ended.
     fn ends(&mut self, node: &NodeName, monitor: MonitorId) -> Option<Exit> {
         let end = |act: &InstanceAct| match act {
@@ -197,10 +205,11 @@ impl World<'_> {
             _ => None,
         };
         let at = self
+            .turn
             .acts
             .iter()
             .position(|(named, act)| named == node && end(act).is_some())?;
-        let (_, act) = self.acts.remove(at)?;
+        let (_, act) = self.turn.acts.remove(at)?;
         Some(match end(&act)? {
             Signal::Kill => KILLED,
             Signal::Term => Exit::Code(0),

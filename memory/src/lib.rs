@@ -5,10 +5,7 @@
 //! read is answered *timed out* at once, or after the number of ticks that the story states. Start
 //! with [`play_in_memory`]; `hands.rs` has the agent's reads and writes.
 
-use std::{
-    cell::RefCell,
-    collections::{BTreeMap, VecDeque},
-};
+use std::{cell::RefCell, collections::BTreeMap};
 
 use checks::{Agent, Flags, Publisher, Refusal, Start, Todo};
 use director::{
@@ -23,11 +20,13 @@ use terms::Arm;
 mod asking;
 mod classify;
 mod hands;
+mod lockstep;
 mod publisher;
 mod reads;
 
 pub use checks::{Unmonitored, Variant};
 pub use classify::{Found, Unclassified, Watched, classified, roles_found};
+pub use lockstep::{Lockstep, Turn};
 pub use reads::TraceLog;
 
 use hands::MemoryHands;
@@ -96,7 +95,7 @@ pub fn play_on(
         world: &world,
         running: BTreeMap::new(),
     };
-    cast.play();
+    recording.broken = cast.play_ticks().err();
     drop(cast);
     world.into_inner().played(recording)
 }
@@ -106,9 +105,10 @@ struct World<'s> {
     director: Director<'s>,
     nodes: BTreeMap<NodeName, Node>,
     ticks: Vec<Tick>,
-    /// The actions on monitors that are left in the present tick.
-    acts: VecDeque<(NodeName, InstanceAct)>,
-    polls: VecDeque<(NodeName, MonitorId)>,
+    turn: Turn,
+    /// Whether the last of the ticks is not ended yet.
+    in_tick: bool,
+    /// Why the drill cannot go on, until the lockstep asks.
     broken: Option<Broken>,
 }
 
@@ -143,8 +143,8 @@ impl<'s> World<'s> {
             director: stage.director,
             nodes: nodes.collect(),
             ticks: Vec::new(),
-            acts: VecDeque::new(),
-            polls: VecDeque::new(),
+            turn: Turn::default(),
+            in_tick: false,
             broken: None,
         }
     }
@@ -157,13 +157,24 @@ impl<'s> World<'s> {
 
     /// Begins the next tick. `held` is the monitor whose poll continues from the tick before.
     fn begin_tick(&mut self, held: Option<(&NodeName, MonitorId)>) {
-        let plan = match self.director.tick() {
-            Ok(plan) => plan,
-            Err(error) => return self.stage_failed(&error),
-        };
+        match self.director.tick() {
+            Ok(plan) => {
+                self.ticks.push(Tick {
+                    at_ns: plan.at.as_ns(),
+                    ..Tick::default()
+                });
+                self.in_tick = true;
+                self.turn = Turn::of(plan.instances, held);
+            }
+            Err(error) => self.stage_failed(&error),
+        }
+    }
+
+    /// Makes the tick's changes visible.
+    fn show(&mut self, held: Option<&NodeName>) {
         for (name, node) in &mut self.nodes {
             let shown = match held {
-                Some((holder, _)) if holder == name => self.director.show_held(name, &mut node.fs),
+                Some(holder) if holder == name => self.director.show_held(name, &mut node.fs),
                 _ => self.director.show(name, &mut node.fs),
             };
             if let Err(error) = shown {
@@ -171,37 +182,28 @@ impl<'s> World<'s> {
             }
             node.polled = false;
         }
-        self.ticks.push(Tick {
-            at_ns: plan.at.as_ns(),
-            ..Tick::default()
-        });
-        self.polls.clear();
-        for (name, instance) in plan.instances {
-            self.acts
-                .extend(instance.acts.into_iter().map(|act| (name.clone(), act)));
-            let free = instance
-                .polls
-                .into_iter()
-                .filter(|monitor| held != Some((&name, *monitor)));
-            self.polls
-                .extend(free.map(|monitor| (name.clone(), monitor)));
-        }
     }
 
-    /// Ends the present tick, and records what the monitors did in it.
+    /// Ends the present tick, if there is one, and records what the monitors did in it.
     fn end_tick(&mut self) {
+        if !std::mem::take(&mut self.in_tick) {
+            return;
+        }
         let nodes = &self.nodes;
         self.director
             .end_tick(|name| nodes.get(name).is_some_and(|node| node.polled));
-        let Some(tick) = self.ticks.last_mut() else {
-            return;
-        };
+        let tick = self.ticks.last_mut().expect("a tick has begun");
         for (name, node) in &mut self.nodes {
             let mut instance = std::mem::take(&mut node.tick);
             instance.state_file = node.trace.state_file(state_file(&mut node.fs));
             tick.insert(name.into(), node.trace.ended(instance));
         }
         Tick::share_last(&mut self.ticks);
+    }
+
+    /// Whether the drill can go on.
+    fn go_on(&mut self) -> Result<(), Broken> {
+        self.broken.take().map_or(Ok(()), Err)
     }
 
     fn stage_failed(&mut self, error: &StageError) {
@@ -217,7 +219,6 @@ impl<'s> World<'s> {
         recording.ticks = self.ticks;
         recording.healing_from = self.director.healing_from();
         recording.settled_at = self.director.settled_at();
-        recording.broken = self.broken;
         let missed = self.director.missed().iter();
         recording.missed_moments = missed
             .map(|(place, text)| format!("{place}: {text}"))
@@ -245,35 +246,24 @@ struct Running<'w> {
     publisher: Box<dyn Publisher + 'w>,
 }
 
-impl<'w> Cast<'w, '_> {
-    fn play(&mut self) {
-        loop {
-            self.world.borrow_mut().begin_tick(None);
-            // A poll that hangs for several ticks replaces the remaining actions by those of its
-            // last tick.
-            loop {
-                if self.world.borrow().broken.is_some() {
-                    break;
-                }
-                let act = self.world.borrow_mut().acts.pop_front();
-                if let Some((node, act)) = act {
-                    self.act(&node, act);
-                    continue;
-                }
-                let poll = self.world.borrow_mut().polls.pop_front();
-                let Some((node, monitor)) = poll else { break };
-                self.poll(&node, monitor);
-            }
-            self.ask();
-            let mut world = self.world.borrow_mut();
-            world.end_tick();
-            if world.broken.is_some() || world.director.is_over() {
-                return;
-            }
-        }
+impl Lockstep for Cast<'_, '_> {
+    fn begin_tick(&mut self) -> Result<(), Broken> {
+        let mut world = self.world.borrow_mut();
+        world.begin_tick(None);
+        world.go_on()
     }
 
-    fn act(&mut self, node: &NodeName, act: InstanceAct) {
+    fn show(&mut self) -> Result<(), Broken> {
+        let mut world = self.world.borrow_mut();
+        world.show(None);
+        world.go_on()
+    }
+
+    fn next_act(&mut self) -> Option<(NodeName, InstanceAct)> {
+        self.world.borrow_mut().turn.acts.pop_front()
+    }
+
+    fn act(&mut self, node: &NodeName, act: InstanceAct) -> Result<(), Broken> {
         match act {
             InstanceAct::End { monitor, signal } => self.end(node, monitor, signal),
             InstanceAct::Start {
@@ -282,8 +272,33 @@ impl<'w> Cast<'w, '_> {
                 config,
             } => self.start(node, monitor, &flags, &config),
         }
+        self.world.borrow_mut().go_on()
     }
 
+    fn next_poll(&mut self) -> Option<(NodeName, MonitorId)> {
+        self.world.borrow_mut().turn.polls.pop_front()
+    }
+
+    fn poll(&mut self, node: &NodeName, monitor: MonitorId) -> Result<(), Broken> {
+        self.let_poll(node, monitor);
+        self.world.borrow_mut().go_on()
+    }
+
+    fn ask(&mut self) -> Result<(), Broken> {
+        self.ask_for_metrics();
+        Ok(())
+    }
+
+    fn end_tick(&mut self) {
+        self.world.borrow_mut().end_tick();
+    }
+
+    fn is_over(&mut self) -> Result<bool, Broken> {
+        Ok(self.world.borrow().director.is_over())
+    }
+}
+
+impl<'w> Cast<'w, '_> {
     fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) {
         let Some(mut running) = self.running.remove(&(node.clone(), monitor)) else {
             return;
@@ -323,6 +338,7 @@ impl<'w> Cast<'w, '_> {
                 scene.tick.log.push(refusal.to_string());
                 world.director.left(node, monitor);
                 world
+                    .turn
                     .polls
                     .retain(|(named, which)| named != node || *which != monitor);
                 if !world.director.expects_exit(node) {
@@ -402,7 +418,7 @@ impl<'w> Cast<'w, '_> {
         Ok((Running { agent, publisher }, records))
     }
 
-    fn poll(&mut self, node: &NodeName, monitor: MonitorId) {
+    fn let_poll(&mut self, node: &NodeName, monitor: MonitorId) {
         let key = (node.clone(), monitor);
         let Some(mut running) = self.running.remove(&key) else {
             return;

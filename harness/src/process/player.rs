@@ -1,4 +1,4 @@
-//! The lockstep: plays one drill, tick by tick.
+//! The process arm's hands in the lockstep: what happens in one tick of a drill, with real processes.
 //!
 //! Between polls a monitor waits at the gate: the mount holds its listing of the anchor folder. A tick
 //! makes the world's changes visible, performs the story's steps on the monitor, releases the listing,
@@ -6,7 +6,7 @@
 //! tick. During a hang for ticks, a pause, and the time between a kill and a restart, ticks have no
 //! poll.
 //!
-//! The director decides the order; this file carries it out. Start at [`Player::play`]. `starting.rs`
+//! The director decides what happens, and [`memory::Lockstep`] in which order; this file carries it out. Start at [`Player::play`]. `starting.rs`
 //! starts monitors, `polling.rs` lets them poll, `waiting.rs` implements the waits, `react.rs` the reactions
 //! to messages that arrive meanwhile.
 
@@ -17,8 +17,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use director::{Director, InstanceAct, InstancePlan, MonitorId, Stage, Truth};
-use memory::{Played, TraceLog};
+use director::{Director, InstanceAct, MonitorId, Stage, Truth};
+use memory::{Lockstep, Played, TraceLog, Turn};
 use observe::{Broken, Descriptor, ExpectedLoop, MonitorTick, Pace, Recording, RootAt, Tick};
 use platforms::{NodeName, WORLD_START_WALL_NS};
 use scenarios::Story;
@@ -65,6 +65,7 @@ pub(super) struct Player<'a> {
     director: Director<'a>,
     node_runtimes: BTreeMap<NodeName, NodeRuntime>,
     ticks: Vec<Tick>,
+    turn: Turn,
     /// Nodes and ticks at whose end nobody had connected to the connector that listened again.
     unreached: BTreeSet<(String, u64)>,
     /// The real time so far in which nothing came from a monitor that was waited for.
@@ -102,12 +103,13 @@ impl<'a> Player<'a> {
             director,
             node_runtimes: BTreeMap::new(),
             ticks: Vec::new(),
+            turn: Turn::default(),
             unreached: BTreeSet::new(),
             idle: Duration::ZERO,
             budget: Budget::new(),
             lingering: None,
         };
-        let result = player.mount(files).and_then(|()| player.ticks());
+        let result = player.mount(files).and_then(|()| player.play_ticks());
         let connections = player.connections(result.is_err());
         let cleared = player.clear();
         player.into_played(result.and(cleared).err(), connections)
@@ -197,30 +199,9 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    fn ticks(&mut self) -> Play<()> {
-        loop {
-            let plan = self.director.tick().map_err(|error| stage(&error))?;
-            self.ticks.push(Tick {
-                at_ns: plan.at.as_ns(),
-                ..Tick::default()
-            });
-            self.refill();
-            let played = self.show().and_then(|()| self.instances(&plan.instances));
-            let played = played.and_then(|()| self.ask());
-            let played = played.and_then(|()| self.look_at_use());
-            self.end_tick();
-            if let Some(sighting) = &mut self.arm.sighting {
-                sighting.ends.push(Instant::now());
-            }
-            played?;
-            if self.director.is_over() && !self.lingers()? {
-                return Ok(());
-            }
-        }
-    }
-
     /// Makes changes visible, and ends the hangs that are over.
-    fn show(&mut self) -> Play<()> {
+    fn show_changes(&mut self) -> Play<()> {
+        self.refill();
         let tick = self.tick();
         for (node, node_runtime) in &mut self.node_runtimes {
             node_runtime.polled = false;
@@ -278,56 +259,14 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Carries out the plan of a tick for all monitors: first every operation, then every poll.
-    fn instances(&mut self, plan: &BTreeMap<NodeName, InstancePlan>) -> Play<()> {
-        for (node, program) in plan {
-            for act in &program.acts {
-                match act {
-                    InstanceAct::End { monitor, signal } => self.end(node, *monitor, *signal)?,
-                    InstanceAct::Start {
-                        monitor,
-                        flags,
-                        config,
-                    } => self.start(node, *monitor, flags, config)?,
-                }
-            }
-        }
-        for (node, program) in plan {
-            for monitor in &program.polls {
-                self.poll(node, *monitor)?;
-            }
-        }
+    /// Hears what is written for nobody, after the polls of all monitors.
+    fn hear_all(&mut self) -> Play<()> {
         for node in self.node_runtimes.keys().cloned().collect::<Vec<_>>() {
             self.hear_slurm(&node);
             self.collect(&node)?;
             self.scrape_nobody(&node);
         }
         Ok(())
-    }
-
-    fn end_tick(&mut self) {
-        let node_runtimes = &self.node_runtimes;
-        self.director.end_tick(|node| {
-            node_runtimes
-                .get(node)
-                .is_some_and(|node_runtime| node_runtime.polled)
-        });
-        for node in self.node_runtimes.keys().cloned().collect::<Vec<_>>() {
-            let monitors: Vec<_> = self.node_runtimes[&node]
-                .instances
-                .keys()
-                .copied()
-                .collect();
-            for monitor in monitors {
-                self.hear(&node, monitor, false);
-            }
-            self.note_unreached(&node);
-            let ended = self.node_runtime(&node).end_tick();
-            if let Some(tick) = self.ticks.last_mut() {
-                tick.insert((&node).into(), ended);
-            }
-        }
-        Tick::share_last(&mut self.ticks);
     }
 
     fn into_played(mut self, broken: Option<Broken>, connections: Vec<String>) -> Played {
@@ -392,6 +331,83 @@ impl<'a> Player<'a> {
             .instances
             .get_mut(&monitor)
             .expect("a monitor that was waited for sits there")
+    }
+}
+
+impl Lockstep for Player<'_> {
+    fn begin_tick(&mut self) -> Play<()> {
+        let plan = self.director.tick().map_err(|error| stage(&error))?;
+        self.ticks.push(Tick {
+            at_ns: plan.at.as_ns(),
+            ..Tick::default()
+        });
+        self.turn = Turn::of(plan.instances, None);
+        Ok(())
+    }
+
+    fn show(&mut self) -> Play<()> {
+        self.show_changes()
+    }
+
+    fn next_act(&mut self) -> Option<(NodeName, InstanceAct)> {
+        self.turn.acts.pop_front()
+    }
+
+    fn act(&mut self, node: &NodeName, act: InstanceAct) -> Play<()> {
+        match act {
+            InstanceAct::End { monitor, signal } => self.end(node, monitor, signal),
+            InstanceAct::Start {
+                monitor,
+                flags,
+                config,
+            } => self.start(node, monitor, &flags, &config),
+        }
+    }
+
+    fn next_poll(&mut self) -> Option<(NodeName, MonitorId)> {
+        self.turn.polls.pop_front()
+    }
+
+    fn poll(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
+        self.let_poll(node, monitor)
+    }
+
+    fn ask(&mut self) -> Play<()> {
+        self.hear_all()?;
+        self.ask_for_metrics()?;
+        self.look_at_use()
+    }
+
+    fn end_tick(&mut self) {
+        let node_runtimes = &self.node_runtimes;
+        self.director.end_tick(|node| {
+            node_runtimes
+                .get(node)
+                .is_some_and(|node_runtime| node_runtime.polled)
+        });
+        for node in self.node_runtimes.keys().cloned().collect::<Vec<_>>() {
+            let monitors: Vec<_> = self.node_runtimes[&node]
+                .instances
+                .keys()
+                .copied()
+                .collect();
+            for monitor in monitors {
+                self.hear(&node, monitor, false);
+            }
+            self.note_unreached(&node);
+            let ended = self.node_runtime(&node).end_tick();
+            if let Some(tick) = self.ticks.last_mut() {
+                tick.insert((&node).into(), ended);
+            }
+        }
+        Tick::share_last(&mut self.ticks);
+        if let Some(sighting) = &mut self.arm.sighting {
+            sighting.ends.push(Instant::now());
+        }
+    }
+
+    fn is_over(&mut self) -> Play<bool> {
+        Ok(self.director.is_over() && !self.lingers()?)
     }
 }
 

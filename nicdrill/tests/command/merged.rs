@@ -70,10 +70,12 @@ fn without_times(xml: &str) -> String {
     let first = parts.next().unwrap_or_default().to_owned();
     let rest = parts.map(|part| part.split_once('"').map_or(part, |(_, rest)| rest));
     let of_attributes = first + &rest.collect::<String>();
-    let lines = of_attributes.lines().map(|line| match line.rsplit_once("; ") {
-        Some((line, time)) if is_time(time) => line,
-        _ => line,
-    });
+    let lines = of_attributes
+        .lines()
+        .map(|line| match line.rsplit_once("; ") {
+            Some((line, time)) if is_time(time) => line,
+            _ => line,
+        });
     lines.map(|line| format!("{line}\n")).collect()
 }
 

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 impl Player<'_> {
     /// Queries every monitor as far as the story's expectations for this tick need it.
-    pub(super) fn ask(&mut self) -> Play<()> {
+    pub(super) fn ask_for_metrics(&mut self) -> Play<()> {
         let (tick, descriptor) = (self.tick(), self.descriptor);
         let nodes: Vec<NodeName> = self.node_runtimes.keys().cloned().collect();
         for node in nodes {

@@ -8,7 +8,7 @@ use super::{Play, Player, waiting::Waited};
 
 impl Player<'_> {
     /// Lets a monitor poll once, or continue the poll in which it is held.
-    pub(super) fn poll(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
+    pub(super) fn let_poll(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
         match self.descriptor.pace() {
             Pace::Gate => {}
             Pace::Runs => return self.run(node, monitor),
