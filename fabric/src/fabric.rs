@@ -3,7 +3,7 @@
 //! Time passes only in [`Fabric::advance`]. `walk.rs` moves links; `act.rs` and the files it lists
 //! perform actions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use platforms::{DeviceName, Machine, NodeName, PciAddress, Platform, Role, SlotRef};
 use simfs::SimTime;
@@ -29,6 +29,8 @@ pub struct Fabric {
     /// Who managed the subnet when.
     pub(crate) terms: Vec<ManagerTerm>,
     pub(crate) nodes: Vec<Node>,
+    /// The place of each node among them: a world may have a thousand, and each tick asks for each of them.
+    places: BTreeMap<NodeName, usize>,
     /// The ports at the other ends of its links.
     pub(crate) cabling: Cabling,
     /// What the fabric manager wrote to the system's log.
@@ -72,6 +74,10 @@ impl Fabric {
         if !is_one {
             part_lids(&mut nodes);
         }
+        let mut places = BTreeMap::new();
+        for (place, node) in nodes.iter().enumerate() {
+            places.entry(node.name().clone()).or_insert(place);
+        }
         let mut world = Self {
             timing,
             now: SimTime::ZERO,
@@ -84,6 +90,7 @@ impl Fabric {
                 remembers: true,
             }],
             nodes,
+            places,
             cabling: Cabling::default(),
             notices: Vec::new(),
             growing: BTreeSet::new(),
@@ -250,23 +257,18 @@ impl Fabric {
 
     /// The node of this name.
     pub(crate) fn node(&self, name: &NodeName) -> Result<&Node, ActionError> {
-        self.nodes
-            .iter()
-            .find(|node| node.name() == name)
-            .ok_or_else(|| {
-                let known: Vec<String> = self
-                    .nodes
-                    .iter()
-                    .map(|node| format!("`{}`", node.name()))
-                    .collect();
-                ActionError::NoSuchNode(name.clone(), known.join(", "))
-            })
+        let place = self.places.get(name).ok_or_else(|| {
+            let known: Vec<String> = self.nodes().map(|name| format!("`{name}`")).collect();
+            ActionError::NoSuchNode(name.clone(), known.join(", "))
+        })?;
+        Ok(&self.nodes[*place])
     }
 
     /// The node of this name, which was looked up before.
     pub(crate) fn node_mut(&mut self, name: &NodeName) -> &mut Node {
-        let node = self.nodes.iter_mut().find(|node| node.name() == name);
-        node.expect("a node that an action or a step names was looked up before")
+        let place = self.places.get(name);
+        let place = place.expect("a node that an action or a step names was looked up before");
+        &mut self.nodes[*place]
     }
 
     /// The link of a port that was looked up before.

@@ -76,7 +76,10 @@ impl Fingerprint {
             return Some(if one == two {
                 "its end differs".to_owned()
             } else {
-                format!("it had {one} polls and has {two}")
+                format!(
+                    "it had {} and has {two}",
+                    reports::counted(one as u64, "poll")
+                )
             });
         };
         let parts = PARTS.iter().zip(one.iter().zip(two));
@@ -187,7 +190,7 @@ mod tests {
         let never = of(Recording::default());
         assert_eq!(
             plain.difference(&never).as_deref(),
-            Some("it had 1 polls and has 0")
+            Some("it had 1 poll and has 0")
         );
     }
 

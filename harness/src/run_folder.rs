@@ -581,6 +581,64 @@ mod tests {
         assert!(matches!(error, RunFolderError::NotOurs { .. }), "{error}");
     }
 
+    /// The flag is named for the folder beside it too, and holds for both.
+    #[test]
+    fn the_flag_overcomes_the_marker_of_the_folder_beside_it_too() {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        for _ in 0..2 {
+            RunFolder::create(&out).unwrap().take(&started()).unwrap();
+        }
+        fs::write(place.path().join("out.old/.nicdrill-run"), "mine").unwrap();
+        let told = RunFolder::create(&out).unwrap_err().to_string();
+        let of_old = told.contains("out.old` has a marker ");
+        assert!(of_old && told.contains("hint: `--replace-out` "), "{told}");
+        fs::write(out.join("passed.txt"), "port/cut@p\n").unwrap();
+        drop(RunFolder::take_over(&out).unwrap());
+        assert!(place.path().join("out.old/run.json").exists());
+        let passed = fs::read_to_string(place.path().join("out.old/passed.txt")).unwrap();
+        assert_eq!(passed, "port/cut@p\n");
+    }
+
+    #[rstest::rstest]
+    #[case::a_folder(|marker| fs::create_dir(marker))]
+    #[case::a_folder_with_a_file(|marker| {
+        fs::create_dir(marker)?;
+        fs::write(marker.join("a"), "")
+    })]
+    #[case::a_link(|marker| std::os::unix::fs::symlink("run.json", marker))]
+    #[case::a_link_to_nothing(|marker| std::os::unix::fs::symlink("nowhere", marker))]
+    fn a_marker_that_is_no_file_is_one_that_cannot_be_read(
+        #[case] make: fn(&Path) -> io::Result<()>,
+    ) {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        RunFolder::create(&out).unwrap().take(&started()).unwrap();
+        let marker = out.join(".nicdrill-run");
+        fs::remove_file(&marker).unwrap();
+        make(&marker).unwrap();
+        let error = RunFolder::create(&out).unwrap_err();
+        assert!(matches!(error, RunFolderError::BadMarker { .. }), "{error}");
+        drop(RunFolder::take_over(&out).unwrap());
+        let old = place.path().join("out.old");
+        assert!(old.join("run.json").is_file() && old.join(".nicdrill-run").is_file());
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_a_folder_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        RunFolder::create(&out).unwrap().take(&started()).unwrap();
+        fs::write(place.path().join("out.old"), "dear").unwrap();
+        for path in [out.join("run.json"), out.join("run.json/more"), out] {
+            let error = RunFolder::create(&path).unwrap_err();
+            assert!(matches!(error, RunFolderError::NoFolder { .. }), "{error}");
+            assert!(error.hint().is_some(), "{error}");
+        }
+        let old = fs::read_to_string(place.path().join("out.old")).unwrap();
+        assert_eq!(old, "dear");
+    }
+
     /// A run that could not write its plan takes no place of a good one.
     #[test]
     fn a_run_that_told_nothing_is_not_kept() {

@@ -5,6 +5,7 @@
 //! one of them does, and closes within its time after the last. Nothing else alarms. Start at
 //! [`Judging::alarms`].
 
+mod asked;
 mod due;
 mod heard;
 mod names;
@@ -69,7 +70,13 @@ impl Judging<'_> {
                 openings.extend(group.alarms.iter().flat_map(|alarm| {
                     [alarm.opens, alarm.closes].map(|tick| (node.clone(), tick))
                 }));
+                let first = self.findings.len();
                 self.group(node, group, &heard, promises.names.unwrap_or_default());
+                for finding in &mut self.findings[first..] {
+                    if finding.kind != FindingKind::Unexpected {
+                        finding.line = asked::line(&owed, node, group, finding);
+                    }
+                }
             }
             if granularity != Granularity::Node {
                 self.of_nobody(node, &groups, &heard);
@@ -365,7 +372,8 @@ impl Judging<'_> {
                             .iter()
                             .any(|(of, tick)| of == node && near.contains(tick))
                 });
-                if decides {
+                let place = expectation.place.to_string();
+                if decides || self.findings.iter().any(|finding| finding.is_at(&place)) {
                     self.judged.judge();
                     continue;
                 }

@@ -273,8 +273,8 @@ pub(super) fn rule(
             let lines = of_rule.into_iter().take(FIRINGS_MAX);
             lines
                 .map(|(tick, firing)| {
-                    let events = events(tick);
-                    format!("{}, with {events} events", line(tick, firing, made))
+                    let events = reports::counted(events(tick), "event");
+                    format!("{}, with {events}", line(tick, firing, made))
                 })
                 .collect()
         },
@@ -370,7 +370,7 @@ fn describe(is: &RuleIs, window: Window, context: &JudgeContext<'_>) -> String {
         Times {
             at_least,
             at_most: u32::MAX,
-        } => format!("at least {at_least} times"),
+        } => format!("at least {}", reports::counted(at_least.into(), "time")),
         Times { at_least, at_most } if at_least == at_most => format!("{at_least} times"),
         Times { at_least, at_most } => format!("{at_least} to {at_most} times"),
     };
@@ -395,7 +395,7 @@ fn describe(is: &RuleIs, window: Window, context: &JudgeContext<'_>) -> String {
     });
     let events = is
         .events_this_tick
-        .map(|events| format!(", in a poll with {events} events"));
+        .map(|events| format!(", in a poll with {}", reports::counted(events, "event")));
     let parts = [about, switch, counted, events].into_iter().flatten();
     format!(
         "{} {word} {times}{} {}",

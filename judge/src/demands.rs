@@ -137,7 +137,9 @@ pub(crate) fn demands<'a>(
                     );
                     if falls != *times {
                         let what = format!(
-                            "polls could see {slot} go down {falls} times, not {times} times"
+                            "polls could see {slot} go down {}, not {}",
+                            reports::counted(falls.into(), "time"),
+                            reports::counted((*times).into(), "time")
                         );
                         mismatches.push(Mismatch { expectation, what });
                     }
@@ -523,7 +525,9 @@ impl Demand<'_> {
         let times = match (least, self.bounds.at_most) {
             (1, 1) => String::new(),
             (least, most) if least == most => format!(", {least} times"),
-            (least, most) if most >= u32::MAX as usize => format!(", at least {least} times"),
+            (least, most) if most >= u32::MAX as usize => {
+                format!(", at least {}", reports::counted(least as u64, "time"))
+            }
             (least, most) => format!(", {least} to {most} times"),
         };
         let attempted = if self.attempts > 0 { ", attempted" } else { "" };

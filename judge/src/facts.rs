@@ -136,8 +136,8 @@ pub(crate) fn standing(
                 .sum();
             check(
                 polls == *count,
-                || format!("{count} polls"),
-                || vec![format!("{polls} polls")],
+                || reports::counted(*count, "poll"),
+                || vec![reports::counted(polls, "poll")],
             )
         }
         What::Calls { count } => {
@@ -146,8 +146,8 @@ pub(crate) fn standing(
                 .sum::<u64>();
             check(
                 calls == *count,
-                || format!("{count} calls"),
-                || vec![format!("{calls} calls")],
+                || reports::counted(*count, "call"),
+                || vec![reports::counted(calls, "call")],
             )
         }
         What::StateFile(StateFileIs::Valid | StateFileIs::Holds { .. }) if own_state => {

@@ -443,9 +443,10 @@ fn row(side: &str, down: &str, candidate: &Candidate) -> String {
         None => "chosen",
         Some(why) => passed_over(why),
     };
+    let times = if *sequence == 1 { "time" } else { "times" };
     format!(
         "  {side:<12}{nid:<18} health {health:>4}, credits {credits}, priority {priority}, \
-         selected {sequence} times{down}: {verdict}\n",
+         selected {sequence} {times}{down}: {verdict}\n",
         nid = nid.to_string(),
         health = health.value(),
     )
@@ -476,7 +477,8 @@ fn event(entry: &TraceEntry) -> Option<String> {
                 Ending::Failure => "failed",
                 Ending::Deadline => "past its deadline",
             };
-            format!("message {message} is finalised: {ending}, {status}, {resends} resends")
+            let noun = if *resends == 1 { "resend" } else { "resends" };
+            format!("message {message} is finalised: {ending}, {status}, {resends} {noun}")
         }
         What::Health {
             ni,

@@ -85,7 +85,8 @@ impl Lines {
                     *counted.lock().unwrap_or_else(PoisonError::into_inner);
                 let seconds = began.elapsed().as_secs();
                 tell(&format!(
-                    "{done} of {of} drills done, {red} red, after {seconds} s"
+                    "{done} of {} done, {red} red, after {seconds} s",
+                    reports::counted(of as u64, "drill")
                 ));
             }
         });

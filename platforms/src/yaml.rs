@@ -329,7 +329,9 @@ fn shape_hint(what: &str) -> Option<&'static str> {
     if what.contains("expected string scalar") {
         Some("write a text here; what begins with `{` or `[` needs quotes, such as `\"{root}\"`")
     } else if what.contains("expected sequence start") {
-        Some("write a list here, such as `[ a, \"b {c}\" ]`")
+        Some(
+            "write a list here: each entry on a line that begins with `- `, or all of them in brackets, `[ …, … ]`; a text with `{` or `[` needs quotes",
+        )
     } else if what.contains("expected mapping start") {
         Some("write keys with values here, such as `{ a: 1, b: 2 }`")
     } else if what.contains("nothing stands here") {

@@ -50,7 +50,8 @@ facts! {
     CauseKind {
         /// No event about the subject came in the time of the expectation.
         Missed = "missed",
-        /// An event about the subject came in time, and differs from the expected one in a field.
+        /// An event about the subject came in time, and differs from the expected one in a field; without a field it is an
+        /// alarm of another severity.
         Differs = "differs",
         /// The expected event came before its time.
         Early = "early",
@@ -335,7 +336,8 @@ impl Cause {
         let field = self.field.map_or("field", EventField::word);
         match self.kind {
             Kind::Missed => format!("does not send {events}"),
-            Kind::Differs if self.field == Some(EventField::Severity) => {
+            // An alarm that is judged by intervals has no field: it differs in its severity alone.
+            Kind::Differs if matches!(self.field, None | Some(EventField::Severity)) => {
                 format!("sends another severity where {events} are expected")
             }
             Kind::Differs if self.field == Some(EventField::Entities) => {
@@ -541,6 +543,27 @@ mod tests {
         assert_eq!(
             UNMONITORED.headline(),
             "reports ports that are not monitored, on Ethernet, after an action on a port"
+        );
+    }
+
+    /// `differs.fatal.port` is the name of an alarm that is less severe than it should be.
+    #[test]
+    fn a_headline_names_the_field_that_differs() {
+        let differs = |field| Cause {
+            field,
+            severity: Some(Severity::Fatal),
+            subject: Some(CauseSubject::Port),
+            ..Cause::of(CauseKind::Differs)
+        };
+        let fields = EventField::ALL.map(Some);
+        for field in fields.into_iter().chain([None]) {
+            let headline = differs(field).headline();
+            let word = field.map_or("severity", EventField::word);
+            assert!(headline.contains(word), "{headline}");
+        }
+        assert_eq!(
+            differs(None).headline(),
+            "sends another severity where fatal events about ports are expected"
         );
     }
 

@@ -43,7 +43,7 @@ pub fn github_summary(run: &RunReport, room: usize) -> String {
         ));
     }
     page.totals(&run.summary);
-    let judged = judged_line(&run.summary.judged, &run.plan.judged_by);
+    let judged = judged_line(&run.summary, &run.plan.judged_by);
     page.push(&format!("\n{}\n", plain(&judged)));
     let (red, excused): (Vec<Group>, Vec<Group>) = fitting(&run.drills)
         .into_iter()

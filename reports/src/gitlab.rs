@@ -5,9 +5,10 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
+use terms::EventField;
 
 use crate::{
-    CauseKind, FindingKind, Group, RunReport, groups,
+    Cause, CauseKind, FindingKind, Group, RunReport, groups,
     json::json_output,
     repository::{Repository, split},
     run_fault::RunFault,
@@ -127,7 +128,7 @@ fn issue(run: &RunReport, group: &Group, id: &str, repository: &Repository) -> I
     }
 }
 
-/// How bad a group is: what stops a monitor or a run blocks, what nobody would hear of is critical.
+/// How bad a group is: what stops a monitor or a run blocks, what nobody would hear of, or not as it is, is critical.
 fn severity(group: &Group) -> Severity {
     if group.excuse.is_some() {
         return Severity::Info;
@@ -140,7 +141,19 @@ fn severity(group: &Group) -> Severity {
         | FindingKind::SocketTampered
         | FindingKind::Stage
         | FindingKind::Fault => Severity::Blocker,
-        _ if group.cause.kind == CauseKind::Missed => Severity::Critical,
+        _ if is_unheard(group.cause) => Severity::Critical,
         _ => Severity::Major,
+    }
+}
+
+/// Whether an event did not come, was lost, came with another severity, or named something else.
+fn is_unheard(cause: Cause) -> bool {
+    match cause.kind {
+        CauseKind::Missed | CauseKind::NotDelivered => true,
+        CauseKind::Differs => matches!(
+            cause.field,
+            None | Some(EventField::Severity | EventField::Entities)
+        ),
+        _ => false,
     }
 }

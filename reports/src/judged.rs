@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::StoryLine;
+use crate::{StoryLine, counted};
 
 /// Why an expectation is not judged whose drill ended before its end: what was said is not all that would have been said.
 pub const BROKE_OFF: &str = "the drill broke off";
@@ -105,7 +105,12 @@ impl Judged {
 impl std::fmt::Display for Judged {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let all = self.expectations();
-        write!(f, "judged {} of {all} expectations", self.judged)?;
+        write!(
+            f,
+            "judged {} of {}",
+            self.judged,
+            counted(all, "expectation")
+        )?;
         if all > 0 {
             write!(f, " ({} %)", self.percent())?;
         }

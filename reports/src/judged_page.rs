@@ -2,12 +2,20 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use crate::{BROKE_OFF, DrillReport, Judged, JudgedBy, LeftOut, RunReport, Style};
+use crate::{BROKE_OFF, DrillReport, Judged, JudgedBy, LeftOut, RunReport, Style, Summary};
 
-/// The last line of a run: `judged N of M expectations (P %)`, by what if not by promises, and why if none was. Rows are
-/// advised where they help: of a drill that broke off they judge nothing.
+/// The last line of a run: `judged N of M expectations (P %)`, of what if not of all, by what if not by promises, and why if
+/// none was. Rows are advised where they help: of a drill that broke off, and without any drill, they judge nothing.
 #[must_use]
-pub fn judged_line(judged: &Judged, by: &JudgedBy) -> String {
+pub fn judged_line(summary: &Summary, by: &JudgedBy) -> String {
+    let judged = &summary.judged;
+    if summary.not_reached > 0 && summary.drills == 0 {
+        return format!("{judged}: no drill was played");
+    }
+    let counts = match summary.not_reached {
+        0 => judged.to_string(),
+        _ => format!("{judged}, of the drills that were played"),
+    };
     let mut reasons = judged.not_judged.keys();
     let rows_help = judged.not_judged.is_empty() || reasons.any(|reason| reason != BROKE_OFF);
     let advice = |text: String| if rows_help { text } else { String::new() };
@@ -20,19 +28,19 @@ pub fn judged_line(judged: &Judged, by: &JudgedBy) -> String {
                  them"
                     .to_owned(),
             );
-            format!("{judged}: {reasons}{advice}")
+            format!("{counts}: {reasons}{advice}")
         }
-        JudgedBy::Promises => judged.to_string(),
+        JudgedBy::Promises => counts,
         JudgedBy::Laws { monitor } => {
             let advice = advice(format!(
                 "; `nicdrill fit {monitor}` proposes `promises:` for its descriptor"
             ));
             format!(
-                "{judged}: the monitor promises nothing, so it is judged by the laws alone{advice}"
+                "{counts}: the monitor promises nothing, so it is judged by the laws alone{advice}"
             )
         }
-        JudgedBy::Documents => format!("{judged}, judged by the documents' rows"),
-        JudgedBy::Needs { file } => format!("{judged}, judged by needs of {file}"),
+        JudgedBy::Documents => format!("{counts}, judged by the documents' rows"),
+        JudgedBy::Needs { file } => format!("{counts}, judged by needs of {file}"),
     }
 }
 
@@ -102,6 +110,14 @@ fn table(
 mod tests {
     use super::*;
 
+    fn judged_line(judged: &Judged, by: &JudgedBy) -> String {
+        let summary = Summary {
+            judged: judged.clone(),
+            ..Summary::default()
+        };
+        super::judged_line(&summary, by)
+    }
+
     #[test]
     fn a_run_that_judged_nothing_says_what_is_not_promised_and_where_to_write_it() {
         let mut judged = Judged::default();
@@ -131,7 +147,7 @@ mod tests {
         }
         assert_eq!(
             judged_line(&judged, &JudgedBy::Promises),
-            "judged 0 of 1 expectations (0 %): the drill broke off"
+            "judged 0 of 1 expectation (0 %): the drill broke off"
         );
     }
 
@@ -156,5 +172,26 @@ mod tests {
             line(JudgedBy::Needs { file }),
             "judged 1 of 2 expectations (50 %), judged by needs of needs.yaml"
         );
+    }
+
+    #[test]
+    fn a_run_that_ended_early_says_of_what_it_judged() {
+        let laws = JudgedBy::Laws {
+            monitor: "./mine".to_owned(),
+        };
+        let mut summary = Summary {
+            not_reached: 3,
+            ..Summary::default()
+        };
+        // Whatever it is judged by, there is nothing to advise before the first drill.
+        for by in [&JudgedBy::Promises, &laws, &JudgedBy::Documents] {
+            let told = super::judged_line(&summary, by);
+            assert_eq!(told, "judged 0 of 0 expectations: no drill was played");
+        }
+        summary.drills = 1;
+        summary.judged.judge();
+        let told = super::judged_line(&summary, &laws);
+        let begin = "judged 1 of 1 expectation (100 %), of the drills that were played: the monitor promises nothing";
+        assert!(told.starts_with(begin), "{told}");
     }
 }

@@ -258,10 +258,7 @@ pub fn summary_line(run: &RunReport, style: Style, is_told: bool) -> String {
     if run.plan.loses_events {
         lines += "\nthe monitor promises no delivery: an event whose call fails is lost";
     }
-    let mut judged = judged_line(&run.summary.judged, &run.plan.judged_by);
-    if run.summary.not_reached > 0 {
-        judged += ", of the drills that were played";
-    }
+    let mut judged = judged_line(&run.summary, &run.plan.judged_by);
     let by_laws = matches!(run.plan.judged_by, JudgedBy::Laws { .. });
     if !run.summary.judged.not_judged.is_empty() && !by_laws && !is_told {
         judged += "; `--not-judged` tells why not all";

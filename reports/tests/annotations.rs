@@ -6,7 +6,7 @@ use reports::{
     gitlab,
 };
 use serde_json::Value;
-use terms::Arm;
+use terms::{Arm, EventField};
 
 /// A drill with a finding of this kind, at line 14 of its scenario.
 fn drill(nth: usize, kind: CauseKind) -> DrillReport {
@@ -159,6 +159,31 @@ fn drills_of_a_scenario_with_one_cause_are_one_issue_and_a_green_run_has_none() 
         gitlab(&RunReport::default(), &Repository::default()),
         "[]\n"
     );
+}
+
+/// Nobody hears of an event that does not come, is lost, is less than it should be or names something else.
+#[test]
+fn an_event_that_nobody_hears_of_as_it_is_is_critical() {
+    let severity = |kind, field| {
+        let mut drill = drill(1, kind);
+        drill.findings[0].cause.field = field;
+        let issues: Value =
+            serde_json::from_str(&gitlab(&run(vec![drill]), &Repository::default())).unwrap();
+        issues[0]["severity"].as_str().unwrap().to_owned()
+    };
+    for (kind, field, expected) in [
+        (CauseKind::Missed, None, "critical"),
+        (CauseKind::NotDelivered, None, "critical"),
+        // An alarm that is judged by intervals.
+        (CauseKind::Differs, None, "critical"),
+        (CauseKind::Differs, Some(EventField::Severity), "critical"),
+        (CauseKind::Differs, Some(EventField::Entities), "critical"),
+        (CauseKind::Differs, Some(EventField::Message), "major"),
+        (CauseKind::Late, None, "major"),
+        (CauseKind::Unexpected, None, "major"),
+    ] {
+        assert_eq!(severity(kind, field), expected, "{kind:?} {field:?}");
+    }
 }
 
 /// A run of three drills that ended early after its first, which passed.

@@ -176,7 +176,7 @@ fn a_terminal_gets_nothing_that_it_obeys() {
         groups_page(&run, HOSTILE, plain),
         summary_line(&run, plain, false),
         not_judged_page(&run, plain),
-        judged_line(&run.summary.judged, &run.plan.judged_by),
+        judged_line(&run.summary, &run.plan.judged_by),
         lanes_page(&lanes(), 100, plain),
     ];
     pages.extend(run.excuses.iter().map(|excuses| excuses.page(HOSTILE)));

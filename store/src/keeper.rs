@@ -162,10 +162,14 @@ pub(super) fn tried(kept: Option<&Kept>, trial: &Row) -> Result<(), Unfit> {
     Err(Unfit::Unreachable(cause))
 }
 
-/// Opens a store, creates missing tables, and writes the run into it.
-pub(super) fn begin(url: &StoreUrl, run: &Run) -> Result<Box<dyn Keeper>, StoreError> {
+/// Opens a store, creates missing tables, and writes the run into it. Nobody waits for it any more after `at_most`.
+pub(super) fn begin(
+    url: &StoreUrl,
+    run: &Run,
+    at_most: Duration,
+) -> Result<Box<dyn Keeper>, StoreError> {
     let begun = match &url.0 {
-        Place::Sqlite(path) => Sqlite::begin(path, run).map(boxed),
+        Place::Sqlite(path) => Sqlite::begin(path, run, at_most).map(boxed),
         Place::Postgres(server) => Postgres::begin(server, run).map(boxed),
     };
     begun.map_err(|unfit| match unfit {

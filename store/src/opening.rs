@@ -53,13 +53,11 @@ impl StoreUrl {
     pub fn reach(&self, run: Run, opening: Opening<'_>) -> Result<Reached, StoreError> {
         let (url, run) = (self.clone(), Arc::new(run));
         let (store, of_run) = (self.to_string(), Arc::clone(&run));
-        let begun = opening.wait(move || keeper::begin(&url, &of_run));
+        let at_most = opening.at_most;
+        let begun = opening.wait(move || keeper::begin(&url, &of_run, at_most));
         let keeper = begun.map_err(|given_up| match given_up {
             GivenUp::Ended => StoreError::Ended { store },
-            GivenUp::Silent => StoreError::Silent {
-                store,
-                at_most: opening.at_most,
-            },
+            GivenUp::Silent => StoreError::Silent { store, at_most },
         })??;
         Ok(Reached {
             url: self.clone(),

@@ -3,7 +3,12 @@
 //! Every batch is one transaction with the default journal, so that other readers see whole batches only.
 //! A reader that locks the file only delays the writes.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    fs::{self, OpenOptions},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
 
 use rusqlite::{
     Connection, Error, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, params,
@@ -28,11 +33,11 @@ const MAKE_FEED: &str = include_str!("sqlite_feed.sql");
 pub(super) struct Sqlite(Connection);
 
 impl Sqlite {
-    /// Opens the file, and creates it if it does not exist.
-    pub(super) fn begin(path: &Path, run: &Run) -> Result<Self, Unfit> {
+    /// Opens the file, and creates it if it does not exist. Whoever gives up after `at_most` hears of no lock before.
+    pub(super) fn begin(path: &Path, run: &Run, at_most: Duration) -> Result<Self, Unfit> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let unreachable = |error: Error| Unfit::Unreachable(error.to_string());
-        let mut opened = Self(open(path, flags).map_err(unreachable)?);
+        let unreachable = |error: Error| Unfit::Unreachable(cause(path, &error));
+        let mut opened = Self(open(path, flags, at_most + LOCK_WAIT).map_err(unreachable)?);
         let mut transaction = opened
             .0
             .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -74,12 +79,16 @@ impl Sqlite {
         drop(savepoint);
         tried(found.as_ref(), &trial[0])?;
         transaction.commit().map_err(unreachable)?;
+        opened.0.busy_timeout(LOCK_WAIT).map_err(unreachable)?;
         Ok(opened)
     }
 
     /// Opens the file, which must exist.
     pub(super) fn again(path: &Path) -> Result<Self, Trouble> {
-        Ok(Self(open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?))
+        let opened = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, LOCK_WAIT);
+        Ok(Self(
+            opened.map_err(|error| Trouble::Away(cause(path, &error)))?,
+        ))
     }
 
     /// Whether the run was written here.
@@ -186,10 +195,38 @@ impl From<Error> for Trouble {
     }
 }
 
-fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+fn open(path: &Path, flags: OpenFlags, lock_wait: Duration) -> Result<Connection, Error> {
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(LOCK_WAIT)?;
+    connection.busy_timeout(lock_wait)?;
     Ok(connection)
+}
+
+/// The text of an error. SQLite does not say why a file cannot be opened: the system does, of the file or of its folder, in
+/// which SQLite makes a journal.
+fn cause(path: &Path, error: &Error) -> String {
+    if error.sqlite_error_code() != Some(ErrorCode::CannotOpen) {
+        return error.to_string();
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let of_folder = || {
+        let is_folder = fs::read_dir(folder).map(drop);
+        is_folder.map_err(|cause| format!("the folder `{}`: {cause}", folder.display()))
+    };
+    let of_file = || {
+        let mut options = OpenOptions::new();
+        let opened = options.read(true).write(true).open(path);
+        opened.map(drop).map_err(|cause| cause.to_string())
+    };
+    match of_folder().and_then(|()| of_file()) {
+        Err(cause) => format!("{error}: {cause}"),
+        Ok(()) => format!(
+            "{error}: no journal can be made beside it, in `{}`",
+            folder.display()
+        ),
+    }
 }
 
 fn write_run(connection: &Connection, run: &Run) -> Result<usize, Error> {

@@ -53,6 +53,9 @@ impl Claim {
     /// written.
     pub(super) fn of(path: &Path, marker: Marker) -> Result<Self, RunFolderError> {
         loop {
+            if let Some(path) = no_folder(path) {
+                return Err(RunFolderError::NoFolder { path });
+            }
             create_folder(path)?;
             match Found::at(path, marker)? {
                 Found::Empty(claim) => return Ok(claim),
@@ -62,7 +65,7 @@ impl Claim {
                     return Ok(claim);
                 }
                 Found::Earlier(claim) => {
-                    put_aside(path)?;
+                    put_aside(path, marker)?;
                     drop(claim);
                 }
                 Found::Moved => {}
@@ -97,14 +100,32 @@ impl Found {
         let not_ours = || RunFolderError::NotOurs {
             path: path.to_owned(),
         };
+        let bad_marker = || RunFolderError::BadMarker {
+            path: path.to_owned(),
+        };
         let marker = path.join(RUN_MARKER);
-        if !marker.is_file() && !is_empty(path).map_err(failed)? {
+        let of_marker = RunFolderError::writing(&marker);
+        let is_marked = || fs::symlink_metadata(&marker).is_ok();
+        if !is_marked() && !is_empty(path).map_err(failed)? {
             // Between the two questions another run may have begun.
-            return if marker.is_file() {
+            return if is_marked() {
                 Ok(Self::Moved)
             } else {
                 Err(not_ours())
             };
+        }
+        // nicdrill writes a file, and neither a link nor anything else.
+        if let Ok(found) = fs::symlink_metadata(&marker)
+            && !found.is_file()
+        {
+            if wanted == Marker::Whole {
+                return Err(bad_marker());
+            }
+            let removed = match found.is_dir() {
+                true => fs::remove_dir_all(&marker),
+                false => fs::remove_file(&marker),
+            };
+            removed.map_err(of_marker)?;
         }
         let no_link = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
         let mut options = OpenOptions::new();
@@ -112,12 +133,12 @@ impl Found {
         let mut file = match options.custom_flags(no_link).mode(0o644).open(&marker) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Moved),
-            Err(cause) => return Err(failed(cause)),
+            Err(cause) => return Err(of_marker(cause)),
         };
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let text = read(&mut file).map_err(failed)?;
+                let text = read(&mut file).map_err(of_marker)?;
                 return Err(RunFolderError::InUse {
                     path: path.to_owned(),
                     process: text
@@ -127,14 +148,14 @@ impl Found {
                         .to_owned(),
                 });
             }
-            Err(TryLockError::Error(cause)) => return Err(failed(cause)),
+            Err(TryLockError::Error(cause)) => return Err(of_marker(cause)),
         }
-        let opened = file.metadata().map_err(failed)?;
+        let opened = file.metadata().map_err(of_marker)?;
         match fs::symlink_metadata(&marker) {
             Ok(named) if (named.dev(), named.ino()) == (opened.dev(), opened.ino()) => {}
             _ => return Ok(Self::Moved),
         }
-        let text = read(&mut file).map_err(failed)?;
+        let text = read(&mut file).map_err(of_marker)?;
         if text.starts_with(TEXT) {
             return Ok(Self::Earlier(Claim(file)));
         }
@@ -142,9 +163,7 @@ impl Found {
         let is_rest = TEXT.starts_with(&text) || text.chars().all(|char| char == '\0');
         let is_new = is_rest && is_only(path, RUN_MARKER).map_err(failed)?;
         if !is_new && wanted == Marker::Whole {
-            return Err(RunFolderError::BadMarker {
-                path: path.to_owned(),
-            });
+            return Err(bad_marker());
         }
         let mut claim = Claim(file);
         claim.write().map_err(|cause| {
@@ -152,7 +171,7 @@ impl Found {
                 // Written whole or not at all. If this fails too, the rest of it is known for what it is.
                 let _ = fs::remove_file(&marker);
             }
-            failed(cause)
+            of_marker(cause)
         })?;
         Ok(match is_new {
             true => Self::Empty(claim),
@@ -179,18 +198,24 @@ fn has_told(path: &Path) -> bool {
     })
 }
 
+/// The part of a path that is there and is no folder, so that it cannot be that of a run; `None` if there is none.
+fn no_folder(path: &Path) -> Option<PathBuf> {
+    let there = path.ancestors().find(|part| fs::metadata(part).is_ok())?;
+    (!there.is_dir()).then(|| there.to_owned())
+}
+
 /// Renames an earlier run, which is claimed, to `<path>.old`; an older one there is removed.
-fn put_aside(path: &Path) -> Result<(), RunFolderError> {
+fn put_aside(path: &Path, marker: Marker) -> Result<(), RunFolderError> {
     let mut old = path.as_os_str().to_owned();
     old.push(".old");
     let old = PathBuf::from(old);
     let failed = RunFolderError::writing(&old);
     if fs::symlink_metadata(&old).is_ok() {
         if !old.is_dir() {
-            return Err(RunFolderError::NotOurs { path: old });
+            return Err(RunFolderError::NoFolder { path: old });
         }
         if !is_empty(&old).map_err(failed)? {
-            match Found::at(&old, Marker::Whole)? {
+            match Found::at(&old, marker)? {
                 Found::Earlier(_claim) => fs::remove_dir_all(&old).map_err(failed)?,
                 Found::Empty(_) | Found::Moved => {}
             }

@@ -17,6 +17,12 @@ pub enum RunFolderError {
         /// The cause.
         cause: io::Error,
     },
+    /// Something that is no folder has the place of the folder, or of one above it.
+    #[error("`{}` is no folder; it is left alone\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
+    NoFolder {
+        /// What is there.
+        path: PathBuf,
+    },
     /// The folder exists and is not the folder of an earlier run.
     #[error("`{}` is not empty and is not the folder of an earlier run (it has no marker `.nicdrill-run`); it is left alone\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
     NotOurs {
@@ -88,6 +94,9 @@ impl RunFolderError {
         Some(match self {
             Self::NotOurs { .. } => {
                 "name another folder with `--out`, or move this one away".into()
+            }
+            Self::NoFolder { .. } => {
+                "name another folder with `--out`, or move what is there away".into()
             }
             Self::BadMarker { .. } => {
                 "`--replace-out` takes it for the folder of an earlier run; or name another folder with `--out`, or move \

@@ -11,22 +11,27 @@ use std::{
 };
 
 use observe::Descriptor;
-use reports::{DrillName, DrillReport, ExitCode, PlannedDrill, ProbeOutcome, Wall};
+use reports::{
+    DrillName, DrillReport, ExitCode, Outcome, PlannedDrill, ProbeOutcome, Wall, counted,
+};
 use serde::Deserialize;
 
 use super::{
     Artifact, ShardsError,
-    contents::read_contents,
+    contents::{CONTENTS, read_contents},
     shards_error::{ShardProblem, Shortfall},
     stream::Sum,
 };
 use crate::{
-    read_files::{Library, regular},
+    read_files::{Library, RUN_MARKER, regular},
     suite::{Selected, Shard, contents_here, descriptor_file, names_in_contents, pasted},
 };
 
 /// The most bytes of a folder's `events.jsonl` that are read: 1 GiB. Chosen; that of a red run of the whole suite has 100 MB.
 const EVENTS_MAX: u64 = 1 << 30;
+
+/// With what the line begins that has the plan; the plan itself begins with the brace alone.
+const RUN_STARTED: &str = "{\"event\":\"run-started\",";
 
 /// The most bytes of an artifact that are read: 256 MiB. Chosen; the reads of the longest drill have 30 MiB.
 const ARTIFACT_MAX: u64 = 256 << 20;
@@ -54,7 +59,27 @@ enum Line {
     Coverage,
     RunEnded {
         exit_code: ExitCode,
+        summary: Totals,
+        wall: Wall,
     },
+}
+
+/// The totals of a shard, as far as a merge needs them.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Totals {
+    failed: u64,
+    /// Of the failed drills, those that left no files.
+    #[serde(default)]
+    not_kept: u64,
+}
+
+/// How a shard ended.
+#[derive(Clone, Debug)]
+struct Ended {
+    code: ExitCode,
+    totals: Totals,
+    /// How long it took, in milliseconds.
+    ms: u64,
 }
 
 /// The plan of a shard.
@@ -76,7 +101,7 @@ struct Folder {
     shard: Shard,
     probe: Option<(ProbeOutcome, Wall)>,
     drills: BTreeMap<DrillName, DrillReport>,
-    ended: Option<ExitCode>,
+    ended: Option<Ended>,
     /// The SHA-256 of each text that it played, by name.
     contents: BTreeMap<String, String>,
 }
@@ -97,20 +122,22 @@ impl Shards {
     pub fn read(paths: &[PathBuf]) -> Result<Self, ShardsError> {
         let mut problems = Vec::new();
         let mut folders = Vec::new();
-        let mut unread = BTreeSet::new();
+        let (mut unread, mut unnamed) = (BTreeSet::new(), 0);
         for path in paths.iter().flat_map(|path| runs_in(path)) {
             match Folder::read(&path) {
                 Ok(folder) => folders.push(folder),
                 Err(problem) => {
                     problems.push(problem);
-                    unread.extend(planned_shard(&path));
+                    let shards = planned_shards(&path);
+                    unnamed += usize::from(shards.is_empty());
+                    unread.extend(shards);
                 }
             }
         }
         folders.sort_by_key(|folder| (folder.shard.number(), folder.path.clone()));
         // Where no folder could be read, it has been said why.
         if problems.is_empty() || !folders.is_empty() {
-            problems.extend(not_one_run(&folders, &unread));
+            problems.extend(not_one_run(&folders, (&unread, unnamed)));
         }
         problems.extend(folders.iter().filter_map(Folder::not_whole));
         if problems.is_empty() {
@@ -195,19 +222,40 @@ impl Shards {
     ) -> Result<(), ShardsError> {
         let here = contents_here(library, &selected.drills);
         let mut others: BTreeMap<String, BTreeSet<Shard>> = BTreeMap::new();
+        // What a shard played it has written down; a list that lacks it is another shard's.
+        let mut untold: BTreeMap<Shard, (&Folder, String)> = BTreeMap::new();
         for (place, planned) in selected.drills.iter().enumerate() {
             let folder = self.folder_of(place);
             for name in names_in_contents(&planned.drill) {
-                if folder.contents.get(&name) != here.get(&name) {
-                    others.entry(name).or_default().insert(folder.shard);
+                match (folder.contents.get(&name), here.get(&name)) {
+                    (None, Some(_)) => {
+                        untold.entry(folder.shard).or_insert((folder, name));
+                    }
+                    (there, here) if there != here => {
+                        others.entry(name).or_default().insert(folder.shard);
+                    }
+                    _ => {}
                 }
             }
         }
-        if others.is_empty() {
+        if others.is_empty() && untold.is_empty() {
             return Ok(());
         }
-        let problem = |(name, shards): (String, BTreeSet<Shard>)| {
-            let is_world = |name: &str| library.worlds.iter().any(|world| world.name() == name);
+        let is_world = |name: &str| library.worlds.iter().any(|world| world.name() == name);
+        let untold = untold.into_values().map(|(folder, name)| {
+            let what = match name.strip_prefix('@') {
+                Some(world) if is_world(world) => format!("world `{world}`"),
+                Some(platform) => format!("platform `{platform}`"),
+                None => format!("scenario `{name}`"),
+            };
+            ShardProblem::OtherContents {
+                contents: folder.path.join(CONTENTS),
+                what,
+                shard: folder.shard,
+                again: again(&folder.plan.asked, folder.shard, Some(&folder.path)),
+            }
+        });
+        let others = others.into_iter().map(|(name, shards)| {
             let what = match name.strip_prefix('@') {
                 Some(world) if is_world(world) => format!("world `{world}`, or a platform of it,"),
                 Some(platform) => format!("platform `{platform}`, or a driver of it,"),
@@ -215,8 +263,23 @@ impl Shards {
             };
             let shards = shards.into_iter().collect();
             ShardProblem::OtherText { what, shards }
-        };
-        Err(ShardsError(others.into_iter().map(problem).collect()))
+        });
+        Err(ShardsError(untold.chain(others).collect()))
+    }
+
+    /// How long the run took, in milliseconds: as long as the longest of its shards, which are played at one time.
+    pub(crate) fn ms(&self) -> u64 {
+        let ended = self
+            .folders
+            .iter()
+            .filter_map(|folder| folder.ended.as_ref());
+        ended.map(|ended| ended.ms).max().unwrap_or_default()
+    }
+
+    /// The shards whose folders lack files that their failed drills had left, in words.
+    #[must_use]
+    pub fn lost(&self) -> Vec<String> {
+        self.folders.iter().filter_map(Folder::lost).collect()
     }
 
     /// The folders that are read.
@@ -268,12 +331,16 @@ impl Folder {
         let unread = |cause: io::Error| ShardProblem::Unread {
             events: events.clone(),
             cause,
+            hint: match is_run(path) {
+                true => "the folder of a shard is kept as it is: play the shard again",
+                false => "name the folders that `nicdrill run --shard K/N --out DIR` left",
+            },
         };
         let file = regular::open(&events).map_err(unread)?.take(EVENTS_MAX + 1);
         let mut plan = None;
         let (mut probe, mut drills, mut ended) = (None, BTreeMap::new(), None);
         let mut bytes = 0_u64;
-        let mut sum = Sum::default();
+        let (mut sum, mut begin) = (Sum::default(), String::new());
         let (mut reader, mut text) = (BufReader::new(file), String::new());
         for row in 1_usize.. {
             text.clear();
@@ -309,7 +376,10 @@ impl Folder {
             }
             sum.add(line);
             match read {
-                Line::RunStarted(of) => plan = Some(of),
+                Line::RunStarted(of) => {
+                    plan = Some(of);
+                    line.clone_into(&mut begin);
+                }
                 Line::Probe { outcome, wall } => probe = Some((outcome, wall)),
                 Line::DrillPassed(drill)
                 | Line::DrillKnown(drill)
@@ -317,7 +387,17 @@ impl Folder {
                 | Line::DrillSkipped(drill) => {
                     drills.insert(drill.drill.clone(), drill);
                 }
-                Line::RunEnded { exit_code } => ended = Some(exit_code),
+                Line::RunEnded {
+                    exit_code,
+                    summary,
+                    wall,
+                } => {
+                    ended = Some(Ended {
+                        code: exit_code,
+                        totals: summary,
+                        ms: wall.ms().unwrap_or_default(),
+                    });
+                }
                 Line::NotApplicable | Line::DrillStarted | Line::Excuses | Line::Coverage => {}
             }
         }
@@ -336,7 +416,7 @@ impl Folder {
             Ok(shard) => shard,
             Err(cause) => return Err(ShardProblem::BadShard { events, cause }),
         };
-        is_told(&path.join("run.json"), &plan)?;
+        is_told(&path.join("run.json"), &plan, &begin)?;
         // A run that was killed had not written it.
         let contents = match ended {
             Some(_) => read_contents(path).map_err(|problem| ShardProblem::Contents {
@@ -364,11 +444,11 @@ impl Folder {
             (_, Some((ProbeOutcome::Failed { reason, .. }, _))) => Shortfall::Monitor {
                 reason: reason.clone(),
             },
-            (None, _) => Shortfall::Killed { done, all },
-            (Some(code), _) if done < all => Shortfall::Early {
+            (None, _) => Shortfall::NoEnd { done, all },
+            (Some(ended), _) if done < all => Shortfall::Early {
                 done,
                 all,
-                code: *code,
+                code: ended.code,
             },
             _ => return None,
         };
@@ -379,32 +459,71 @@ impl Folder {
             again: again(&self.plan.asked, *shard, Some(path)),
         })
     }
+
+    /// How many of its failed drills left files that are no longer there, in words; `None` if none did.
+    fn lost(&self) -> Option<String> {
+        let Totals { failed, not_kept } = self.ended.as_ref()?.totals;
+        let left = failed.saturating_sub(not_kept);
+        let has_files = |drill: &&DrillReport| {
+            let folder = self.path.join("drills").join(drill.drill.to_string());
+            fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some())
+        };
+        let failed = self.drills.values();
+        let failed = failed.filter(|drill| drill.outcome == Outcome::Failed);
+        let lost = left.saturating_sub(failed.filter(has_files).count() as u64);
+        (lost > 0).then(|| {
+            let (shard, folder) = (self.shard, self.path.join("drills"));
+            format!(
+                "shard {shard} left the files of {} in `{}`, and {lost} of these lost them since: the merged run lacks them",
+                counted(left, "failed drill"),
+                folder.display()
+            )
+        })
+    }
 }
 
-/// Checks that the plan in a `run.json` is that of the events beside it.
+/// Checks that the plan in a `run.json` is that of the events beside it, byte by byte; `begin` is their first line.
 ///
 /// # Errors
 /// If it cannot be read, or is another one.
-fn is_told(path: &Path, plan: &Plan) -> Result<(), ShardProblem> {
+fn is_told(path: &Path, plan: &Plan, begin: &str) -> Result<(), ShardProblem> {
     let text = regular::text_up_to(path, regular::RUN_FILE_BYTES_MAX);
-    let told = text.and_then(|text| Ok(serde_json::from_str::<Plan>(&text)?));
+    let told = text.and_then(|text| Ok((serde_json::from_str::<Plan>(&text)?, text)));
     let path = path.to_owned();
     match told {
-        Ok(told) if told == *plan => Ok(()),
-        Ok(_) => Err(ShardProblem::OtherPlan { plan: path }),
+        Ok((told, _)) if told != *plan => Err(ShardProblem::OtherPlan { plan: path }),
+        Ok((_, text)) => {
+            let wrote = begin.strip_prefix(RUN_STARTED);
+            let wrote = wrote.map(|members| format!("{{{members}\n"));
+            match wrote.is_some_and(|wrote| wrote == text) {
+                true => Ok(()),
+                false => Err(ShardProblem::AlteredPlan { plan: path }),
+            }
+        }
         Err(cause) => Err(ShardProblem::UnreadPlan { plan: path, cause }),
     }
 }
 
-/// Which shard a folder whose events cannot be used is by its plan; `None` if that is not there either.
-fn planned_shard(path: &Path) -> Option<Shard> {
-    let text = regular::text_up_to(&path.join("run.json"), regular::RUN_FILE_BYTES_MAX).ok()?;
-    let plan: Plan = serde_json::from_str(&text).ok()?;
-    plan.shard?.parse().ok()
+/// Which shard a folder whose files cannot be used is, by its plan and by the begin of its events; empty if neither says it.
+fn planned_shards(path: &Path) -> BTreeSet<Shard> {
+    let plan = regular::text_up_to(&path.join("run.json"), regular::RUN_FILE_BYTES_MAX).ok();
+    let begin = regular::open(&path.join("events.jsonl")).and_then(|events| {
+        let mut begin = String::new();
+        let events = events.take(regular::RUN_FILE_BYTES_MAX);
+        BufReader::new(events).read_line(&mut begin)?;
+        Ok(begin)
+    });
+    let plans = plan.into_iter().chain(begin.ok());
+    let plans = plans.filter_map(|text| serde_json::from_str::<Plan>(&text).ok());
+    plans.filter_map(|plan| plan.shard?.parse().ok()).collect()
 }
 
-/// Why these are not the shards of one run. `unread` are there, and cannot be used.
-fn not_one_run(folders: &[Folder], unread: &BTreeSet<Shard>) -> Vec<ShardProblem> {
+/// Why these are not the shards of one run. `unread` are there, and cannot be used, and so are some of which nothing says which
+/// they are.
+fn not_one_run(
+    folders: &[Folder],
+    (unread, unnamed): (&BTreeSet<Shard>, usize),
+) -> Vec<ShardProblem> {
     let Some(first) = folders.first() else {
         return vec![ShardProblem::NoFolder];
     };
@@ -432,14 +551,16 @@ fn not_one_run(folders: &[Folder], unread: &BTreeSet<Shard>) -> Vec<ShardProblem
     }
     if problems.is_empty() {
         let have: BTreeSet<usize> = seen.keys().copied().collect();
-        let missing = first
-            .shard
-            .all()
-            .filter(|one| !have.contains(&one.number()) && !unread.contains(one));
-        problems.extend(missing.take(TOLD_MAX).map(|shard| ShardProblem::Missing {
-            shard,
-            again: again(&first.plan.asked, shard, None),
-        }));
+        let missing = || {
+            let all = first.shard.all();
+            all.filter(|one| !have.contains(&one.number()) && !unread.contains(one))
+        };
+        if missing().take(unnamed + 1).count() > unnamed {
+            problems.extend(missing().take(TOLD_MAX).map(|shard| ShardProblem::Missing {
+                shard,
+                again: again(&first.plan.asked, shard, None),
+            }));
+        }
     }
     problems
 }
@@ -453,9 +574,15 @@ fn again(asked: &[String], shard: Shard, out: Option<&Path>) -> String {
     pasted(&words)
 }
 
+/// Whether a folder is that of a run. What carries folders from one machine to another may leave out the marker, which is
+/// hidden, and any other file may be lost.
+fn is_run(path: &Path) -> bool {
+    let has = |name: &str| fs::symlink_metadata(path.join(name)).is_ok();
+    has(RUN_MARKER) || has("events.jsonl") || !planned_shards(path).is_empty()
+}
+
 /// The folders of runs that a path stands for: itself, or those in it.
 fn runs_in(path: &Path) -> Vec<PathBuf> {
-    let is_run = |path: &Path| path.join("events.jsonl").is_file();
     let put_aside = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let of = name.strip_suffix(".old");

@@ -34,8 +34,12 @@ pub(crate) enum ShardProblem {
         "there is no folder of a run\nhint: name the folders that `nicdrill run --shard K/N --out DIR` left"
     )]
     NoFolder,
-    #[error("`{}` cannot be read: {cause}\nhint: name the folders that `nicdrill run --shard K/N --out DIR` left", events.display())]
-    Unread { events: PathBuf, cause: io::Error },
+    #[error("`{}` cannot be read: {cause}\nhint: {hint}", events.display())]
+    Unread {
+        events: PathBuf,
+        cause: io::Error,
+        hint: &'static str,
+    },
     #[error("`{}` is above 1 GiB", events.display())]
     TooLarge { events: PathBuf },
     #[error("{}:{row}: {cause}\nhint: the line is damaged, or of another version of nicdrill", events.display())]
@@ -60,6 +64,8 @@ pub(crate) enum ShardProblem {
     WholeRun { folder: PathBuf },
     #[error("`{}` tells another run than `events.jsonl` beside it\nhint: the folder of a shard is kept as it is: play the shard again", plan.display())]
     OtherPlan { plan: PathBuf },
+    #[error("`{}` was altered: it is not the plan that the run wrote, byte by byte, into it and into `events.jsonl`\nhint: the folder of a shard is kept as it is: play the shard again", plan.display())]
+    AlteredPlan { plan: PathBuf },
     #[error("`{}` cannot be read: {cause}\nhint: the folder of a shard is kept as it is: play the shard again", plan.display())]
     UnreadPlan { plan: PathBuf, cause: io::Error },
     #[error("{problem}\nhint: the folder of a shard is kept as it is: play it again: {again}")]
@@ -120,6 +126,14 @@ pub(crate) enum ShardProblem {
         what: String,
         shards: Vec<Shard>,
     },
+    #[error("`{}` does not tell of the {what}, which shard {shard} played: it is another run's, or another shard's\nhint: the folder of a shard is kept as it is: play it again: {again}", contents.display())]
+    OtherContents {
+        contents: PathBuf,
+        /// A file in words, such as "scenario `port/cut`".
+        what: String,
+        shard: Shard,
+        again: String,
+    },
     #[error("a drill's files cannot be read: {0}")]
     Artifact(io::Error),
 }
@@ -134,8 +148,10 @@ fn listed(shards: &[Shard]) -> String {
 pub(crate) enum Shortfall {
     #[error("its monitor could not be drilled: {reason}")]
     Monitor { reason: String },
-    #[error("it was killed after {done} of {all} drills")]
-    Killed { done: usize, all: usize },
+    #[error(
+        "its `events.jsonl` does not tell the end of the run, and has {done} of {all} drills: it was killed, or the file was cut"
+    )]
+    NoEnd { done: usize, all: usize },
     #[error("it ended early, after {done} of {all} drills, with exit code {code}")]
     Early {
         done: usize,

@@ -53,8 +53,8 @@ pub(super) fn events(recording: &Recording) -> String {
         let mut lines = Vec::new();
         for call in &program.calls {
             lines.push(format!(
-                "call of {} events: {}",
-                call.observations.len(),
+                "call of {}: {}",
+                reports::counted(call.observations.len() as u64, "event"),
                 call.answer
             ));
             lines.extend(

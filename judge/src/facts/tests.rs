@@ -151,7 +151,7 @@ fn polls_and_calls_are_counted() {
     check_holds(What::Polls(0), 3, 3);
     check_fails(What::Polls(2), 0, 1, "2 polls", &["3 polls"]);
     check_holds(What::Calls { count: 1 }, 0, 3);
-    check_fails(What::Calls { count: 1 }, 2, 3, "1 calls", &["0 calls"]);
+    check_fails(What::Calls { count: 1 }, 2, 3, "1 call", &["0 calls"]);
 }
 
 fn holds_member(member: &str, equals: &str) -> What {

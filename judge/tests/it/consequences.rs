@@ -187,7 +187,7 @@ fn a_finding_is_about_the_poll_in_which_it_went_wrong(#[case] line: &str, #[case
 )]
 #[case(
     "{ rule: NICPortDrop, exactly_at: 4m5s, events_this_tick: 1 }",
-    Some("NICPortDrop fires once, in a poll with 1 events in poll 245")
+    Some("NICPortDrop fires once, in a poll with 1 event in poll 245")
 )]
 #[case(
     "{ rule: NICPortDrop, exactly_at: 4m5s, counted: \">= 2\" }",

@@ -466,7 +466,7 @@ fn refused(line: &str) -> Vec<(FindingKind, String, Vec<String>)> {
     Some("mlx5_0 port 1: state DOWN")
 )]
 #[case("{ polls: 3 }", "3 polls", Some("2 polls"))]
-#[case("{ calls: 2 }", "2 calls", Some("1 calls"))]
+#[case("{ calls: 2 }", "2 calls", Some("1 call"))]
 #[case("{ state_file: absent }", "no state file", Some("the state file is {"))]
 #[case(
     "{ state_file: unchanged }",

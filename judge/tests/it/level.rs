@@ -6,6 +6,7 @@
 )]
 
 use std::{
+    cell::RefCell,
     collections::BTreeSet,
     sync::{Arc, LazyLock},
 };
@@ -206,6 +207,54 @@ fn the_template_is_right_about_what_it_promises() {
         let recording = pages(case, |_, port, _| Some(by_state(port)));
         check(case, &recording, "", &[]);
     }
+}
+
+/// What a page says of a port, given what is so and whether it was fatal before.
+type Says = fn(Severity, bool) -> Severity;
+
+/// A page that lacks an alarm, has it less severe, or keeps it: the finding is at the line that asks for it.
+#[rstest]
+#[case::missed(|_, _| Severity::Healthy, "missed.fatal.port", "fatal: victim")]
+#[case::less_severe(
+    |is, _| match is {
+        Severity::Fatal => Severity::NonFatal,
+        other => other,
+    },
+    "differs.fatal.port",
+    "fatal: victim"
+)]
+#[case::never_over(
+    |is, was| if was { Severity::Fatal } else { is },
+    "not-cleared.fatal.port",
+    "healthy: victim"
+)]
+fn a_finding_about_an_alarm_has_the_line_that_asks_for_it(
+    #[case] says: Says,
+    #[case] cause: &str,
+    #[case] line: &str,
+) {
+    let case = &*CUT_CASE;
+    let was = RefCell::new(BTreeSet::new());
+    let recording = pages(case, |device, port, _| {
+        let is = by_state(port);
+        let mut was = was.borrow_mut();
+        if is == Severity::Fatal {
+            was.insert(device.to_owned());
+        }
+        Some(says(is, was.contains(device)))
+    });
+    let found = found(case, &recording, &template(""));
+    let of_it = |finding: &&Finding| finding.cause.to_string().starts_with(cause);
+    let finding = found.iter().find(of_it);
+    let at = finding.and_then(|finding| finding.line.as_ref());
+    assert!(at.is_some_and(|at| at.text.contains(line)), "{found:#?}");
+    // What a finding is about was judged.
+    let judged = judge(&case.story, &case.truth, &recording, &template("")).judged;
+    let place = &at.expect("a line").place;
+    assert!(
+        judged.left_out.iter().all(|it| it.line.place != *place),
+        "{judged:?}"
+    );
 }
 
 /// Whatever is stated, an alarm about nobody has no cause: a name or number that no device has, what is not monitored, and

@@ -330,7 +330,7 @@ fn the_list_of_all_messages_has_tries_losses_and_ends() {
 0s A: its own NI a1@o2ib on A: health 1000 to 900
 0s A: message 1 (request 1, of the layer above), GET of 100 bytes, portal 8: try 2 by a2@o2ib to b2@o2ib
 0.001s A: the try of message 1 ends: ok
-0.001s A: message 1 is finalised: sent, ok, 1 resends
+0.001s A: message 1 is finalised: sent, ok, 1 resend
 0.001s A: the layer above is told of 1: SEND, success
 0.001s B: message 1 is lost: a fault rule of this node drops it on arrival
 "
@@ -554,7 +554,7 @@ fn the_gateways_of_a_try_are_told_with_what_each_lost_by() {
     assert_eq!(
         gateways(&mut in_turn, None),
         [
-            "r1@o2ib, selected 1 times: passed over, selected more often",
+            "r1@o2ib, selected 1 time: passed over, selected more often",
             "s1@o2ib, selected 0 times: chosen"
         ]
     );
@@ -607,7 +607,7 @@ fn a_gateway_whose_route_is_down_is_told_as_such() {
         gateways(&mut lnet, None),
         [
             "r1@o2ib, selected 6 times, its route is down: passed over, the route is down",
-            "s1@o2ib, selected 1 times: chosen"
+            "s1@o2ib, selected 1 time: chosen"
         ]
     );
 }

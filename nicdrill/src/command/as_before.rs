@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Parser;
 use harness::{read_files::Library, run_folder::RunFolder};
-use reports::DrillName;
+use reports::{DrillName, counted};
 
 use super::{
     Stop,
@@ -109,8 +109,10 @@ fn has_world(library: &Library, drill: &DrillName) -> bool {
 /// Says so if lists of the run in this folder do not have all of its drills: what failed in it is not all that there is.
 pub(super) fn note_what_was_not_reached(out: &Path) {
     if let Some((left, all)) = RunFolder::not_reached(out) {
+        let verb = if left == 1 { "is" } else { "are" };
         log(&format!(
-            "NOTE  {left} of the {all} drills of the run before are in none of its lists: it ended early, or they are not whole"
+            "NOTE  {left} of the {} of the run before {verb} in none of its lists: it ended early, or they are not whole",
+            counted(all as u64, "drill")
         ));
     }
 }

@@ -65,6 +65,9 @@ pub(crate) fn report_merge(merging: &MergeArguments) -> Result<ExitCode, Stop> {
         ..How::default()
     };
     let joined = Joined::of(&shards, &choice.selected, &choice.library).map_err(Stop::input)?;
+    for lost in shards.lost() {
+        log(&format!("NOTE  {lost}"));
+    }
     // The run folder may have an earlier run, which is read before it is put aside.
     let before = Before::read(&choice.out);
     let folder = folder_of(&choice, told)?;

@@ -98,6 +98,9 @@ pub(crate) fn run(arguments: &RunArguments, words: &[OsString]) -> Result<proces
             let failed = RunFolder::failed_before(&choice.out).map_err(Stop::input)?;
             log(if choice.out.join("probe").is_dir() {
                 "nothing was selected: the run before stopped before its first drill"
+            } else if failed.is_empty() && RunFolder::not_reached(&choice.out).is_some() {
+                // The note before has told how many drills nothing is known of.
+                "nothing was selected: the list `failed.txt` of the run before is empty"
             } else if failed.is_empty() {
                 "nothing was selected: nothing failed in the run before"
             } else {
@@ -365,8 +368,10 @@ pub(super) fn tell(report: &RunReport, output: RunOutput, outputs: &Outputs<'_>)
         && coverage.exit_code() != ExitCode::Success
     {
         let uncovered = coverage.count.uncovered;
+        let verb = if uncovered == 1 { "is" } else { "are" };
         log(&format!(
-            "{uncovered} clauses are uncovered, and nothing narrowed the run down"
+            "{} {verb} uncovered, and nothing narrowed the run down",
+            counted(uncovered, "clause")
         ));
     }
     if code != ExitCode::Success {
@@ -385,7 +390,8 @@ pub(super) fn folder_of(choice: &Choice, told: &TellArguments) -> Result<RunFold
         false => RunFolder::create(&choice.out),
     };
     folder.map_err(|error| match error {
-        RunFolderError::NotOurs { .. }
+        RunFolderError::NoFolder { .. }
+        | RunFolderError::NotOurs { .. }
         | RunFolderError::BadMarker { .. }
         | RunFolderError::InUse { .. } => Stop::input(error),
         other => Stop::with(ExitCode::ReportNotWritten, other.to_string()),

@@ -124,7 +124,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
     if !run.summary.judged.not_judged.is_empty() || !run.summary.judged.parts.is_empty() {
         terminal.out(&not_judged_page(&run, terminal.style()));
     }
-    terminal.out(&format!("{}\n", judged_line(&run.summary.judged, &by)));
+    terminal.out(&format!("{}\n", judged_line(&run.summary, &by)));
     let code = run
         .drills
         .iter()

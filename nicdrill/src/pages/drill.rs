@@ -6,7 +6,7 @@ use scenarios::{Heal, Story};
 
 use judge::{Consequences, trace};
 use observe::{Recording, told_read};
-use reports::{one_line, quoted};
+use reports::{counted, one_line, quoted};
 
 /// The page of a drill: timeline, events, consequences, reads.
 #[must_use]
@@ -63,8 +63,9 @@ pub(crate) fn drill_page(story: &Story, recording: &Recording) -> String {
             add(
                 &mut page,
                 format_args!(
-                    "{:>9}  heal    everything, and nothing outstanding {polls} polls{pace} later",
-                    story.until
+                    "{:>9}  heal    everything, and nothing outstanding {}{pace} later",
+                    story.until,
+                    counted(u64::from(*polls), "poll")
                 ),
             );
         }

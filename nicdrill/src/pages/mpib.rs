@@ -132,8 +132,9 @@ fn state(job: &Job) -> String {
     for (edge, connection, messages) in job.edges() {
         let _ = writeln!(
             page,
-            "{}: {messages} messages delivered",
-            edge_name(net, edge)
+            "{}: {} delivered",
+            edge_name(net, edge),
+            reports::counted(messages, "message")
         );
         for (side, verb, host) in [
             (Side::Send, "sends", edge.from),
@@ -159,7 +160,11 @@ fn state(job: &Job) -> String {
                 device.as_str()
             );
         }
-        let _ = writeln!(page, "{name}: {} hints read", net.hint_reads(host));
+        let _ = writeln!(
+            page,
+            "{name}: {} read",
+            reports::counted(net.hint_reads(host), "hint")
+        );
     }
     for hazard in net.hazards() {
         let _ = writeln!(page, "hazard: {}", hazard_text(job, *hazard));

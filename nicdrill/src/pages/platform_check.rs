@@ -85,10 +85,10 @@ pub(crate) fn check(
         } else {
             "NOT as declared"
         };
-        let ports = platform.ports().len();
+        let ports = reports::counted(platform.ports().len() as u64, "port");
         add(
             &mut checked.text,
-            format_args!("{name}: {ports} ports, {reported}"),
+            format_args!("{name}: {ports}, {reported}"),
         );
         for line in problems.iter().flat_map(|problem| problem.lines()) {
             add(&mut checked.text, format_args!("  {line}"));

@@ -91,6 +91,23 @@ fn after_a_green_run_nothing_failed_in_the_run_before() {
     );
 }
 
+/// The list was emptied, so that nobody knows what failed.
+#[test]
+fn of_a_run_whose_lists_are_not_whole_nobody_says_that_nothing_failed() {
+    let scratch = Scratch::new();
+    scratch.file("port/unfair.yaml", &scenario(UNFAIR));
+    let words = ["run", "./port", "--platform", "h100-oci", "--arm", "memory"];
+    assert_eq!(scratch.run(&words).code, 100);
+    scratch.file("nicdrill.out/failed.txt", "");
+    let failed = scratch.run(&["run", "./port", "--failed"]);
+    assert_eq!(failed.code, 4, "{failed}");
+    let told = "are in none of its lists";
+    assert!(failed.err.contains(told), "{failed}");
+    let told = "nothing was selected: the list `failed.txt` of the run before is empty";
+    assert!(failed.err.contains(told), "{failed}");
+    assert!(!failed.err.contains("nothing failed"), "{failed}");
+}
+
 #[rstest]
 #[case::in_a_folder("port/unfair.yaml", "port/unfair.yaml")]
 #[case::beside_one("unfair.yaml", "./unfair.yaml")]

@@ -299,7 +299,7 @@ fn a_shard_that_was_killed_is_refused_and_then_played_alone() {
     let kept = lines.len() - 5;
     scratch.file("shards/2/events.jsonl", &(lines[..kept].join("\n") + "\n"));
     let ran = refused(&scratch, &["shards"]);
-    let text = "error: shard 2/2 in `shards/2` is not whole: it was killed after ";
+    let text = "error: shard 2/2 in `shards/2` is not whole: its `events.jsonl` does not tell the end of the run, and has ";
     assert!(ran.err.contains(text), "{ran}");
     let again = "hint: play it again: nicdrill run port --arm memory --platform dgx-a100 --shard 2/2 --out shards/2\n";
     assert!(ran.err.contains(again), "{ran}");
@@ -382,7 +382,7 @@ fn a_line_that_was_altered_is_noticed(#[case] from: &str, #[case] to: &str) {
 
 #[rstest]
 #[case::doubled(|lines: &mut Vec<&str>| lines.insert(3, lines[3]), "the sum of the lines")]
-#[case::left_out(|lines: &mut Vec<&str>| lines.truncate(lines.len() - 1), "it was killed after")]
+#[case::left_out(|lines: &mut Vec<&str>| lines.truncate(lines.len() - 1), "it was killed, or the file was cut")]
 #[case::left_out_in_between(|lines: &mut Vec<&str>| { lines.remove(3); }, "the sum of the lines")]
 #[case::in_another_order(|lines: &mut Vec<&str>| lines.swap(2, 4), "the sum of the lines")]
 #[case::unknown(
@@ -426,6 +426,18 @@ fn lines_that_do_not_end_as_those_of_the_run_are_noticed(#[case] alter: fn(&str)
 #[case::too_large(
     "truncate -s 100G shards/2/run.json",
     "cannot be read: it has more than 67108864 bytes"
+)]
+#[case::another_reason(
+    "sed -i 's/\"reason\":\"/&not /' shards/2/run.json",
+    "was altered: it is not the plan that the run wrote"
+)]
+#[case::a_key_more(
+    "sed -i 's/^{/{\"mine\":1,/' shards/2/run.json",
+    "was altered: it is not the plan that the run wrote"
+)]
+#[case::a_blank_more(
+    "sed -i 's/$/ /' shards/2/run.json",
+    "was altered: it is not the plan that the run wrote"
 )]
 #[case::of_another_monitor(
     "sed -i 's/\"monitor\":\"[^\"]*\"/\"monitor\":\"another\"/' shards/2/run.json",
@@ -485,4 +497,144 @@ fn a_line_that_is_no_event_is_named() {
     let ran = refused(&scratch, &["shards"]);
     assert!(ran.err.contains("missing field `drill`"), "{ran}");
     assert!(ran.err.contains("events.jsonl:"), "{ran}");
+}
+
+/// A folder is found by what is left of it, and what is there and cannot be used is told once.
+#[rstest]
+#[case::no_events("rm shards/2/events.jsonl", "No such file or directory")]
+#[case::a_folder(
+    "cd shards/2 && rm events.jsonl && mkdir events.jsonl",
+    "it is not a regular file"
+)]
+#[case::a_pipe(
+    "cd shards/2 && rm events.jsonl && mkfifo events.jsonl",
+    "it is not a regular file"
+)]
+#[case::no_marker_either(
+    "cd shards/2 && rm events.jsonl .nicdrill-run",
+    "No such file or directory"
+)]
+#[case::no_plan_either("cd shards/2 && rm events.jsonl run.json", "No such file or directory")]
+#[case::a_damaged_plan("echo x >shards/2/run.json", "shards/2/run.json` cannot be read")]
+#[case::both_damaged(
+    "cd shards/2 && echo x >run.json && echo x >events.jsonl",
+    "shards/2/events.jsonl:1: "
+)]
+fn a_shard_that_is_there_and_cannot_be_used_is_not_missing(
+    #[case] damage: &str,
+    #[case] told: &str,
+) {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let done = scratch.shell(damage);
+    assert_eq!(done.code, 0, "{done}");
+    let ran = refused(&scratch, &["shards"]);
+    assert!(ran.err.contains(told), "{ran}");
+    assert!(
+        ran.err.contains("play the shard again") || told.contains(":1:"),
+        "{ran}"
+    );
+    assert_eq!(ran.err.matches("error: ").count(), 1, "{ran}");
+}
+
+/// One is there and nothing says which it is, and two are not there.
+#[test]
+fn shards_are_missing_beside_one_that_cannot_be_used() {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 3);
+    let done = scratch
+        .shell("rm -r shards/2 && echo x >shards/3/run.json && echo x >shards/3/events.jsonl");
+    assert_eq!(done.code, 0, "{done}");
+    let ran = refused(&scratch, &["shards"]);
+    assert!(ran.err.contains("error: shard 2/3 is missing"), "{ran}");
+}
+
+#[test]
+fn a_list_of_another_shard_is_blamed_and_no_scenario_is() {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let list = scratch.text("shards/1/contents.txt");
+    scratch.file("shards/2/contents.txt", &list);
+    let ran = refused(&scratch, &["shards"]);
+    let told = "error: `shards/2/contents.txt` does not tell of the scenario `port/";
+    let again = "play it again: nicdrill run port --arm memory --platform dgx-a100 --shard 2/2 --out shards/2\n";
+    for told in [told, again] {
+        assert!(ran.err.contains(told), "{ran}");
+    }
+    assert!(!ran.err.contains("is not here what it was"), "{ran}");
+}
+
+/// What carries artifacts from one machine to another leaves hidden files out.
+#[test]
+fn shards_without_their_hidden_files_are_merged() {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let done = scratch.shell("rm shards/*/.nicdrill-run shards/*/.gitignore");
+    assert_eq!(done.code, 0, "{done}");
+    let merged = scratch.run(&["report", "merge", "shards", "--out", "merged"]);
+    assert_eq!(merged.code, 0, "{merged}");
+}
+
+#[test]
+fn files_of_failed_drills_that_a_shard_has_no_more_are_told() {
+    let scratch = Scratch::new();
+    scratch.file("port/unfair.yaml", UNFAIR);
+    let words = ["./port", "--platform", "h100-oci", "--arm", "memory"];
+    shards(&scratch, &words, 2);
+    let merge = ["report", "merge", "shards", "--out", "merged"];
+    let whole = scratch.run(&merge);
+    assert_eq!(whole.code, 100, "{whole}");
+    assert!(!whole.err.contains("NOTE  shard"), "{whole}");
+    fs::remove_dir_all(scratch.path("shards/2/drills")).expect("files of failed drills");
+    let ran = scratch.run(&merge);
+    assert_eq!(ran.code, 100, "{ran}");
+    let told = "NOTE  shard 2/2 left the files of ";
+    assert!(ran.err.contains(told), "{ran}");
+    assert!(
+        ran.err
+            .contains(" lost them since: the merged run lacks them"),
+        "{ran}"
+    );
+}
+
+/// The times of the drills are those of the shards too.
+#[test]
+fn a_merged_run_took_as_long_as_its_longest_shard() {
+    let scratch = Scratch::new();
+    shards(&scratch, &FEW, 2);
+    let merge = [
+        "report",
+        "merge",
+        "shards",
+        "--out",
+        "merged",
+        "--report",
+        "junit=merged.xml",
+    ];
+    let merged = scratch.run(&merge);
+    assert_eq!(merged.code, 0, "{merged}");
+    let ms = |folder: &str| {
+        let events = scratch.text(&format!("{folder}/events.jsonl"));
+        let end: Value =
+            serde_json::from_str(events.lines().last().expect("an end")).expect("JSON");
+        end["wall"]["ms"].as_u64().expect("a time")
+    };
+    let longest = ms("shards/1").max(ms("shards/2"));
+    assert_eq!(ms("merged"), longest);
+    let [s, ms] = [longest / 1000, longest % 1000];
+    let report = scratch.text("merged.xml");
+    assert!(
+        report.contains(&format!("<testsuites name=\"nicdrill\" tests=")),
+        "{report}"
+    );
+    let suites = report
+        .lines()
+        .find(|line| line.starts_with("<testsuites "))
+        .expect("suites");
+    assert!(
+        suites.contains(&format!(" time=\"{s}.{ms:03}\"")),
+        "{suites}"
+    );
+    let told = format!("; {s}.{} s\n", ms / 100);
+    assert!(merged.out.contains(&told), "{told}: {merged}");
 }

@@ -41,7 +41,7 @@ pub(super) fn summary(run: &RunReport) -> Markup {
                     @if count > 0 { li class=(class) { b { (count) } " " (word) } }
                 }
             }
-            p { (judged_line(&summary.judged, &run.plan.judged_by)) }
+            p { (judged_line(summary, &run.plan.judged_by)) }
             @if let Some(code) = run.exit_code && !is_green {
                 p { "Exit code " (code) ": " (run.reason(code)) }
             }

@@ -1,9 +1,13 @@
 //! An unavailable store: drills continue, and no event is lost.
 
-use std::{fs, slice};
+use std::{
+    cell::RefCell,
+    fs, slice,
+    time::{Duration, Instant},
+};
 
 use proto::HealthEvent;
-use store::Limits;
+use store::{Limits, Opening};
 use terms::Arm;
 
 use crate::support::{LIMITS, Rig, accepted, drill, falling, fatal, recording, reported};
@@ -334,4 +338,31 @@ fn a_hostile_message_is_kept_and_does_nothing() {
         |char: char| char == '\n' || !char.is_control() && !"\u{202e}\u{fffe}".contains(char);
     assert!(line.chars().all(is_seen), "{line:?}");
     assert_eq!(line.lines().count(), 1);
+}
+
+/// The lock is held for longer than a write waits for one.
+#[test]
+fn a_locked_file_is_waited_for_until_the_time_of_the_opening_is_over() {
+    let rig = Rig::new();
+    let lock = rig.connect();
+    lock.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let opening = Opening {
+        at_most: Duration::from_millis(1500),
+        ..Opening::default()
+    };
+    let reached = rig.url().reach(rig.run.clone(), opening);
+    let told = reached.err().expect("it is locked").to_string();
+    assert!(told.contains("did not answer within 1.5 s\n"), "{told}");
+    // A lock that ends in time does no harm.
+    let (began, lock) = (Instant::now(), RefCell::new(Some(lock)));
+    let opening = Opening {
+        is_ended: &|| {
+            let is_due = began.elapsed() > Duration::from_millis(1500);
+            drop(lock.borrow_mut().take_if(|_| is_due));
+            false
+        },
+        ..Opening::default()
+    };
+    let reached = rig.url().reach(rig.run.clone(), opening);
+    assert_eq!(reached.err(), None);
 }

@@ -2,7 +2,7 @@
 
 use observe::Call;
 use proto::HealthEvent;
-use store::StoreError;
+use store::{Opening, StoreError, StoreUrl};
 use terms::Arm;
 
 use crate::support::{LIMITS, Rig, accepted, falling, fatal, healthy, recording, reported};
@@ -289,6 +289,27 @@ fn a_file_that_is_no_database_is_refused_and_left_alone() {
         std::fs::read_to_string(rig.path("events.db")).unwrap(),
         text
     );
+}
+
+/// SQLite says of all of them that it is unable to open the file.
+#[test]
+fn a_file_that_cannot_be_opened_is_refused_with_the_cause() {
+    let rig = Rig::new();
+    std::fs::create_dir(rig.path("folder")).unwrap();
+    std::fs::write(rig.path("file"), "").unwrap();
+    std::os::unix::fs::symlink("there/a.db", rig.path("link")).unwrap();
+    for (name, told) in [
+        ("folder", "Is a directory"),
+        ("absent/a.db", "absent`: No such file or directory"),
+        ("file/a.db", "file`: Not a directory"),
+        ("link", "No such file or directory"),
+    ] {
+        let path = rig.path(name);
+        let url: StoreUrl = format!("sqlite:{}", path.display()).parse().unwrap();
+        let reached = url.reach(rig.run.clone(), Opening::default());
+        let error = reached.err().expect("it cannot be opened").to_string();
+        assert!(error.contains(told), "{name}: {error}");
+    }
 }
 
 #[test]

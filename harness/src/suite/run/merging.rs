@@ -79,7 +79,7 @@ pub fn merge(
             })
         });
     }
-    let report = telling.end();
+    let report = telling.end_after(shards.ms());
     match unread {
         Some(error) => Err(ShardProblem::Artifact(error).into()),
         None => Ok(report),

@@ -127,8 +127,14 @@ impl<'r> Telling<'r> {
         failed
     }
 
-    /// Tells the totals and the exit code.
-    pub(super) fn end(mut self) -> RunReport {
+    /// Tells the totals and the exit code, and how long the run took.
+    pub(super) fn end(self) -> RunReport {
+        let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.end_after(ms)
+    }
+
+    /// Tells the same of a run that took so many milliseconds.
+    pub(super) fn end_after(mut self, ms: u64) -> RunReport {
         let Show { how, .. } = self.show;
         let mut summary = self.report.counted();
         summary.not_kept = self.keeping.not_kept;
@@ -163,7 +169,6 @@ impl<'r> Telling<'r> {
             code = code.or(coverage.exit_code());
             self.emit(RunEvent::Coverage(coverage));
         }
-        let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let slowest = slowest(&self.report.drills, SLOWEST).into_iter();
         let slowest = slowest.map(|(drill, ms)| json!({ "drill": drill.to_string(), "ms": ms }));
         let slowest: Vec<Value> = slowest.collect();

@@ -49,9 +49,10 @@ pub(in crate::pages) fn verdict(job: &Job) -> String {
         return match (longest, open) {
             (None, 0) => "job survives: no message had to wait\n".to_owned(),
             (Some(longest), 0) => format!(
-                "job survives: {} messages had to wait, the longest for {longest}\n",
-                waits.len()
+                "job survives: {} had to wait, the longest for {longest}\n",
+                reports::counted(waits.len() as u64, "message")
             ),
+            (_, 1) => "job waits: 1 message is not delivered yet\n".to_owned(),
             _ => format!("job waits: {open} messages are not delivered yet\n"),
         };
     };
