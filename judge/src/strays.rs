@@ -7,7 +7,7 @@ use observe::{
     Recording, Subject,
     promises::{ANY_COUNTER, Kind, Named},
 };
-use platforms::{PciAddress, PortNumber};
+use platforms::{NodeName, PciAddress, PortNumber};
 use scenarios::Window;
 use terms::{Check, CheckKind, Severity};
 
@@ -233,6 +233,7 @@ impl<'a> Strays<'a> {
         let node = reported.node;
         let first = reported.tick.saturating_sub(1);
         let mut kinds: BTreeSet<Kind> = (first..=reported.tick)
+            .filter(|tick| !self.is_down(node, *tick))
             .flat_map(|tick| self.standing(reported, tick))
             .collect();
         if kinds.is_empty() && self.readings.is_any_ruled(node, reported.tick) {
@@ -358,7 +359,7 @@ impl<'a> Strays<'a> {
 
     /// The kinds of all that stood of the subject of an event until it came.
     fn past_kinds(&self, reported: &ReportedEvent<'_>) -> BTreeSet<Kind> {
-        let ticks = 0..=reported.tick;
+        let ticks = (0..=reported.tick).filter(|tick| !self.is_down(reported.node, *tick));
         ticks
             .flat_map(|tick| self.standing(reported, tick))
             .collect()
@@ -366,7 +367,19 @@ impl<'a> Strays<'a> {
 
     /// Whether any fault of the subject of an event was there before it came.
     fn was_ever(&self, reported: &ReportedEvent<'_>) -> bool {
-        (0..reported.tick).any(|tick| !self.standing(reported, tick).is_empty())
+        let mut ticks = (0..reported.tick).filter(|tick| !self.is_down(reported.node, *tick));
+        ticks.any(|tick| !self.standing(reported, tick).is_empty())
+    }
+
+    /// Whether the host of a node is down in a tick because it reboots. Nothing is listed then, and nobody reads that.
+    fn is_down(&self, node: &NodeName, tick: u64) -> bool {
+        let log = &self.context.truth.log;
+        let mut reboots = log.acts.iter().rev().filter(|act| act.reboots());
+        let goes = reboots.find(|act| act.on.node() == Some(node) && act.tick <= tick);
+        goes.is_some_and(|act| {
+            let mut starts = log.starts.iter().filter(|start| start.node == *node);
+            !starts.any(|start| (act.tick + 1..=tick).contains(&start.tick))
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use crate::{BROKE_OFF, DrillReport, Judged, JudgedBy, LeftOut, RunReport, Style, Summary};
 
 /// The last line of a run: `judged N of M expectations (P %)`, of what if not of all, by what if not by promises, and why if
-/// none was. Rows are advised where they help: of a drill that broke off, and without any drill, they judge nothing.
+/// none was. Promises are advised where they help: of a drill that broke off, and without any drill, they judge nothing.
 #[must_use]
 pub fn judged_line(summary: &Summary, by: &JudgedBy) -> String {
     let judged = &summary.judged;
@@ -24,8 +24,8 @@ pub fn judged_line(summary: &Summary, by: &JudgedBy) -> String {
             let reasons: Vec<&str> = judged.not_judged.keys().map(String::as_str).collect();
             let reasons = reasons.join(", ");
             let advice = advice(
-                "; write rows about what was drilled under `promises:` of the monitor's descriptor, `nicdrill fit` proposes \
-                 them"
+                "; write rows, or the keys of `wire` that are named, about what was drilled under `promises:` of the \
+                 monitor's descriptor, `nicdrill fit` proposes them"
                     .to_owned(),
             );
             format!("{counts}: {reasons}{advice}")
@@ -125,8 +125,9 @@ mod tests {
         judged.leave_out("no promise about `wire.first_poll`");
         assert_eq!(
             judged_line(&judged, &JudgedBy::Promises),
-            "judged 0 of 2 expectations (0 %): no promise about `disabled`, no promise about `wire.first_poll`; write rows \
-             about what was drilled under `promises:` of the monitor's descriptor, `nicdrill fit` proposes them"
+            "judged 0 of 2 expectations (0 %): no promise about `disabled`, no promise about `wire.first_poll`; write rows, \
+             or the keys of `wire` that are named, about what was drilled under `promises:` of the monitor's descriptor, \
+             `nicdrill fit` proposes them"
         );
     }
 

@@ -1,7 +1,7 @@
 //! What the wire decides: the healthy events of a first poll, and those of devices. Start at
 //! [`Translator::baseline`].
 
-use observe::promises::{Baselines, FirstPollEvents};
+use observe::promises::{Baselines, FirstPollEvents, Named};
 use platforms::NodeName;
 use scenarios::{About, What, Window};
 
@@ -20,12 +20,23 @@ impl<'a> Translator<'_, 'a> {
         let unpromised = |key: &str| Some(Fate::NotJudged(format!("no promise about `{key}`")));
         let wire = self.rows.wire();
         match wire.first_poll {
+            // What was added is told as its own row says, whatever a first poll is like.
+            _ if kinds.is_added => {
+                if let Some(reason) = self.rows.unpromised(&Named::HotAdded.into()) {
+                    return Some(Fate::NotJudged(reason));
+                }
+            }
             None => return unpromised("wire.first_poll"),
             Some(FirstPollEvents::None) => return Some(Fate::Silent),
             Some(FirstPollEvents::Events) => {}
         }
         let Some(baselines) = wire.baselines else {
-            return unpromised("wire.baselines");
+            let is_port = matches!(demand.pattern.about, About::Port(_) | About::NamedPort(..));
+            let is_told = kinds.is_added && is_port && demand.pattern.counter.is_none();
+            return match is_told {
+                true => None,
+                false => unpromised("wire.baselines"),
+            };
         };
         if !includes(baselines, demand) {
             return Some(Fate::Silent);

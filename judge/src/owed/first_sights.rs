@@ -46,13 +46,15 @@ impl Translator<'_, '_> {
     }
 
     /// Whether a first poll, or the first one after a reboot, does not wait for ports on their way up, as the documents ask.
+    /// After a reboot the row of that decides.
     pub(super) fn is_judged_at_once(&self, sight: Named, interval: &Interval) -> bool {
-        let pair = self.rows.pair(&Named::FirstPoll.into(), interval.layer);
+        let poll = match sight {
+            Named::Reboot => Named::Reboot,
+            _ => Named::FirstPoll,
+        };
+        let pair = self.rows.pair(&poll.into(), interval.layer);
         let is_silent = pair.is_some_and(|(_, own)| own == Row::Silent);
-        let mut polls = [Named::FirstPoll, sight].into_iter();
-        let is_meant = |poll: &Named| matches!(poll, Named::FirstPoll | Named::Reboot);
-        !is_silent
-            && polls.any(|poll| is_meant(&poll) && self.rows.judges_at_once(poll, interval.layer))
+        !is_silent && self.rows.judges_at_once(poll, interval.layer)
     }
 
     /// Whether a fault is reported in a first poll: the peers of a function's card are evidence of it, or it is pinned.

@@ -1,7 +1,7 @@
 //! Devices that come back or get another name: when they count as back, and what becomes of what was said about them.
 //! Start at [`Translator::back`].
 
-use observe::promises::{Back, FirstPollEvents, Kind, Meanwhile, Named, Restates, Row, Says};
+use observe::promises::{Back, Kind, Meanwhile, Named, Restates, Row, Says};
 use platforms::{DeviceName, NodeName, PciAddress};
 use scenarios::{About, EventPattern, Window};
 use terms::Severity;
@@ -223,12 +223,11 @@ impl<'a> Translator<'_, 'a> {
     /// Adds what a monitor owes that knows devices by their names: the new name of a device is one that was added, of which
     /// its row of added devices says whether it tells that it is healthy.
     pub(super) fn new_names(&self, owed: &mut Vec<Demand<'a>>) {
-        let wire = self.rows.wire();
-        if !self.is_known_by_name() || wire.first_poll == Some(FirstPollEvents::None) {
+        if !self.is_known_by_name() {
             return;
         }
-        let tells_ports = wire.first_poll == Some(FirstPollEvents::Events)
-            && wire.baselines.is_some_and(|it| it.ports);
+        let baselines = self.rows.wire().baselines;
+        let tells_ports = baselines.is_none_or(|it| it.ports);
         let is_promised = match self.rows.pair(&Named::HotAdded.into(), None) {
             Some((_, Row::Silent)) => return,
             Some((_, Row::Says(says))) if says.healthy == Some(Meanwhile::Silent) => return,

@@ -6,12 +6,19 @@
     reason = "a drill is played once for the many promises that judge it"
 )]
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, LazyLock},
+};
 
 use judge::judge;
+use observe::{Descriptor, Observation, Protocol, Recording, Subject};
 use platforms::{NodeName, Platforms};
+use rstest::rstest;
+use terms::Severity;
 
-use crate::keys::{ADDED, AWAY, Otherwise, RETURNS, SAME_BOOT, UNSAID, recorded, told};
+use crate::keys::{ADDED, AWAY, Otherwise, RETURNS, SAME_BOOT, UNSAID, of_lines, recorded, told};
+use crate::level::{by_state, pages};
 use crate::promises::{CUT_CASE, Case, of_suite, promising};
 use crate::rebooted::BROKEN_CASE;
 
@@ -198,6 +205,23 @@ fn decisions() -> Vec<Decision> {
     ]
 }
 
+/// The recording of a monitor that writes a line for each event.
+fn as_lines(mut recording: Recording) -> Recording {
+    recording.protocol = Protocol::Lines;
+    for tick in &mut recording.ticks {
+        for monitor in Arc::make_mut(&mut tick.monitors).values_mut() {
+            for call in &mut Arc::make_mut(monitor).calls {
+                call.fields.clear();
+                for it in &mut call.observations {
+                    it.check = None;
+                    it.fields.clear();
+                }
+            }
+        }
+    }
+    recording
+}
+
 /// What decides which stories apply, and nothing about what came in them (`harness`, `descriptors`).
 const OF_STORIES: [&str; 1] = ["levels"];
 
@@ -219,6 +243,206 @@ fn each_key_of_a_row_decides_about_a_recording() {
         };
         assert_eq!(found(right), [], "{key}: {right}");
         assert_ne!(found(wrong), [], "{key}: {wrong}");
+    }
+}
+
+/// Lines have no check and no fields, and their monitor promises nothing of a wire but what it says of what is healthy.
+#[test]
+fn each_key_of_a_row_decides_about_lines() {
+    for Decision {
+        key,
+        case,
+        how,
+        right,
+        wrong,
+    } in decisions()
+    {
+        let case: &Case = case;
+        let recording = as_lines(recorded(case, how));
+        let found = |row: &str| {
+            let mut descriptor = promising(&format!("rows: {{ {row} }}"));
+            let wire = descriptor.promises.wire.take().expect("it promises a wire");
+            descriptor.promises.wire = Some(observe::promises::Wire {
+                first_poll: wire.first_poll,
+                baselines: wire.baselines,
+                device_events: wire.device_events,
+                ..observe::promises::Wire::default()
+            });
+            descriptor.speaks = Protocol::Lines;
+            judge(&case.story, &case.truth, &recording, &descriptor).findings
+        };
+        assert_eq!(found(right), [], "{key}: {right}");
+        assert_ne!(found(wrong), [], "{key}: {wrong}");
+    }
+}
+
+/// A port is dark for ten polls, and in no other state than that.
+static SET_CASE: LazyLock<Case> = LazyLock::new(|| {
+    let text = "
+let: { victim: { role: compute, layer: infiniband, card_ports: 1, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 10s
+    do: [ { set: victim, state: DOWN, phys_state: Polling } ]
+    expect: [ { fatal: victim } ]
+  - at: 20s
+    do: [ { set: victim, state: ACTIVE, phys_state: LinkUp } ]
+    expect: [ { healthy: victim } ]
+until: 40s
+";
+    told("dgx-h100", text)
+});
+
+/// What a monitor of alarms says of its ports, devices or node from one tick until another one: what is in between, and
+/// that all is well otherwise. One that reports changes says so when it changes.
+fn alarmed(promises: &str, from: u64, until: u64) -> Recording {
+    let dark = &SET_CASE.truth.ticks[15].nodes[&SET_CASE.story.monitors[0]].views;
+    let mut functions = dark.0.values();
+    let is_dark = |port: &director::PortView| by_state(port) != Severity::Healthy;
+    let victim = functions.find(|it| it.monitored && it.ports.values().any(is_dark));
+    let victim = victim.expect("a port is dark").name.to_string();
+    let mut recording = pages(&SET_CASE, |name, _, at| {
+        let is_said = name == victim && (from..until).contains(&at);
+        Some(match is_said {
+            true => Severity::Fatal,
+            false => Severity::Healthy,
+        })
+    });
+    let mut before: BTreeMap<Subject, Severity> = BTreeMap::new();
+    for tick in &mut recording.ticks {
+        for monitor in Arc::make_mut(&mut tick.monitors).values_mut() {
+            for call in &mut Arc::make_mut(monitor).calls {
+                let mut worst: BTreeMap<Subject, Severity> = BTreeMap::new();
+                for said in &call.observations {
+                    let subject = match &said.subject {
+                        Subject::Port { device, .. }
+                            if promises.contains("granularity: device") =>
+                        {
+                            Subject::Device(device.clone())
+                        }
+                        _ if promises.contains("granularity: node") => Subject::Node,
+                        subject => subject.clone(),
+                    };
+                    let worst = worst.entry(subject).or_insert(said.severity);
+                    *worst = (*worst).worst(said.severity);
+                }
+                if !promises.contains("style: level") {
+                    worst.retain(|subject, severity| {
+                        let was = before.insert(subject.clone(), *severity);
+                        was.unwrap_or(Severity::Healthy) != *severity
+                    });
+                }
+                let said = worst.into_iter().map(|(subject, severity)| Observation {
+                    subject,
+                    severity,
+                    ..Observation::default()
+                });
+                call.observations = said.collect();
+            }
+        }
+    }
+    recording
+}
+
+/// The keys that decide about alarms: when one begins, how severe it is, and when it is over.
+#[rstest]
+fn each_key_of_a_row_decides_about_alarms(
+    #[values(
+        "style: level",
+        "style: level\ngranularity: device",
+        "style: level\ngranularity: node",
+        "granularity: device",
+        "granularity: node"
+    )]
+    promises: &str,
+) {
+    let decisions = [
+        (
+            "verdict",
+            10,
+            20,
+            "polling: { verdict: fatal }",
+            "polling: { verdict: nonfatal }",
+        ),
+        (
+            "silent",
+            99,
+            99,
+            "polling: silent",
+            "polling: { verdict: fatal }",
+        ),
+        ("said", 10, 20, "polling: usual", "polling: silent"),
+        (
+            "after",
+            15,
+            20,
+            "polling: { after: 5 polls }",
+            "polling: { after: 0 polls }",
+        ),
+        (
+            "before",
+            10,
+            20,
+            "polling: { after: 0 polls }",
+            "polling: { after: 5 polls }",
+        ),
+        (
+            "within",
+            15,
+            20,
+            "polling: { within: 5 polls }",
+            "polling: { within: 2 polls }",
+        ),
+        (
+            "clears",
+            10,
+            25,
+            "polling: { clears: { within: 5 polls } }",
+            "polling: { clears: { within: 2 polls } }",
+        ),
+        (
+            "healed",
+            10,
+            99,
+            "polling: { clears: never }",
+            "polling: { clears: healed }",
+        ),
+        (
+            "operator",
+            10,
+            99,
+            "polling: { clears: by_operator }",
+            "polling: { clears: by_check }",
+        ),
+        (
+            "infiniband",
+            10,
+            20,
+            "polling: { infiniband: { verdict: fatal } }",
+            "polling: { infiniband: { verdict: nonfatal } }",
+        ),
+        (
+            "ethernet",
+            10,
+            20,
+            "polling: { ethernet: { verdict: nonfatal } }",
+            "polling: { verdict: nonfatal, ethernet: { verdict: fatal } }",
+        ),
+    ];
+    for (key, from, until, right, wrong) in decisions {
+        let recording = alarmed(promises, from, until);
+        let found = |row: &str| {
+            let descriptor: Descriptor = of_lines(&format!("{promises}\nrows: {{ {row} }}"));
+            let findings =
+                judge(&SET_CASE.story, &SET_CASE.truth, &recording, &descriptor).findings;
+            findings
+                .into_iter()
+                .filter(|it| it.kind != reports::FindingKind::LeftStanding)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found(right), [], "{promises}, {key}: {right}");
+        assert_ne!(found(wrong), [], "{promises}, {key}: {wrong}");
     }
 }
 

@@ -6,10 +6,10 @@
     reason = "a drill is played once for the many promises that judge it"
 )]
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use judge::judge;
-use observe::Recording;
+use observe::{Descriptor, Protocol, Recording, Subject};
 use proto::HealthEvent;
 use reports::FindingKind::{self, Missing, Unexpected};
 use rstest::rstest;
@@ -198,7 +198,7 @@ until: 70s
     told("dgx-h100", &text)
 }
 
-static REBOOTED: LazyLock<Case> = LazyLock::new(|| {
+pub(crate) static REBOOTED: LazyLock<Case> = LazyLock::new(|| {
     let faults = "  - at: 51s\n    expect: [ { this_poll: [ { fatal: victim }, { fatal: card of victim } ] } ]\n";
     let healthy =
         "{ healthy: victim, within: 2 polls }, { healthy: card of victim, within: 2 polls }";
@@ -446,6 +446,14 @@ pub(crate) fn recorded(case: &Case, how: Otherwise) -> Recording {
 #[case::tells_some_of_it(&ADDED, "rows: { hot_added: silent }", Otherwise::Same, Some(Unexpected))]
 #[case::tells_new_faults_after_a_reboot(&REBOOTED, "rows: { reboot: { restates: nothing } }", Otherwise::Same, None)]
 #[case::forgets_new_faults_after_a_reboot(&REBOOTED, "rows: { reboot: { restates: nothing } }", Otherwise::SilentIn(51, 51), Some(Missing))]
+#[case::waits_after_a_reboot_but_not_at_first(&REBOOTED_BRIEFLY, "rows: { first_poll: { after: 0 polls }, reboot: { after: 30s } }", Otherwise::Same, None)]
+#[case::waits_at_first_but_not_after_a_reboot(&REBOOTED_BRIEFLY, "rows: { first_poll: { after: 30s }, reboot: { after: 0 polls } }", Otherwise::Same, Some(Missing))]
+#[case::is_silent_at_first_but_not_after_a_reboot(&REBOOTED_BRIEFLY, "rows: { first_poll: silent, reboot: { after: 0 polls } }", Otherwise::Same, Some(Missing))]
+#[case::tells_what_was_added_but_no_first_poll(&ADDED, "rows: { hot_added: { healthy: reported } }\nwire: { first_poll: none }", Otherwise::SilentIn(0, 0), None)]
+#[case::tells_it_by_the_documents_but_no_first_poll(&ADDED, "rows: { hot_added: usual }\nwire: { first_poll: none }", Otherwise::SilentIn(0, 0), None)]
+#[case::tells_neither_what_was_added_nor_a_first_poll(&ADDED, "rows: { hot_added: { healthy: reported } }\nwire: { first_poll: none }", Otherwise::SilentIn(0, 13), Some(Missing))]
+#[case::tells_what_it_must_not_and_no_first_poll(&ADDED, "rows: { hot_added: { healthy: silent } }\nwire: { first_poll: none }", Otherwise::SilentIn(0, 0), Some(Unexpected))]
+#[case::tells_a_first_poll_that_it_must_not(&ADDED, "rows: { hot_added: { healthy: reported } }\nwire: { first_poll: none }", Otherwise::Same, Some(Unexpected))]
 fn a_key_is_kept_or_broken(
     #[case] case: &Case,
     #[case] promises: &str,
@@ -459,6 +467,74 @@ fn a_key_is_kept_or_broken(
         None => assert_eq!(kinds, [], "{:#?}", judged.findings),
         Some(kind) => assert!(kinds.contains(&kind), "{kinds:?} {:#?}", judged.findings),
     }
+}
+
+/// The recording of a monitor that writes a line for each event that one about ports makes.
+pub(crate) fn lines_about_ports(case: &Case, how: Otherwise) -> Recording {
+    let mut recording = recorded(case, how);
+    recording.protocol = Protocol::Lines;
+    for tick in &mut recording.ticks {
+        for monitor in Arc::make_mut(&mut tick.monitors).values_mut() {
+            for call in &mut Arc::make_mut(monitor).calls {
+                let said = &mut call.observations;
+                said.retain(|it| matches!(it.subject, Subject::Port { .. }));
+                for it in said {
+                    (it.check, it.codes) = (None, Vec::new());
+                    it.fields.clear();
+                }
+                call.fields.clear();
+            }
+        }
+    }
+    recording
+}
+
+/// A monitor that writes lines, whose descriptor says nothing of a wire.
+pub(crate) fn of_lines(promises: &str) -> Descriptor {
+    let promises =
+        platforms::yaml::read("promises.yaml", promises).unwrap_or_else(|error| panic!("{error}"));
+    Descriptor {
+        promises,
+        speaks: Protocol::Lines,
+        ..Descriptor::of_program("m")
+    }
+}
+
+/// Whether it says so of a first poll or not, which no key of its `wire` is about.
+#[rstest]
+#[case::usual("hot_added: usual", 10, false)]
+#[case::reported("hot_added: { healthy: reported }", 10, false)]
+#[case::forgotten("hot_added: { healthy: reported }", 99, true)]
+#[case::silent("hot_added: { healthy: silent }", 99, false)]
+#[case::silent_and_told("hot_added: { healthy: silent }", 10, true)]
+#[case::without_a_row("disabled: usual", 10, false)]
+#[case::without_a_row_and_silent("disabled: usual", 99, false)]
+fn a_line_about_a_port_that_was_added_is_judged_by_its_row_alone(
+    #[case] row: &str,
+    #[case] silent_until: usize,
+    #[case] is_wrong: bool,
+) {
+    let last = silent_until.min(ADDED.recording.ticks.len()) - 1;
+    let recording = lines_about_ports(&ADDED, Otherwise::SilentIn(0, last));
+    let (story, truth) = (&ADDED.story, &ADDED.truth);
+    let judged = judge(
+        story,
+        truth,
+        &recording,
+        &of_lines(&format!("rows: {{ {row} }}")),
+    );
+    assert_eq!(judged.findings.len(), usize::from(is_wrong), "{judged:#?}");
+    // Nothing says whether it tells of devices and cards.
+    let key = match row.starts_with("hot_added") {
+        true => "no promise about `wire.baselines`",
+        false => "no promise about `hot_added`",
+    };
+    let is_judged = row.contains("silent");
+    assert_eq!(
+        judged.judged.not_judged.contains_key(key),
+        !is_judged,
+        "{judged:#?}"
+    );
 }
 
 /// Its port, the device and the card, and each finding names the row.

@@ -107,6 +107,21 @@ fn a_program_beside_is_a_monitor_by_its_path_only() {
     "m.yaml:4:43: the row of `down`: `subject` has no effect with `style: level`",
     "leave it out, or write `granularity: device`"
 )]
+#[case::key_about_events_where_alarms_are_judged(
+    "promises:\n  style: level\n  rows:\n    hot_added: { healthy: silent }\n",
+    "m.yaml:7:18: the row of `hot_added`: `healthy` has no effect with `style: level`",
+    "leave it out"
+)]
+#[case::row_of_a_connector_that_it_does_not_call(
+    "speaks: lines\nlines: [ { pattern: a, says: fatal } ]\npromises: { rows: { connector: { within: 1 poll } } }\n",
+    "m.yaml:6:34: the row of `connector`: `within` has no effect: it calls no connector",
+    "leave it out"
+)]
+#[case::row_of_a_state_file_that_is_its_own(
+    "promises: { rows: { state_file: { restates: nothing } } }\n",
+    "m.yaml:4:35: the row of `state_file`: `restates` has no effect: `state_file` is `own`",
+    "leave it out"
+)]
 #[case::subject_that_is_no_port(
     "promises:\n  rows:\n    gone_device: { subject: port }\n",
     "m.yaml:6:20: the row of `gone_device`: `subject: port` has no effect",

@@ -1,7 +1,11 @@
 //! What is wrong with a descriptor that can be read. Start at [`Descriptor::problems`].
 
 use super::{ClockKind, Descriptor};
-use crate::{Lines, PLACEHOLDERS, Problem, filling, isolation, loops, toml_tables};
+use crate::{
+    Lines, PLACEHOLDERS, Problem, Vocabulary, filling, isolation, loops,
+    promises::{Kind, Named, Row},
+    toml_tables,
+};
 
 impl Descriptor {
     /// The invalid values of this descriptor, by version 1 of the format: of each key, or part of it, the first one.
@@ -54,8 +58,43 @@ impl Descriptor {
         ));
         problems.extend(self.of_its_polls());
         problems.extend(of_settable);
+        let of_promises = of_promises.chain(self.of_rows_without_drills());
         problems.extend(of_promises.map(|problem| problem.below(["promises"])));
         problems
+    }
+
+    /// The keys of rows about episodes that no drill of this monitor has, so that they would have no effect.
+    fn of_rows_without_drills(&self) -> Vec<Problem> {
+        let is_deaf = !self.speaks.has_connector();
+        let has_file = self.state_file == Vocabulary::Reference || self.is_told_state_file();
+        let without = [
+            (
+                Named::Connector,
+                is_deaf,
+                "it calls no connector, so that no drill with an outage of one applies to it",
+            ),
+            (
+                Named::StateFile,
+                !has_file,
+                "`state_file` is `own`, and it is not told `{state_file}`: no drill that does something to the file applies to it",
+            ),
+        ];
+        let without = without.into_iter().filter(|(_, is_without, _)| *is_without);
+        let keys = without.flat_map(|(named, _, why)| {
+            let kind = Kind::from(named);
+            let says = match self.promises.rows.get(&kind) {
+                Some(Row::Says(says)) => Some(says),
+                Some(Row::Silent | Row::Usual) | None => None,
+            };
+            let keys = says.into_iter().flat_map(|says| says.keys());
+            let of_key = move |key: &str| {
+                let what = format!("the row of `{kind}`: `{key}` has no effect: {why}");
+                let place = ["rows".to_owned(), kind.to_string(), key.to_owned()];
+                Problem::at(place, what, "leave it out")
+            };
+            keys.map(of_key).collect::<Vec<_>>()
+        });
+        keys.collect()
     }
 
     /// Its configuration, its files and its clock.

@@ -15,6 +15,8 @@ pub(super) fn all(kind: &Kind, says: &Says, promises: &Promises) -> Vec<Misplace
         .collect();
     found
         .extend(of_subject(kind, says, promises).map(|(what, hint)| (vec!["subject"], what, hint)));
+    found
+        .extend(of_healthy(kind, says, promises).map(|(what, hint)| (vec!["healthy"], what, hint)));
     let layers = [
         ("infiniband", &says.infiniband),
         ("ethernet", &says.ethernet),
@@ -27,6 +29,8 @@ pub(super) fn all(kind: &Kind, says: &Says, promises: &Promises) -> Vec<Misplace
         }
         let subject = of_subject(kind, of, promises);
         found.extend(subject.map(|(what, hint)| (vec![layer, "subject"], what, hint)));
+        let healthy = of_healthy(kind, of, promises);
+        found.extend(healthy.map(|(what, hint)| (vec![layer, "healthy"], what, hint)));
         let unmeant: Vec<_> = unmeant(kind, of).collect();
         let is_new = |key: &str| unmeant.iter().all(|(other, _)| *other != key);
         for (key, what) in of_node(of).filter(|(key, _)| is_new(key)) {
@@ -152,6 +156,25 @@ fn of_subject(
     let is_of_truth = is(Named::Slow) || is(Named::MovedLayer);
     is_of_truth.then_some((
         "`subject` has no effect here: such reports name the port",
+        "leave it out",
+    ))
+}
+
+/// Why `healthy` decides nothing in the row of `hot_added`, with a hint; `None` if it does, or is not there. Where alarms are
+/// judged, and not single events, what is healthy needs no report, and may have one.
+fn of_healthy(
+    kind: &Kind,
+    says: &Says,
+    promises: &Promises,
+) -> Option<(&'static str, &'static str)> {
+    says.healthy
+        .filter(|_| *kind == Kind::Named(Named::HotAdded))?;
+    if promises.granularity.unwrap_or_default() != Granularity::Port {
+        let what = "`healthy` has no effect: with this `granularity` alarms are judged, and what is healthy needs no report";
+        return Some((what, "leave it out, or write `granularity: port`"));
+    }
+    (promises.style == Some(Style::Level)).then_some((
+        "`healthy` has no effect with `style: level`: what is healthy may be stated in every poll",
         "leave it out",
     ))
 }

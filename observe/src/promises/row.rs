@@ -241,6 +241,32 @@ impl Row {
 }
 
 impl Says {
+    /// The keys that it states, in the order of the docs.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static str> {
+        let keys = [
+            ("verdict", self.verdict.is_some()),
+            ("subject", self.subject.is_some()),
+            ("after", self.after.is_some()),
+            ("within", self.within.is_some()),
+            ("clears", self.clears.is_some()),
+            ("when", self.when.is_some()),
+            ("restates", self.restates.is_some()),
+            ("ports", self.ports.is_some()),
+            ("back", self.back.is_some()),
+            ("class_folder", self.class_folder.is_some()),
+            ("garbled", self.garbled.is_some()),
+            ("unreadable", self.unreadable.is_some()),
+            ("levels", self.levels.is_some()),
+            ("known_by", self.known_by.is_some()),
+            ("healthy", self.healthy.is_some()),
+            ("over_restart", self.over_restart.is_some()),
+            ("infiniband", self.infiniband.is_some()),
+            ("ethernet", self.ethernet.is_some()),
+        ];
+        let stated = keys.into_iter().filter(|(_, is_stated)| *is_stated);
+        stated.map(|(key, _)| key)
+    }
+
     fn over(&self, base: &Says) -> Says {
         let layer = |own: &Option<Row>, under: &Option<Row>| match (own, under) {
             (Some(own), Some(under)) => Some(own.over(under)),

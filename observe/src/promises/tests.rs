@@ -208,3 +208,28 @@ fn what_is_no_port_is_not_named_by_one() {
         none
     );
 }
+
+/// Where alarms are judged, what is healthy needs no report.
+#[test]
+fn whether_what_was_added_is_healthy_is_told_decides_among_events_about_ports_only() {
+    let none: [String; 0] = [];
+    for value in ["reported", "silent"] {
+        let row = format!(r#""hot_added": {{"healthy": "{value}"}}"#);
+        for elsewhere in ["level", "device", "node"] {
+            let key = match elsewhere {
+                "level" => "style",
+                _ => "granularity",
+            };
+            let text = format!(r#"{{"{key}": "{elsewhere}", "rows": {{{row}}}}}"#);
+            assert_eq!(refused(&text), ["rows.hot_added.healthy"], "{text}");
+        }
+        let edge = format!(r#"{{"style": "edge", "granularity": "port", "rows": {{{row}}}}}"#);
+        assert_eq!(refused(&edge), none);
+    }
+    let of_layer =
+        r#"{"style": "level", "rows": {"hot_added": {"infiniband": {"healthy": "silent"}}}}"#;
+    assert_eq!(refused(of_layer), ["rows.hot_added.infiniband.healthy"]);
+    // Of another kind it is refused once.
+    let other = r#"{"style": "level", "rows": {"down": {"healthy": "silent"}}}"#;
+    assert_eq!(refused(other), ["rows.down.healthy"]);
+}
