@@ -623,10 +623,6 @@ fn a_merged_run_took_as_long_as_its_longest_shard() {
     assert_eq!(ms("merged"), longest);
     let [s, ms] = [longest / 1000, longest % 1000];
     let report = scratch.text("merged.xml");
-    assert!(
-        report.contains(&format!("<testsuites name=\"nicdrill\" tests=")),
-        "{report}"
-    );
     let suites = report
         .lines()
         .find(|line| line.starts_with("<testsuites "))
