@@ -41,7 +41,7 @@ pub enum Cause {
     Silent(Side),
     /// Neither end took the link down, and neither heard a reason: something between them did.
     Cable,
-    /// Neither end recorded anything.
+    /// Neither end shows anything; a log may still have what one of them showed before.
     Unrecorded,
 }
 
@@ -139,7 +139,7 @@ impl fmt::Display for CauseText {
                 write!(f, "{} or {all}: it gave no reason", end(*side))
             }
             Cable => f.write_str("the cable: neither end took it down"),
-            Unrecorded => f.write_str("no reason is recorded at either end"),
+            Unrecorded => f.write_str("neither end shows a reason"),
         }
     }
 }

@@ -79,6 +79,8 @@ pub struct ProcessOptions {
     pub drill_limit: Option<Duration>,
     /// Whether a job stays on one CPU together with its monitor, if the descriptor allows it.
     pub pin: bool,
+    /// Whether the monitors of a job are in a pid namespace of their own, if the kernel grants one; a benchmark measures what it costs.
+    pub own_pids: bool,
     /// Words put before the monitor's command.
     pub wrap: Vec<String>,
     /// The wrong monitor to play, by its name; the descriptor's own if there is none.
@@ -90,13 +92,14 @@ pub struct ProcessOptions {
 }
 
 impl Default for ProcessOptions {
-    /// Limit of ten seconds, pinned, not wrapped, the descriptor's own monitor.
+    /// Limit of ten seconds, pinned, in a pid namespace, not wrapped, the descriptor's own monitor.
     fn default() -> Self {
         let limit = Duration::from_secs(10);
         Self {
             limit,
             drill_limit: None,
             pin: true,
+            own_pids: true,
             wrap: Vec::new(),
             wrong: None,
             trees: SharedTrees::default(),
@@ -162,15 +165,16 @@ impl ProcessArm {
             .build()?;
         let (report, inbox) = mpsc::unbounded_channel();
         let network = Network::enter();
-        let pids = match stage.is_private() {
-            true => PidSpace::make(
+        let pids = match (stage.is_private(), options.own_pids) {
+            (true, true) => PidSpace::make(
                 &this,
                 stage::MARK,
                 stage.folder().join(format!("{job}.proc")),
             )
             .map(Arc::new)
             .map_err(|error| error.to_string()),
-            false => Err("the stage is not private".to_owned()),
+            (false, _) => Err("the stage is not private".to_owned()),
+            (true, false) => Err("it is to have no pid namespace".to_owned()),
         };
         Ok(Self {
             folder,

@@ -8,6 +8,7 @@
 //! [`Lnet`], or at [`StorageWorkload`] for one on a fabric's ports.
 
 mod admin;
+mod answer;
 mod arrival;
 mod choice;
 mod error;
@@ -41,6 +42,7 @@ mod wire;
 mod workload;
 mod workload_event;
 
+pub use answer::{Answer, AnswerLine, AnswerPart};
 pub use error::LnetError;
 pub use health::Health;
 pub use message::{MessageId, Request, Verb};

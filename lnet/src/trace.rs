@@ -112,7 +112,7 @@ pub enum EndsBy {
     Closed(Trouble),
 }
 
-/// Why a failed message is not sent again ("lnet/lnet/lib-msg.c", `lnet_health_check`).
+/// Why a message is not sent again that failed ("lnet/lnet/lib-msg.c", `lnet_health_check`), or that nobody answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoResend {
     /// Its deadline has passed.
@@ -127,6 +127,8 @@ pub enum NoResend {
     RecoveryPing,
     /// `retry_count` resends are used.
     RetriesUsed(u32),
+    /// It was sent, and its response is overdue ([`Traced::Overdue`] is recorded of it instead).
+    Unanswered,
 }
 
 /// Why a message is lost on arrival.

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::{self, Write as _},
+    fmt,
 };
 
 use simfs::SimTime;
@@ -43,7 +43,7 @@ impl UnknownMessage {
 #[derive(Clone, Copy, Debug)]
 pub struct Traces<'a>(pub &'a [TraceEntry], pub SimTime);
 
-impl Traces<'_> {
+impl<'a> Traces<'a> {
     /// The request of a message, with all its answers: each try, its timer, its end, the health that
     /// it cost, and what the layer above was told. First which timer ran out, which interface was
     /// blamed, what was lost, and which other path was tried, or why none was.
@@ -52,10 +52,9 @@ impl Traces<'_> {
     /// [`UnknownMessage`].
     pub fn why(&self, message: u64) -> Result<String, UnknownMessage> {
         let request = self.request_of(message)?;
-        let entries = self.of_request(request);
         let mut page = format!("request {request}\n");
-        page += &answer(&entries, self.1);
-        for entry in entries {
+        page += &self.answer(request).to_string();
+        for entry in self.of_request(request) {
             page += &lines(entry);
         }
         Ok(page)
@@ -78,7 +77,7 @@ impl Traces<'_> {
 
     /// The entries about a request and its answers, in order.
     #[must_use]
-    pub fn of_request(&self, request: MessageId) -> Vec<&TraceEntry> {
+    pub fn of_request(&self, request: MessageId) -> Vec<&'a TraceEntry> {
         let choices = self.0.iter().filter_map(choice_of);
         let of_it: BTreeSet<MessageId> = choices
             .filter(|choice| choice.request == request)
@@ -137,7 +136,7 @@ impl Traces<'_> {
 
     /// The entries about certain messages; a change of health after an overdue response is about
     /// that request.
-    fn about(&self, wanted: impl Fn(About) -> bool) -> Vec<&TraceEntry> {
+    fn about(&self, wanted: impl Fn(About) -> bool) -> Vec<&'a TraceEntry> {
         let mut overdue = None;
         let mut found = Vec::new();
         for entry in self.0 {
@@ -215,88 +214,11 @@ fn is_trouble(what: &Traced) -> bool {
     }
 }
 
-fn choice_of(entry: &TraceEntry) -> Option<&Choice> {
+pub(crate) fn choice_of(entry: &TraceEntry) -> Option<&Choice> {
     match &entry.what {
         Traced::Choice(choice) => Some(choice),
         _ => None,
     }
-}
-
-/// The first timer that ran out until `now`, the interfaces that lost health, and what forbade another path.
-fn answer(entries: &[&TraceEntry], now: SimTime) -> String {
-    let mut page = String::new();
-    let timers = timers(entries, now);
-    let first = timers.into_iter().min_by_key(|(at, _)| *at);
-    // What has no path at its first try never reaches a driver: no timer runs, and no interface is asked.
-    let mut unsent = String::new();
-    for choice in entries.iter().filter_map(|entry| choice_of(entry)) {
-        if choice.path.is_err() && choice.attempt == 1 {
-            let _ = write!(unsent, ", message {} was not sent", choice.message);
-        }
-    }
-    let timer = first.map_or_else(|| format!("none{unsent}"), |(_, timer)| timer);
-    let _ = writeln!(page, "  first timer to run out: {timer}");
-    let mut blamed = false;
-    for entry in entries {
-        if let Traced::Event(What::Health { before, after, .. }) = &entry.what
-            && after < before
-            && let Some(text) = event(entry)
-        {
-            blamed = true;
-            let _ = writeln!(page, "  blamed: at {}, {text}", entry.at);
-        }
-    }
-    if !blamed {
-        page += "  blamed: no interface";
-        let at_zero = entries.iter().filter_map(|entry| match &entry.what {
-            Traced::AtZero { ni, .. } => Some(ni),
-            _ => None,
-        });
-        for ni in at_zero.collect::<BTreeSet<_>>() {
-            let _ = write!(page, ", {ni} has no health to lose");
-        }
-        let _ = writeln!(page, "{unsent}");
-    }
-    for entry in entries {
-        let text = match &entry.what {
-            Traced::NoResend { message, why } => {
-                format!("message {message}: {}", no_resend(*why))
-            }
-            Traced::Overdue { request, .. } => {
-                format!("request {request} was sent, and LNet never resends for want of a response")
-            }
-            Traced::Choice(choice) => {
-                let (message, attempt) = (choice.message, choice.attempt);
-                match &choice.path {
-                    Err(why) => format!(
-                        "message {message}, try {attempt} to {}: {why}, and LNet does not resend what has no path",
-                        choice.destination
-                    ),
-                    Ok(_) if attempt > 1 => {
-                        let path = path(choice);
-                        let _ = writeln!(
-                            page,
-                            "  sent again: message {message}, try {attempt} {path}"
-                        );
-                        continue;
-                    }
-                    Ok(_) => continue,
-                }
-            }
-            Traced::Loss { message, why } => {
-                let _ = writeln!(
-                    page,
-                    "  lost: message {message} on {}: {}",
-                    entry.node,
-                    loss(*why)
-                );
-                continue;
-            }
-            _ => continue,
-        };
-        let _ = writeln!(page, "  no other path: {text}");
-    }
-    page
 }
 
 impl TraceEntry {
@@ -329,10 +251,81 @@ impl TraceEntry {
     }
 }
 
-impl fmt::Display for PassedOver {
-    /// As in the trace, `passed over, lower health`.
+impl fmt::Display for Errand {
+    /// As in the trace, `of the layer above`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(passed_over(*self))
+        f.write_str(match self {
+            Self::Ulp => "of the layer above",
+            Self::RecoverLocal => "recovery ping of an own NI",
+            Self::RecoverPeer => "recovery ping of a peer NI",
+            Self::RouterPing => "router ping",
+            Self::Push => "push",
+            Self::Answer => "answer",
+            Self::Forward => "forwarded",
+        })
+    }
+}
+
+impl fmt::Display for PassedOver {
+    /// The reason alone, `lower health`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoPath => "there is no path",
+            Self::SourceGiven => "the source is given",
+            Self::OneSource => "the peer keeps seeing one NI",
+            Self::BothGiven => "the source is given and the destination on its net",
+            Self::Fixed => "the message goes to a fixed NID",
+            Self::OtherNet => "another net was chosen",
+            Self::Fatal => "its fatal flag is set",
+            Self::AllFatal => "all are fatal, and the first is used",
+            Self::Used => "an earlier try used it",
+            Self::RouteDown => "the route is down",
+            Self::NotNear => "it is not on the net of the given source",
+            Self::Loses(criterion) => match criterion {
+                Criterion::Health => "lower health",
+                Criterion::Priority => "priority",
+                Criterion::Hops => "more hops",
+                Criterion::QueuedBytes => "more bytes in flight to it",
+                Criterion::DevicePriority => "priority of the device",
+                Criterion::NumaDistance => "NUMA distance",
+                Criterion::Credits => "fewer credits",
+                Criterion::Sequence => "selected more often",
+                Criterion::Order => "later in the configuration",
+            },
+        })
+    }
+}
+
+impl fmt::Display for NoResend {
+    /// The reason alone, `the node has no other NI`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deadline => f.write_str("its deadline has passed"),
+            Self::Status(status) => write!(f, "LNet never resends after {status}"),
+            Self::OneLocalNi => f.write_str("the node has no other NI"),
+            Self::OnePeerNi => f.write_str("the peer has no other NI"),
+            Self::RecoveryPing => f.write_str("a recovery ping is sent once"),
+            Self::RetriesUsed(count) => {
+                write!(f, "all of its retry_count {count} resends are used")
+            }
+            Self::Unanswered => {
+                f.write_str("was sent, and LNet never resends for want of a response")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Loss {
+    /// The reason alone, `it arrives after its deadline`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Rule => "a fault rule of this node drops it on arrival",
+            Self::Late => "it arrives after its deadline",
+            Self::Asymmetric => "drop_asym_route, no route leads back by this way",
+            Self::NoRequest => "it answers no open request",
+            Self::NotForwarded => "it is for another node, and this one does not forward",
+            Self::DeadHop => "the router's next hop is dead",
+        })
     }
 }
 
@@ -361,9 +354,9 @@ fn words(entry: &TraceEntry) -> Option<String> {
             format!("the monitor thread finds the response overdue since {since}{hop}")
         }
         Traced::NoResend { message, why } => {
-            format!("message {message} is not resent: {}", no_resend(*why))
+            format!("message {message} is not resent: {why}")
         }
-        Traced::Loss { message, why } => format!("message {message} is lost: {}", loss(*why)),
+        Traced::Loss { message, why } => format!("message {message} is lost: {why}"),
         Traced::Route { net, gateway, up } => route_line(net, gateway, *up),
         Traced::Event(_) => event(entry)?,
     })
@@ -378,7 +371,7 @@ fn short(entry: &TraceEntry) -> Option<String> {
             What::Judged { .. } | What::Ended { .. } | What::Health { .. } | What::Told { .. },
         ) => event(entry)?,
         Traced::Overdue { request, .. } => format!("the response to {request} is overdue"),
-        Traced::Loss { message, why } => format!("message {message} is lost: {}", loss(*why)),
+        Traced::Loss { message, why } => format!("message {message} is lost: {why}"),
         Traced::Route { net, gateway, up } => route_line(net, gateway, *up),
         _ => return None,
     };
@@ -386,7 +379,7 @@ fn short(entry: &TraceEntry) -> Option<String> {
 }
 
 /// `by a1@o2ib to b1@o2ib`, or why there is no path.
-fn path(choice: &Choice) -> String {
+pub(crate) fn path(choice: &Choice) -> String {
     match &choice.path {
         Ok((by, to)) => format!("by {by} to {to}"),
         Err(why) => {
@@ -402,7 +395,7 @@ fn head(choice: &Choice) -> String {
         "message {} (request {}, {}), {} of {} bytes, portal {}: try {} {path}",
         choice.message,
         choice.request,
-        errand(choice.errand),
+        choice.errand,
         choice.kind.name().to_uppercase(),
         choice.length,
         choice.portal,
@@ -440,8 +433,9 @@ fn row(side: &str, down: &str, candidate: &Candidate) -> String {
         String::new()
     };
     let verdict = match candidate.passed_over {
-        None => "chosen",
-        Some(why) => passed_over(why),
+        None => "chosen".to_owned(),
+        Some(why @ PassedOver::NoPath) => why.to_string(),
+        Some(why) => format!("passed over, {why}"),
     };
     let times = if *sequence == 1 { "time" } else { "times" };
     format!(
@@ -453,7 +447,7 @@ fn row(side: &str, down: &str, candidate: &Candidate) -> String {
 }
 
 /// An event in words; `None` for one that the trace tells otherwise.
-fn event(entry: &TraceEntry) -> Option<String> {
+pub(crate) fn event(entry: &TraceEntry) -> Option<String> {
     let Traced::Event(what) = &entry.what else {
         return None;
     };
@@ -538,18 +532,6 @@ fn route_line(net: &NetName, gateway: &Nid, up: bool) -> String {
     format!("the route to {net} by {gateway} goes {state}")
 }
 
-fn errand(errand: Errand) -> &'static str {
-    match errand {
-        Errand::Ulp => "of the layer above",
-        Errand::RecoverLocal => "recovery ping of an own NI",
-        Errand::RecoverPeer => "recovery ping of a peer NI",
-        Errand::RouterPing => "router ping",
-        Errand::Push => "push",
-        Errand::Answer => "answer",
-        Errand::Forward => "forwarded",
-    }
-}
-
 fn ends_by(by: EndsBy) -> String {
     match by {
         EndsBy::Arrival => "on the wire, arrival".to_owned(),
@@ -574,54 +556,5 @@ fn ends_by(by: EndsBy) -> String {
             };
             format!("{what}; {timer}")
         }
-    }
-}
-
-fn no_resend(why: NoResend) -> String {
-    match why {
-        NoResend::Deadline => "its deadline has passed".to_owned(),
-        NoResend::Status(status) => format!("LNet never resends after {status}"),
-        NoResend::OneLocalNi => "the node has no other NI".to_owned(),
-        NoResend::OnePeerNi => "the peer has no other NI".to_owned(),
-        NoResend::RecoveryPing => "a recovery ping is sent once".to_owned(),
-        NoResend::RetriesUsed(count) => format!("all of its retry_count {count} resends are used"),
-    }
-}
-
-fn loss(why: Loss) -> &'static str {
-    match why {
-        Loss::Rule => "a fault rule of this node drops it on arrival",
-        Loss::Late => "it arrives after its deadline",
-        Loss::Asymmetric => "drop_asym_route, no route leads back by this way",
-        Loss::NoRequest => "it answers no open request",
-        Loss::NotForwarded => "it is for another node, and this one does not forward",
-        Loss::DeadHop => "the router's next hop is dead",
-    }
-}
-
-fn passed_over(why: PassedOver) -> &'static str {
-    match why {
-        PassedOver::NoPath => "there is no path",
-        PassedOver::SourceGiven => "passed over, the source is given",
-        PassedOver::OneSource => "passed over, the peer keeps seeing one NI",
-        PassedOver::BothGiven => "passed over, the source is given and the destination on its net",
-        PassedOver::Fixed => "passed over, the message goes to a fixed NID",
-        PassedOver::OtherNet => "passed over, another net was chosen",
-        PassedOver::Fatal => "passed over, its fatal flag is set",
-        PassedOver::AllFatal => "passed over, all are fatal, and the first is used",
-        PassedOver::Used => "passed over, an earlier try used it",
-        PassedOver::RouteDown => "passed over, the route is down",
-        PassedOver::NotNear => "passed over, it is not on the net of the given source",
-        PassedOver::Loses(criterion) => match criterion {
-            Criterion::Health => "passed over, lower health",
-            Criterion::Priority => "passed over, priority",
-            Criterion::Hops => "passed over, more hops",
-            Criterion::QueuedBytes => "passed over, more bytes in flight to it",
-            Criterion::DevicePriority => "passed over, priority of the device",
-            Criterion::NumaDistance => "passed over, NUMA distance",
-            Criterion::Credits => "passed over, fewer credits",
-            Criterion::Sequence => "passed over, selected more often",
-            Criterion::Order => "passed over, later in the configuration",
-        },
     }
 }

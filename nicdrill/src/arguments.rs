@@ -370,7 +370,8 @@ pub(crate) struct ShowArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum LinkCommand {
     /// Print the link lines of Omni-Path's tools at one time of a scenario: of a node's own port those of
-    /// `opaportinfo`, and of both ends those of `opasaquery -o portinfo -vvv`, if a subnet manager answers
+    /// `opaportinfo`, and of both ends those of `opasaquery -o portinfo -vvv`, if a subnet manager answers. Ports of other drivers
+    /// than `hfi1` are shown in the same format, and a note says so
     Show(LinkArguments),
 }
 

@@ -282,6 +282,7 @@ impl Told<'_> {
             NoResend::RetriesUsed(count) => {
                 count == self.story.retry_count && tries.len() == count as usize + 1
             }
+            NoResend::Unanswered => false,
         };
         assert!(holds, "{entry:?} after {tries:?} of {:?}", self.story);
         if why == NoResend::Deadline {
@@ -295,6 +296,7 @@ impl Told<'_> {
             NoResend::OneLocalNi | NoResend::OnePeerNi => "one interface",
             NoResend::RecoveryPing => "recovery ping",
             NoResend::RetriesUsed(_) => "retries used",
+            NoResend::Unanswered => "unanswered",
         });
     }
 }

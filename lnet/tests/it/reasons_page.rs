@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 
 use lnet::{
-    Criterion, Loss, MessageId, MsgStatus, NoPath, NoResend, PassedOver, Profile, Request,
-    TraceEntry, Traced, Verb,
+    Answer, Criterion, Loss, MsgStatus, NoPath, NoResend, PassedOver, Profile, Request, Verb,
 };
-use simfs::SimTime;
 
 use crate::stage;
 
@@ -63,10 +61,7 @@ fn passed_over() -> Vec<String> {
             ) => {}
         }
     }
-    let words = all.iter().map(ToString::to_string);
-    words
-        .map(|text| text.trim_start_matches("passed over, ").to_owned())
-        .collect()
+    all.iter().map(ToString::to_string).collect()
 }
 
 /// Each reason for which there is no path, likewise.
@@ -100,23 +95,8 @@ fn no_path() -> Vec<String> {
     all.iter().map(ToString::to_string).collect()
 }
 
-/// A message.
-fn sent() -> MessageId {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_15));
-    let request = Request {
-        node: stage::name("A"),
-        verb: Verb::Put,
-        source: None,
-        destination: stage::nid("b1", "o2ib"),
-        length: 4096,
-        portal: 8,
-    };
-    lnet.send(request).expect("it has a path")
-}
-
 /// Each reason for which a message is not resent, or is lost, likewise.
 fn of_messages() -> Vec<String> {
-    let message = sent();
     let not_resent = [
         NoResend::Deadline,
         NoResend::Status(MsgStatus::NetworkTimeout),
@@ -124,6 +104,7 @@ fn of_messages() -> Vec<String> {
         NoResend::OnePeerNi,
         NoResend::RecoveryPing,
         NoResend::RetriesUsed(5),
+        NoResend::Unanswered,
     ];
     let lost = [
         Loss::Rule,
@@ -140,7 +121,8 @@ fn of_messages() -> Vec<String> {
             | NoResend::OneLocalNi
             | NoResend::OnePeerNi
             | NoResend::RecoveryPing
-            | NoResend::RetriesUsed(_) => {}
+            | NoResend::RetriesUsed(_)
+            | NoResend::Unanswered => {}
         }
     }
     for why in &lost {
@@ -153,20 +135,46 @@ fn of_messages() -> Vec<String> {
             | Loss::DeadHop => {}
         }
     }
-    let not_resent = not_resent.map(|why| Traced::NoResend { message, why });
-    let lost = lost.map(|why| Traced::Loss { message, why });
-    let told = |what| {
-        let entry = TraceEntry {
-            at: SimTime::ZERO,
-            node: stage::name("A"),
-            what,
-        };
-        let text = entry.text().expect("it is told in words");
-        let (_, reason) = text.split_once(": ").expect("a reason");
-        let status = MsgStatus::NetworkTimeout.to_string();
-        reason.replace(&status, VARIES).replace('5', VARIES)
+    let status = MsgStatus::NetworkTimeout.to_string();
+    let varied = |text: String| text.replace(&status, VARIES).replace('5', VARIES);
+    let not_resent = not_resent.iter().map(ToString::to_string).map(varied);
+    not_resent
+        .chain(lost.iter().map(ToString::to_string))
+        .collect()
+}
+
+/// Why no interface is blamed, as the head of a page says it.
+fn of_blame() -> Vec<String> {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_15));
+    let ni = stage::nid("b1", "o2ib");
+    let request = Request {
+        node: stage::name("A"),
+        verb: Verb::Put,
+        source: None,
+        destination: ni.clone(),
+        length: 4096,
+        portal: 8,
     };
-    not_resent.into_iter().chain(lost).map(told).collect()
+    let message = lnet.send(request).expect("it has a path");
+    let answer = Answer {
+        first_timer: None,
+        unsent: BTreeSet::from([message]),
+        at_zero: BTreeSet::from([ni.clone()]),
+        lines: Vec::new(),
+    };
+    let head = answer.to_string();
+    let (_, blamed) = head.split_once("blamed: no interface, ").expect("a reason");
+    let reasons = blamed
+        .trim_end()
+        .split(", ")
+        .zip([ni.to_string(), format!("message {message}")]);
+    let reasons = reasons.map(|(reason, of)| {
+        reason
+            .strip_prefix(&format!("{of} "))
+            .expect("of it")
+            .to_owned()
+    });
+    reasons.collect()
 }
 
 #[test]
@@ -177,7 +185,7 @@ fn the_page_lists_every_reason_that_is_recorded_and_no_other() {
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
     let listed: Vec<&str> = rows.map(|(reason, _)| reason).collect();
-    let all = [passed_over(), no_path(), of_messages()].concat();
+    let all = [passed_over(), no_path(), of_messages(), of_blame()].concat();
     let all: BTreeSet<&str> = all.iter().map(String::as_str).collect();
     let known: BTreeSet<&str> = listed.iter().copied().collect();
     assert_eq!(known, all);

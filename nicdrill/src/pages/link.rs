@@ -12,7 +12,7 @@ mod switch_table;
 mod written_lines;
 
 use link_json::{dmesg_json, fm_log_json, links_at, links_json, summary_json};
-use port_rows::downgraded_ends;
+use port_rows::{downgraded_ends, foreign_lines};
 
 use super::json;
 
@@ -159,6 +159,7 @@ fn no_switch(story: &Story, asked: &str, known: String) -> LinkPageError {
 fn ends_page(story: &Story, fabric: &Fabric, slot: Option<SlotRef>) -> String {
     let slots = slot.map_or_else(|| affected(story, fabric), |slot| vec![slot]);
     let mut page = format!("{} at {}\n", story.name, fabric.now());
+    page += &foreign_lines(fabric, &slots);
     if slots.is_empty() {
         page += "\nevery link is up, and neither end of any remembers a thing\n";
     }
@@ -240,10 +241,16 @@ fn local_text(fabric: &Fabric, slot: &SlotRef) -> String {
 fn record_text(fabric: &Fabric, slot: &SlotRef, side: Side) -> String {
     match fabric.query(slot, side) {
         Some((info, log)) => port_record_text(&info, &log),
-        None if fabric.is_managed() => {
-            "unavailable: the subnet manager does not reach it\n".to_owned()
-        }
-        None => "unavailable: no subnet manager answers\n".to_owned(),
+        None => format!("unavailable: {}\n", why_no_record(fabric)),
+    }
+}
+
+/// Why the subnet administration has no record of an end.
+fn why_no_record(fabric: &Fabric) -> &'static str {
+    if fabric.is_managed() {
+        "the subnet manager does not reach it"
+    } else {
+        "no subnet manager answers"
     }
 }
 

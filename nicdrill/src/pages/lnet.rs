@@ -25,6 +25,10 @@ pub(crate) use over::over_page;
 /// The default views; a node without routes has no page of them.
 const VIEWS: [View; 4] = [View::Net, View::Peer, View::Route, View::Stats];
 
+/// What is said where no request met trouble.
+const ALL_CARRIED: &str = "LNet carried every request of the layer above at its first try; what that layer made of its own \
+     end, such as an eviction, is not LNet's";
+
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LnetPageError {
@@ -188,11 +192,7 @@ pub(crate) fn trace_page(
 fn failed(traces: Traces<'_>) -> Result<String, LnetPageError> {
     let requests = traces.troubled();
     if requests.is_empty() {
-        return Ok(
-            "# LNet carried every request of the layer above at its first try; what that layer made of its own end, such as \
-             an eviction, is not LNet's\n"
-                .to_owned(),
-        );
+        return Ok(format!("# {ALL_CARRIED}\n"));
     }
     let mut pages = Vec::new();
     for request in requests {

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use director::{FreezeError, freeze_at};
-use mpib::{ConnectionId, Edge, Hazard, Job, Net, Rail, ShareSource, Side, Transport};
+use mpib::{ConnectionId, Edge, Hazard, Job, Net, Rail, Refusal, ShareSource, Side, Transport};
 use scenarios::Story;
 
 use super::json;
@@ -124,10 +124,12 @@ fn state(job: &Job) -> String {
     let net = job.net();
     let mut page = String::new();
     for (host, refusal) in job.refusals() {
-        let (result, refusal) = (refusal.result(), refusal.to_string());
-        let reason = refusal.lines().next().unwrap_or_default();
-        let name = &net.host(*host).name;
+        let (reason, hint) = refusal_text(refusal);
+        let (name, result) = (&net.host(*host).name, refusal.result());
         let _ = writeln!(page, "{name}: init returned {result}: {reason}");
+        if let Some(hint) = hint {
+            let _ = writeln!(page, "  hint: {hint}");
+        }
     }
     for (edge, connection, messages) in job.edges() {
         let _ = writeln!(
@@ -169,7 +171,27 @@ fn state(job: &Job) -> String {
     for hazard in net.hazards() {
         let _ = writeln!(page, "hazard: {}", hazard_text(job, *hazard));
     }
+    for stall in job.stalls() {
+        let (edge, from) = (edge_name(net, stall.edge), stall.from);
+        let until = match stall.to {
+            Some(to) => format!("waited from {from} to {to}"),
+            None => format!("was not delivered since {from}"),
+        };
+        let _ = writeln!(page, "{edge}: a message {until}");
+    }
     page + &timeline::verdict(job)
+}
+
+/// Why the plugin was refused, and the hint if there is one.
+fn refusal_text(refusal: &Refusal) -> (String, Option<String>) {
+    let text = refusal.to_string();
+    match text.split_once("\n(hint: ") {
+        Some((reason, hint)) => {
+            let hint = hint.strip_suffix(')').unwrap_or(hint);
+            (reason.to_owned(), Some(hint.to_owned()))
+        }
+        None => (text, None),
+    }
 }
 
 /// One end of a connection: class, share, rail of clear-to-send, queue pairs, slot.

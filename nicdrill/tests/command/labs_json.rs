@@ -1,9 +1,12 @@
 //! Every page of `link show`, `lnet show` and `mpib show` is JSON with `--json`, and says the same as its text.
 
+use std::collections::BTreeSet;
+
 use rstest::rstest;
 use serde_json::Value;
+use simfs::SimTime;
 
-use crate::scratch::Scratch;
+use crate::{scratch::Scratch, text_of_json};
 
 fn json_of(words: &[&str]) -> Value {
     let mut words = words.to_vec();
@@ -107,13 +110,22 @@ fn both(words: &[&str]) -> (String, Value) {
 fn the_json_of_a_summary_has_its_answers(#[case] words: &[&str], #[case] at_least: usize) {
     let (text, page) = both(words);
     let mut answers: Vec<String> = Vec::new();
+    let now = page["at_ns"].as_u64().expect("a time");
     for link in page["links"].as_array().expect("links") {
-        let cause = link["cause"].as_str().expect("a cause");
-        answers.push(match link["waits_for"].as_str() {
-            Some(waits) => format!("{cause}; {waits}"),
-            None => cause.to_owned(),
+        let text = |key: &str| link[key].as_str().map(ToOwned::to_owned);
+        let last = text("last_cause");
+        if link["active"] == true {
+            assert!(link["cause"].is_null(), "{link:#}");
+            answers.extend(last);
+            continue;
+        }
+        let logged = last.map(|cause| {
+            let at = link["last_cause_logged_ns"].as_u64().expect("a time");
+            let ago = SimTime::from_ns(now - at);
+            format!("the fabric manager logged {ago} ago: {cause}")
         });
-        answers.extend(link["last_cause"].as_str().map(ToOwned::to_owned));
+        let parts = [text("cause"), logged, text("waits_for")];
+        answers.push(parts.into_iter().flatten().collect::<Vec<_>>().join("; "));
     }
     let notes = page["notes"].as_array().expect("notes");
     answers.extend(
@@ -179,37 +191,187 @@ fn the_json_of_kernel_logs_has_their_lines() {
     assert_eq!(log.lines().collect::<Vec<_>>(), lines);
 }
 
-/// Each line of a trace but the rows below a try, which are candidates in the JSON; health that rises is one of them.
+/// The names of a family's shipped scenarios that have a world of their own.
+fn scenarios_of(family: &str) -> Vec<String> {
+    let folder = format!("{}/../suite/scenarios/{family}", env!("CARGO_MANIFEST_DIR"));
+    let files = std::fs::read_dir(folder).expect("the suite has the family");
+    let mut names: Vec<String> = Vec::new();
+    for file in files {
+        let file = file.expect("an entry").path();
+        let text = std::fs::read_to_string(&file).expect("a scenario");
+        let name = file.file_stem().and_then(|name| name.to_str());
+        if text.contains("\nworld: ") {
+            names.push(format!("{family}/{}", name.expect("a name")));
+        }
+    }
+    names.sort();
+    names
+}
+
+/// Of each request that met trouble: the answers at its head, every entry, and every interface at each choice. And each
+/// reason stands in the docs' table, there without its numbers and statuses.
+#[test]
+fn the_text_of_why_follows_from_its_json_over_the_suite_and_its_reasons_are_documented() {
+    let table = include_str!("../../../docs/lnet.md")
+        .split("<!-- reasons -->")
+        .nth(1);
+    let rows = table.expect("a table").lines();
+    let rows = rows.filter_map(|line| Some(line.strip_prefix("| `")?.split_once("` |")?.0));
+    let rows: Vec<&str> = rows.collect();
+    let is_listed = |reason: &str| {
+        rows.iter().any(|row| match row.split_once('…') {
+            Some((head, tail)) => reason.starts_with(head) && reason.ends_with(tail),
+            None => *row == reason,
+        })
+    };
+    let (mut requests, mut reasons) = (0, BTreeSet::new());
+    for name in scenarios_of("lnet") {
+        let (text, page) = both(&["lnet", "show", &name, "--why", "failed"]);
+        assert_eq!(text_of_json::why(&page), text, "{name}");
+        requests += text.matches("\nrequest ").count();
+        collect_reasons(&page, &mut reasons);
+    }
+    assert!(requests > 100, "{requests}");
+    assert!(reasons.len() > 15, "{reasons:?}");
+    for reason in &reasons {
+        assert!(is_listed(reason), "`{reason}` is not in {rows:#?}");
+    }
+}
+
+/// Of every message, health that rises among them.
+#[test]
+fn each_line_of_a_trace_is_in_its_json_over_the_suite() {
+    let mut rises = 0;
+    for name in scenarios_of("lnet") {
+        let (text, page) = both(&["lnet", "show", &name, "--trace"]);
+        let known = text_of_json::trace_lines(&page);
+        for line in text.lines() {
+            assert!(known.contains(line), "{name}: {line}");
+            rises += usize::from(line.ends_with(", by a recovery ping"));
+        }
+    }
+    assert!(rises > 10, "{rises}");
+}
+
+#[test]
+fn the_tables_over_a_span_follow_from_their_json() {
+    for name in scenarios_of("lnet") {
+        let (text, page) = both(&["lnet", "show", &name, "--over", "0s..30s"]);
+        let told = text_of_json::over_of_text(&text);
+        assert_eq!(text_of_json::over(&page), told, "{name}");
+    }
+}
+
+/// Both the state and the course of every job over MPIB, also where it runs beside storage.
 #[rstest]
-#[case(&["lnet", "show", "lnet/resends-hide-a-lossy-path", "--at", "20s", "--trace"])]
-#[case(&["lnet", "show", "lnet/peer-recovers-by-pings", "--trace"])]
-#[case(&["lnet", "show", "lnet/better-priority-keeps-a-dead-router", "--at", "112s", "--trace"])]
-fn the_json_of_a_trace_has_its_lines(#[case] words: &[&str]) {
-    let (text, page) = both(words);
-    let entries = page["traces"][0]["entries"].as_array().expect("entries");
-    let told: Vec<&str> = entries
-        .iter()
-        .filter_map(|entry| entry["text"].as_str())
-        .collect();
-    let rises = entries.iter().filter(|entry| {
-        let health = &entry["health"];
-        health["after"].as_u64() > health["before"].as_u64()
-    });
-    for entry in rises {
-        let line = entry["text"].as_str().unwrap_or_default();
-        assert!(text.contains(&format!("{line}\n")), "{line}: {text}");
-    }
-    let lines = text
-        .lines()
-        .skip(1)
-        .filter(|line| !line.contains(" is overdue"));
+#[case("mpib", 20)]
+#[case("joint", 5)]
+fn the_text_of_a_job_follows_from_its_json_over_the_suite(
+    #[case] family: &str,
+    #[case] at_least: usize,
+) {
     let mut compared = 0;
-    for line in lines {
-        let (_, line) = line.split_once(": ").expect("a node");
-        assert!(told.contains(&line), "{line}: {page:#}");
-        compared += 1;
+    for name in scenarios_of(family) {
+        let ran = Scratch::new().run(&["mpib", "show", &name]);
+        if ran.code == 2 && ran.err.contains("has no job over MPIB") {
+            continue;
+        }
+        for course in [false, true] {
+            let mut words = vec!["mpib", "show", &name];
+            words.extend(course.then_some("--timeline"));
+            let (text, page) = both(&words);
+            assert_eq!(text_of_json::jobs(&page, course), text, "{name}");
+            compared += 1;
+        }
     }
-    assert!(compared > 20, "{text}");
+    assert!(compared >= 2 * at_least, "{compared}");
+}
+
+/// What the tools print of each end, with its numbers, or why they print nothing.
+#[rstest]
+#[case(&["link", "show", "link/cable-port-or-host"])]
+#[case(&["link", "show", "link/cable-port-or-host", "--at", "10500ms"])]
+#[case(&["link", "show", "link/cable-port-or-host", "host-1/hfi1_3"])]
+#[case(&["link", "show", "link/fabric-manager-fails-over", "--at", "25s"])]
+#[case(&["link", "show", "link/omni-path-heat-and-power"])]
+#[case(&["link", "show", "link/lanes-lost-until-the-policy-bounces@dgx-a100", "--at", "15s"])]
+#[case(&["link", "show", "link/three-flaps-three-entries@dgx-a100"])]
+#[case(&["link", "show", "link/neighbour-reboots@dgx-a100", "--at", "12s"])]
+#[case(&["link", "show", "link/host-loses-power@dgx-a100", "--at", "12s"])]
+#[case(&["link", "show", "joint/one-leaf-under-four-nodes", "--at", "12s"])]
+fn what_tools_print_of_an_end_follows_from_its_json(#[case] words: &[&str]) {
+    let (text, page) = both(words);
+    let (_, ends) = text.split_once("\n== ").expect("an end");
+    let ends: Vec<&str> = ends
+        .split("\n== ")
+        .map(|end| end.split_once('\n').expect("a heading").1)
+        .collect();
+    assert_eq!(text_of_json::ends(&page), ends);
+}
+
+/// A link that is up again has no cause now; what its log has is told as the last one.
+#[test]
+fn of_a_logged_reason_it_is_not_said_that_none_is_recorded() {
+    let words = ["link", "show", "link/cable-pulled@dgx-a100", "--at", "24s"];
+    let link = &json_of(&words)["links"][0];
+    assert_eq!(link["active"], true, "{link:#}");
+    assert_eq!(link["ends"][0]["log"][0]["reasons"]["own"]["code"], 36);
+    assert!(link["cause"].is_null(), "{link:#}");
+    assert_eq!(link["last_cause"], "the cable: neither end took it down");
+}
+
+/// Of an NVIDIA card no tool shows the reasons, and the page says so; of an Omni-Path one nothing is said.
+#[rstest]
+#[case(&["link", "show", "link/cable-pulled@dgx-a100", "--at", "12s"], true)]
+#[case(&["link", "show", "link/cable-pulled@dgx-a100", "--at", "12s", "--summary"], true)]
+#[case(&["link", "show", "link/cable-pulled@dgx-a100", "--at", "12s", "--fm-log"], true)]
+#[case(&["link", "show", "joint/one-leaf-under-four-nodes", "--switch", "leaf-3"], true)]
+#[case(&["link", "show", "link/cable-port-or-host"], false)]
+#[case(&["link", "show", "link/cable-port-or-host", "--summary"], false)]
+#[case(&["link", "show", "link/cable-port-or-host", "--fm-log"], false)]
+#[case(&["link", "show", "link/cable-port-or-host", "--switch", "leaf-3"], false)]
+fn ports_that_are_not_omni_path_are_told_as_such(#[case] words: &[&str], #[case] told: bool) {
+    let (text, page) = both(words);
+    let note = page["not_omni_path"]["note"].as_str();
+    let hint = page["not_omni_path"]["hint"].as_str();
+    let lines = note
+        .zip(hint)
+        .map(|(note, hint)| format!("\nnote: {note}\nhint: {hint}\n"));
+    assert_eq!(lines.is_some(), told, "{page:#}");
+    match lines {
+        Some(lines) => {
+            assert!(
+                lines.contains("ports of `mlx5_core` are not Omni-Path"),
+                "{lines}"
+            );
+            assert!(text.contains(&lines), "{lines}: {text}");
+        }
+        None => assert!(!text.contains("note: "), "{text}"),
+    }
+}
+
+/// The reasons of a value and of all in it.
+fn collect_reasons(value: &Value, reasons: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => {
+            for item in items {
+                collect_reasons(item, reasons);
+            }
+        }
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                match field.as_str() {
+                    Some(text)
+                        if ["reason", "passed_over", "no_path_because"].contains(&&**key) =>
+                    {
+                        reasons.insert(text.to_owned());
+                    }
+                    _ => collect_reasons(field, reasons),
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Whether an interface can have been passed over for this reason, beside the chosen one, by the values at the choice.
@@ -218,27 +380,22 @@ fn fits(why: &str, passed: &Value, chosen: &Value) -> bool {
     let less_is_worse = |key| number(passed, key).cmp(&number(chosen, key));
     let more_is_worse = |key| number(chosen, key).cmp(&number(passed, key));
     let order = [
-        ("passed over, lower health", less_is_worse("health")),
-        ("passed over, priority", more_is_worse("priority")),
-        ("passed over, fewer credits", less_is_worse("credits")),
-        (
-            "passed over, selected more often",
-            more_is_worse("selected"),
-        ),
+        ("lower health", less_is_worse("health")),
+        ("priority", more_is_worse("priority")),
+        ("fewer credits", less_is_worse("credits")),
+        ("selected more often", more_is_worse("selected")),
     ];
     let first = order.into_iter().find(|(_, compared)| compared.is_ne());
     match why {
-        "passed over, later in the configuration" => first.is_none(),
-        "passed over, its fatal flag is set" => passed["down"] == true,
-        "passed over, all are fatal, and the first is used" => {
-            passed["down"] == true && chosen["down"] == true
-        }
-        "passed over, the source is given"
-        | "passed over, the source is given and the destination on its net"
-        | "passed over, the message goes to a fixed NID"
-        | "passed over, the peer keeps seeing one NI"
-        | "passed over, another net was chosen"
-        | "passed over, an earlier try used it" => true,
+        "later in the configuration" => first.is_none(),
+        "its fatal flag is set" => passed["down"] == true,
+        "all are fatal, and the first is used" => passed["down"] == true && chosen["down"] == true,
+        "the source is given"
+        | "the source is given and the destination on its net"
+        | "the message goes to a fixed NID"
+        | "the peer keeps seeing one NI"
+        | "another net was chosen"
+        | "an earlier try used it" => true,
         _ => first.is_some_and(|(reason, compared)| reason == why && compared.is_lt()),
     }
 }

@@ -14,7 +14,7 @@ fn the_page_on_lnet_shows_what_its_commands_print() {
     let scratch = Scratch::new();
     scratch.file("hang.yaml", story);
     let commands = shown(PAGE);
-    assert_eq!(commands.len(), 5);
+    assert_eq!(commands.len(), 6);
     for (command, lines) in commands {
         let ran = scratch.shell(&command.replacen("nicdrill", "\"$NICDRILL\"", 1));
         check(command, &lines, &ran.out);

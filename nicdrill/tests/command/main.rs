@@ -61,6 +61,7 @@ mod store_server;
 #[cfg(feature = "postgres")]
 mod store_tls;
 mod suite_check;
+mod text_of_json;
 mod told;
 mod vendor;
 mod whole;

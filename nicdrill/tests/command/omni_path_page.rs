@@ -18,7 +18,7 @@ fn the_page_on_omni_path_shows_what_its_commands_print() {
         assert_eq!(ran.out, shown, "{command}: {ran}");
         ran_commands += 1;
     }
-    assert_eq!(ran_commands, 9);
+    assert_eq!(ran_commands, 10);
 }
 
 /// An unloaded driver has the reason 35, of whose four bits the host's end shows `Not installed`: not a module that is missing,

@@ -17,7 +17,9 @@ use simfs::SimTime;
 
 use super::{
     cell_table::{aligned, row},
-    port_rows::{END_TITLES, NamedLink, end_cells, links_of, lost_lanes, partner_kind},
+    port_rows::{
+        END_TITLES, NamedLink, end_cells, foreign_lines, links_of, lost_lanes, partner_kind,
+    },
 };
 
 /// The counters of errors of a port (IBTA volume 1, 16.1.3.5), by the names of their files.
@@ -50,6 +52,7 @@ pub(super) fn summary(story: &Story, fabric: &Fabric) -> String {
         fabric.now(),
         counted(links.len(), "link")
     );
+    page += &foreign_lines(fabric, links.iter().map(|link| &link.slot));
     page += &section("not active", &not_active(fabric, &links));
     page += &section("active again", &active_again(fabric, &links));
     page += &section("slow", &slow(fabric, &links));
@@ -99,11 +102,17 @@ fn not_active(fabric: &Fabric, links: &[NamedLink]) -> Part {
             row.extend(age.clone());
             rows.push(row);
         }
-        let cause = cause_of(fabric, &link.slot);
-        causes.push(match waits_for(fabric, &link.slot) {
-            Some(waits) => format!("{cause}; {waits}"),
-            None => cause.to_string(),
-        });
+        let parts = [
+            Some(cause_of(fabric, &link.slot).to_string()),
+            last_cause(fabric, &link.slot).map(|(at, cause)| {
+                format!(
+                    "the fabric manager logged {} ago: {cause}",
+                    fabric.now().since(at)
+                )
+            }),
+            waits_for(fabric, &link.slot),
+        ];
+        causes.push(parts.into_iter().flatten().collect::<Vec<_>>().join("; "));
     }
     let mut part = with_causes(&rows, &causes);
     part.text += &machine_lines(fabric, links);
@@ -235,10 +244,24 @@ fn last_logged(fabric: &Fabric, slot: &SlotRef) -> Option<([Option<LogEntry>; 2]
     Some(([here, there], cause))
 }
 
-/// Who took an active link down the last time, by the subnet manager's log.
-pub(super) fn last_cause(fabric: &Fabric, slot: &SlotRef) -> Option<CauseText> {
-    let (_, cause) = last_logged(fabric, slot).filter(|_| is_active(fabric, slot))?;
-    Some(cause.told(partner_kind(fabric, slot)))
+/// Who took a link down the last time by the subnet manager's log, and when that was written; `None` if the log is empty, or
+/// the link is down and an end still shows something.
+pub(super) fn last_cause(fabric: &Fabric, slot: &SlotRef) -> Option<(SimTime, CauseText)> {
+    if !is_active(fabric, slot) && fabric.cause(slot) != Cause::Unrecorded {
+        return None;
+    }
+    let (entries, cause) = last_logged(fabric, slot)?;
+    let last = entries
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.at_s)
+        .max()?;
+    Some((since_start(last), cause.told(partner_kind(fabric, slot))))
+}
+
+/// A time of the log as that of the drill.
+pub(super) fn since_start(at_s: u64) -> SimTime {
+    SimTime::from_secs(at_s.saturating_sub(START_S))
 }
 
 /// The last entry of the subnet manager's log of each active link that has one, and who took it down
@@ -298,8 +321,7 @@ fn last(entries: &[LogEntry]) -> Option<LogEntry> {
 
 /// The time since the sweep in which an entry was written.
 fn age(fabric: &Fabric, entry: LogEntry) -> String {
-    let at = SimTime::from_secs(entry.at_s.saturating_sub(START_S));
-    fabric.now().since(at).to_string()
+    fabric.now().since(since_start(entry.at_s)).to_string()
 }
 
 /// The active links whose rate is lower than at rest, or which lost lanes since they came up, and the ends that

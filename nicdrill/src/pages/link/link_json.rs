@@ -4,7 +4,7 @@
 
 use fabric::{
     Fabric, Side,
-    opa::{LinkDownReason, LogEntry, Pair, PortInfo},
+    opa::{Lanes, LinkDownReason, LogEntry, Pair, PortInfo},
 };
 use platforms::SlotRef;
 use scenarios::Story;
@@ -13,10 +13,14 @@ use simfs::SimTime;
 
 use super::{
     degraded::{
-        cause_of, grown_errors, is_active, last_cause, notes, port_now_and_at_rest, waits_for,
+        cause_of, grown_errors, is_active, last_cause, notes, port_now_and_at_rest, since_start,
+        waits_for,
     },
-    port_rows::{NamedLink, host_port, links_of, lost_lanes},
-    written_lines::known_of_links,
+    port_rows::{
+        FOREIGN_HINT, NamedLink, foreign_note, host_port, is_omni_path, links_of, lost_lanes,
+    },
+    why_no_record,
+    written_lines::{known_of_links, slots_of},
 };
 
 /// All links, and what they tell of whole machines.
@@ -29,17 +33,29 @@ pub(super) fn summary_json(story: &Story, fabric: &Fabric) -> Value {
 
 /// Links with both ends: what each shows, the manager's log of it, and who took the link down as far as both tell.
 pub(super) fn links_json(story: &Story, fabric: &Fabric, links: &[NamedLink]) -> Value {
+    let slots = links.iter().map(|link| &link.slot);
     let links: Vec<Value> = links.iter().map(|link| link_json(fabric, link)).collect();
     json!({
         "story": story.name,
         "at_ns": fabric.now().as_ns(),
         "managed": fabric.is_managed(),
+        "not_omni_path": foreign_json(fabric, slots),
         "links": links,
     })
 }
 
+/// What is to be said of ports that are not Omni-Path's; null if all are.
+fn foreign_json<'s>(fabric: &Fabric, slots: impl IntoIterator<Item = &'s SlotRef>) -> Value {
+    foreign_note(fabric, slots).map_or(
+        Value::Null,
+        |note| json!({ "note": note, "hint": FOREIGN_HINT }),
+    )
+}
+
 fn link_json(fabric: &Fabric, link: &NamedLink) -> Value {
     let slot = &link.slot;
+    let last = last_cause(fabric, slot);
+    let is_active = is_active(fabric, slot);
     let rates = port_now_and_at_rest(fabric, slot);
     let rates = rates.map(|(now, rest)| [now.rate.to_string(), rest.rate.to_string()]);
     let [rate, rate_at_rest] = rates.map_or([None, None], |rates| rates.map(Some));
@@ -50,10 +66,13 @@ fn link_json(fabric: &Fabric, link: &NamedLink) -> Value {
     json!({
         "here": link.here,
         "there": link.there,
-        "active": is_active(fabric, slot),
-        "cause": cause_of(fabric, slot).to_string(),
-        "waits_for": waits_for(fabric, slot).filter(|_| !is_active(fabric, slot)),
-        "last_cause": last_cause(fabric, slot).map(|cause| cause.to_string()),
+        "omni_path": is_omni_path(fabric, slot),
+        "virtual_function": fabric.end(slot, Side::Here).is_none(),
+        "active": is_active,
+        "cause": (!is_active).then(|| cause_of(fabric, slot).to_string()),
+        "waits_for": waits_for(fabric, slot).filter(|_| !is_active),
+        "last_cause": last.map(|(_, cause)| cause.to_string()),
+        "last_cause_logged_ns": last.map(|(at, _)| at.as_ns()),
         "down_since_ns": fabric.down_since(slot).map(SimTime::as_ns),
         "lanes_lost": lost_lanes(fabric, link),
         "rate": rate,
@@ -73,6 +92,10 @@ fn end_json(fabric: &Fabric, slot: &SlotRef, side: Side) -> Value {
             Side::There => "there",
         },
         "port": fabric.port_info(slot, side).map(|info| port_json(&info)),
+        "no_record": fabric.query(slot, side).is_none().then(|| why_no_record(fabric)),
+        "lanes": fabric.lanes(slot, side).map(|Lanes { sends, receives, full }| {
+            json!({ "sends": sends, "receives": receives, "full": full })
+        }),
         "log": log,
     })
 }
@@ -84,11 +107,19 @@ fn port_json(info: &PortInfo) -> Value {
         "reasons": pair_json(info.pair),
         "offline": { "code": info.offline.code(), "text": info.offline.to_string() },
         "init": info.init.to_string(),
+        "number": info.port,
+        "subnet": format!("{:#018x}", info.subnet),
+        "guid": format!("{:#018x}", info.guid),
+        "lid": info.lid,
+        "sm_lid": info.sm_lid,
+        "configured": info.configured,
+        "neighbour_normal": info.neighbour_normal,
     })
 }
 
 fn entry_json(entry: LogEntry) -> Value {
-    json!({ "at_s": entry.at_s, "reasons": pair_json(entry.pair) })
+    let at_ns = since_start(entry.at_s).as_ns();
+    json!({ "at_ns": at_ns, "at_s": entry.at_s, "reasons": pair_json(entry.pair) })
 }
 
 fn pair_json(pair: Pair) -> Value {
@@ -132,6 +163,7 @@ pub(super) fn fm_log_json(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>
     json!({
         "story": story.name,
         "at_ns": fabric.now().as_ns(),
+        "not_omni_path": foreign_json(fabric, &slots_of(story, fabric, slot)),
         "managers": managers,
         "notices": notices,
         "known": known,

@@ -2,12 +2,17 @@
 //!
 //! Start at [`links_of`] and [`end_cells`].
 
+use std::collections::BTreeSet;
+
 use fabric::{
     Fabric, FunctionRef, PartnerKind, Side,
     opa::{Lanes, state_text},
 };
-use platforms::SlotRef;
+use platforms::{Driver, SlotRef};
 use scenarios::Story;
+
+/// The kernel's driver of the ports that the tools of Omni-Path read.
+const OMNI_PATH: &str = "hfi1";
 
 /// The titles of [`end_cells`].
 pub(in crate::pages) const END_TITLES: [&str; 5] = [
@@ -79,6 +84,53 @@ fn partner_port(fabric: &Fabric, slot: &SlotRef) -> String {
         Some(name) => format!("{name} port {}", port.number),
         None => format!("{kind} {:#06x} port {}", port.lid, port.number),
     }
+}
+
+/// The driver of a node's own port.
+fn driver<'f>(fabric: &'f Fabric, slot: &SlotRef) -> Option<&'f Driver> {
+    let platform = fabric.platform(&slot.node)?;
+    let mut ports = platform.ports().into_iter();
+    let facts = ports.find(|port| port.pci == slot.pci && port.port == slot.port)?;
+    platform.driver(&facts.driver_file)
+}
+
+/// Whether the tools of Omni-Path read a node's own port.
+pub(super) fn is_omni_path(fabric: &Fabric, slot: &SlotRef) -> bool {
+    driver(fabric, slot).is_some_and(|driver| driver.kernel_driver == OMNI_PATH)
+}
+
+/// What is to be said of ports that those tools do not read, by their drivers; `None` if all are Omni-Path's.
+pub(super) fn foreign_note<'s>(
+    fabric: &Fabric,
+    slots: impl IntoIterator<Item = &'s SlotRef>,
+) -> Option<String> {
+    let drivers = slots
+        .into_iter()
+        .filter_map(|slot| driver(fabric, slot))
+        .map(|driver| driver.kernel_driver.as_str());
+    let foreign: BTreeSet<&str> = drivers.filter(|name| *name != OMNI_PATH).collect();
+    let names: Vec<String> = foreign.iter().map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "ports of {} are not Omni-Path: no tool shows this on such a host; the links are modelled with Omni-Path's reasons \
+             and shown in its tools' format",
+            names.join(", ")
+        )
+    })
+}
+
+/// What to do about ports that the tools of Omni-Path do not read.
+pub(super) const FOREIGN_HINT: &str =
+    "Omni-Path is on a platform whose ports have the driver `hfi1`, such as `opa-cn5000`";
+
+/// The note and the hint below the heading of a page; empty if all ports are Omni-Path's.
+pub(super) fn foreign_lines<'s>(
+    fabric: &Fabric,
+    slots: impl IntoIterator<Item = &'s SlotRef>,
+) -> String {
+    foreign_note(fabric, slots).map_or_else(String::new, |note| {
+        format!("note: {note}\nhint: {FOREIGN_HINT}\n")
+    })
 }
 
 /// What is at the other end of a link.

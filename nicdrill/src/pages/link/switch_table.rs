@@ -9,7 +9,7 @@ use scenarios::Story;
 
 use super::{
     cell_table::aligned,
-    port_rows::{END_TITLES, NamedLink, end_cells, links_of, lost_lanes},
+    port_rows::{END_TITLES, NamedLink, end_cells, foreign_lines, links_of, lost_lanes},
 };
 
 /// The links of a switch, in the order of its ports; otherwise the names of the world's switches.
@@ -55,6 +55,7 @@ pub(super) fn switch_page(story: &Story, fabric: &Fabric, asked: &str) -> Result
     ]
     .concat();
     let mut rows: Vec<Vec<String>> = vec![titles.into_iter().map(ToOwned::to_owned).collect()];
+    let note = foreign_lines(fabric, known.iter().map(|(_, link)| &link.slot));
     for (number, link) in known {
         let mut row = vec![number.to_string()];
         row.extend(end_cells(fabric, &link.slot, Side::There));
@@ -71,7 +72,7 @@ pub(super) fn switch_page(story: &Story, fabric: &Fabric, asked: &str) -> Result
     }
     let now = fabric.now();
     Ok(format!(
-        "{} at {now}: {asked}\n\n{}",
+        "{} at {now}: {asked}\n{note}\n{}",
         story.name,
         aligned(&rows)
     ))

@@ -6,7 +6,7 @@ use fabric::{Fabric, ManagerTerm, Side};
 use platforms::SlotRef;
 use scenarios::Story;
 
-use super::port_rows::{host_port, links_of};
+use super::port_rows::{foreign_lines, host_port, links_of};
 
 /// The fabric manager's messages, of one link or of all: the time in the drill and the host's port,
 /// then condition and details as in the system's log. The log's own prefix is not modelled. If another manager took
@@ -14,6 +14,7 @@ use super::port_rows::{host_port, links_of};
 /// links that went down.
 pub(super) fn fm_log(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> String {
     let mut page = format!("{} at {}: the fabric manager\n", story.name, fabric.now());
+    page += &foreign_lines(fabric, &slots_of(story, fabric, slot));
     let terms = fabric.manager_terms();
     let mut numbers: Vec<u16> = terms.iter().map(|term| term.number).collect();
     numbers.dedup();
@@ -40,6 +41,17 @@ pub(super) fn fm_log(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> 
         page += &format!("\nLinkDownErrorLogs of manager {last}: {known}\n");
     }
     page
+}
+
+/// This port, or all with a link.
+pub(super) fn slots_of(story: &Story, fabric: &Fabric, slot: Option<&SlotRef>) -> Vec<SlotRef> {
+    match slot {
+        Some(slot) => vec![slot.clone()],
+        None => links_of(story, fabric)
+            .into_iter()
+            .map(|link| link.slot)
+            .collect(),
+    }
 }
 
 /// When a manager ran, and whether it began without its logs.

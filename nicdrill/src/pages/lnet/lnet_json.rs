@@ -1,12 +1,14 @@
-//! `nicdrill lnet show --json`: traces and tables. Views are converted where they are printed.
+//! `nicdrill lnet show --json`: traces. Views and tables are converted where they are printed.
 //!
 //! Start at [`trace_json`].
 
 use lnet::{
-    Candidate, Choice, Lnet, MessageId, Side, TraceEntry, Traced, Traces, UnknownMessage, What,
+    AnswerLine, AnswerPart, Candidate, Choice, Lnet, MessageId, Side, TraceEntry, Traced, Traces,
+    UnknownMessage, What,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::ALL_CARRIED;
 use crate::arguments::Why;
 
 /// What was recorded of a workload: every entry, or those of one request, or of the requests that met trouble.
@@ -31,52 +33,98 @@ pub(super) fn trace_json(
             requests.collect::<Result<_, _>>()?
         }
     };
+    let note = requests.is_empty().then_some(ALL_CARRIED);
     let requests: Vec<Value> = requests
         .into_iter()
         .map(|request| request_json(traces, request))
         .collect();
-    Ok(json!({ "workload": workload, "requests": requests }))
+    Ok(json!({ "workload": workload, "requests": requests, "note": note }))
 }
 
 fn request_json(traces: Traces<'_>, request: MessageId) -> Value {
     let entries = traces.of_request(request).into_iter();
     let entries: Vec<Value> = entries.filter_map(entry_json).collect();
-    let timer = traces.first_timer(request);
-    json!({
+    let answer = traces.answer(request);
+    let timer = answer.first_timer.as_ref();
+    let unsent: Vec<u64> = answer.unsent.iter().map(|message| message.get()).collect();
+    let at_zero: Vec<String> = answer.at_zero.iter().map(ToString::to_string).collect();
+    let mut value = json!({
         "request": request.get(),
         "first_timer": timer.map(|(at, text)| json!({ "at_ns": at.as_ns(), "text": text })),
+        "not_sent": unsent,
+        "no_health_to_lose": at_zero,
         "entries": entries,
+    });
+    for part in AnswerPart::ALL {
+        let lines = answer.lines.iter().filter(|line| line.part == part);
+        let lines: Vec<Value> = lines.map(line_json).collect();
+        value[part.to_string().replace(' ', "_")] = json!(lines);
+    }
+    value
+}
+
+/// A line of the answers: an entry's own keys, and the words of this line.
+fn line_json(line: &AnswerLine<'_>) -> Value {
+    let mut value = base_json(line.entry);
+    value["text"] = json!(line.text);
+    if let Some(reason) = &line.reason {
+        value["reason"] = json!(reason);
+    }
+    match &line.entry.what {
+        Traced::Choice(choice) => {
+            value["attempt"] = json!(choice.attempt);
+            value["destination"] = json!(choice.destination.to_string());
+            if let Ok((by, to)) = &choice.path {
+                value["by"] = json!(by.to_string());
+                value["to"] = json!(to.to_string());
+            }
+        }
+        Traced::Event(What::Health { .. }) => value["health"] = health_json(line.entry),
+        _ => {}
+    }
+    value
+}
+
+/// What every entry has.
+fn base_json(entry: &TraceEntry) -> Value {
+    json!({
+        "at_ns": entry.at.as_ns(),
+        "node": entry.node.as_str(),
+        "message": entry.message().map(MessageId::get),
+        "request": entry.request().map(MessageId::get),
+    })
+}
+
+/// A change of health; null if an entry is none.
+fn health_json(entry: &TraceEntry) -> Value {
+    let Traced::Event(What::Health {
+        ni,
+        side,
+        before,
+        after,
+        ..
+    }) = &entry.what
+    else {
+        return Value::Null;
+    };
+    json!({
+        "ni": ni.to_string(),
+        "side": match side {
+            Side::Local => "own",
+            Side::Peer => "peer",
+        },
+        "before": before.value(),
+        "after": after.value(),
     })
 }
 
 /// An entry; `None` for one that others tell.
 fn entry_json(entry: &TraceEntry) -> Option<Value> {
-    let mut value = json!({
-        "at_ns": entry.at.as_ns(),
-        "node": entry.node.as_str(),
-        "message": entry.message().map(MessageId::get),
-        "request": entry.request().map(MessageId::get),
-        "text": entry.text()?,
-    });
+    let mut value = base_json(entry);
+    value["text"] = json!(entry.text()?);
     match &entry.what {
         Traced::Choice(choice) => value["choice"] = choice_json(choice),
-        Traced::Event(What::Health {
-            ni,
-            side,
-            before,
-            after,
-            ..
-        }) => {
-            value["health"] = json!({
-                "ni": ni.to_string(),
-                "side": match side {
-                    Side::Local => "own",
-                    Side::Peer => "peer",
-                },
-                "before": before.value(),
-                "after": after.value(),
-            });
-        }
+        Traced::Event(What::Health { .. }) => value["health"] = health_json(entry),
         Traced::Event(What::Judged { status, resend, .. }) => {
             value["status"] = json!(status.name());
             value["resend"] = json!(resend);
@@ -94,6 +142,8 @@ fn choice_json(choice: &Choice) -> Value {
     };
     json!({
         "attempt": choice.attempt,
+        "errand": choice.errand.to_string(),
+        "destination": choice.destination.to_string(),
         "kind": choice.kind.name(),
         "portal": choice.portal,
         "bytes": choice.length,
@@ -117,17 +167,4 @@ fn candidate_json(candidate: &Candidate) -> Value {
         "selected": candidate.sequence,
         "passed_over": candidate.passed_over.map(|why| why.to_string()),
     })
-}
-
-/// A table whose first row has the titles: an object for each other row.
-pub(super) fn rows_json(rows: &[Vec<String>]) -> Vec<Value> {
-    let Some((titles, rows)) = rows.split_first() else {
-        return Vec::new();
-    };
-    let object = |row: &Vec<String>| {
-        let cells = titles.iter().zip(row);
-        let cells = cells.map(|(title, cell)| (title.clone(), Value::from(cell.as_str())));
-        Value::Object(cells.collect::<Map<_, _>>())
-    };
-    rows.iter().map(object).collect()
 }

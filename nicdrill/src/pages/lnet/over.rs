@@ -7,16 +7,24 @@ use std::collections::BTreeMap;
 use director::{FreezeError, watch};
 use lnet::Node;
 use scenarios::{Story, parse_time};
+use serde_json::{Map, Value, json};
 use simfs::SimTime;
 
-use super::{LnetAsked, LnetPageError, lnet_json::rows_json, nets, unknown};
-use crate::pages::{json, link::aligned};
+use super::{LnetAsked, LnetPageError, nets, unknown};
+use crate::pages::{json as page_json, link::aligned};
 
 /// The counters of `lnetctl stats show` that tell of trouble.
 const COUNTERS: [&str; 3] = ["resend_count", "response_timeout_count", "errors"];
 
-/// A node of a workload, and its rows; the first has the titles.
-type Tables = BTreeMap<(String, String), Vec<Vec<String>>>;
+/// The table of each node of a workload.
+type Tables = BTreeMap<(String, String), Table>;
+
+/// What a node showed: the titles of the columns, and the cells at each time that has a row.
+#[derive(Default)]
+struct Table {
+    titles: Vec<String>,
+    rows: Vec<(SimTime, Vec<String>)>,
+}
 
 /// The tables, and the lines of the story that were left out. Nodes are looked at once a tick; the first and the last tick
 /// of the span have a row in any case.
@@ -51,7 +59,7 @@ pub(crate) fn over_page(
                         };
                         for node in net.nodes().filter(meant) {
                             let key = (name.to_owned(), node.name().to_string());
-                            add(tables.entry(key).or_default(), node, now, is_edge);
+                            tables.entry(key).or_default().add(node, now, is_edge);
                         }
                     }
                 }
@@ -74,39 +82,61 @@ pub(crate) fn over_page(
     let left_out = left_out.map(|(place, text)| format!("{place}: {text}"));
     let left_out = left_out.collect();
     if asked.json {
-        let tables = tables.iter().map(|((workload, node), rows)| {
-            serde_json::json!({ "workload": workload, "node": node, "rows": rows_json(rows) })
+        let tables = tables.iter().map(|((workload, node), table)| {
+            json!({ "workload": workload, "node": node, "rows": table.rows_json() })
         });
         let tables: Vec<_> = tables.collect();
-        let page = serde_json::json!({
+        let page = json!({
             "story": story.name,
             "from_ns": from.as_ns(),
             "to_ns": to.as_ns(),
             "tables": tables,
         });
-        return Ok((json::page(&page), left_out));
+        return Ok((page_json::page(&page), left_out));
     }
     let mut page = String::new();
-    for ((workload, node), rows) in &tables {
+    for ((workload, node), table) in &tables {
         page += &format!(
             "# {node}, workload {workload}, {from} to {to}\n{}",
-            aligned(rows)
+            aligned(&table.lines())
         );
     }
     Ok((page, left_out))
 }
 
-/// Adds a row if it differs from the one before, or stands at an edge of the span.
-fn add(rows: &mut Vec<Vec<String>>, node: &Node, now: SimTime, is_edge: bool) {
-    let (titles, cells) = cells(node);
-    let titles: Vec<String> = std::iter::once("time".to_owned()).chain(titles).collect();
-    let row: Vec<String> = std::iter::once(now.to_string()).chain(cells).collect();
-    if rows.is_empty() {
-        rows.push(titles);
+impl Table {
+    /// Adds a row if it differs from the one before, or stands at an edge of the span.
+    fn add(&mut self, node: &Node, now: SimTime, is_edge: bool) {
+        let (titles, cells) = cells(node);
+        self.titles = titles;
+        let is_new = self.rows.last().is_none_or(|(_, last)| *last != cells);
+        if is_new || is_edge {
+            self.rows.push((now, cells));
+        }
     }
-    let is_new = rows.last().is_none_or(|last| last[1..] != row[1..]);
-    if is_new || is_edge {
-        rows.push(row);
+
+    /// The rows below their titles, each after its time.
+    fn lines(&self) -> Vec<Vec<String>> {
+        let line = |time: String, cells: &[String]| [&[time][..], cells].concat();
+        let rows = self.rows.iter();
+        let rows = rows.map(|(at, cells)| line(at.to_string(), cells));
+        std::iter::once(line("time".to_owned(), &self.titles))
+            .chain(rows)
+            .collect()
+    }
+
+    /// Each row as an object with a key for each title.
+    fn rows_json(&self) -> Vec<Value> {
+        let object = |(at, cells): &(SimTime, Vec<String>)| {
+            let cells = self.titles.iter().zip(cells);
+            let mut row: Map<_, _> = cells
+                .map(|(title, cell)| (title.clone(), Value::from(cell.as_str())))
+                .collect();
+            row.insert("time".to_owned(), Value::from(at.to_string()));
+            row.insert("at_ns".to_owned(), Value::from(at.as_ns()));
+            Value::Object(row)
+        };
+        self.rows.iter().map(object).collect()
     }
 }
 

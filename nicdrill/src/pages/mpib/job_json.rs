@@ -6,7 +6,7 @@ use mpib::{ConnectionId, Edge, HintSlot, Job, Net, Rail, ShareSource, Side, Tran
 use serde_json::{Value, json};
 use simfs::SimTime;
 
-use super::{edge_name, hazard_text, timeline};
+use super::{edge_name, hazard_text, refusal_text, timeline};
 
 /// A job at the instant up to which it was played.
 pub(super) fn job_json(name: &str, job: &Job, with_course: bool) -> Value {
@@ -42,10 +42,12 @@ pub(super) fn job_json(name: &str, job: &Job, with_course: bool) -> Value {
         .refusals()
         .iter()
         .map(|(host, refusal)| {
+            let (reason, hint) = refusal_text(refusal);
             json!({
                 "host": net.host(*host).name.as_str(),
                 "result": refusal.result().to_string(),
-                "reason": refusal.to_string(),
+                "reason": reason,
+                "hint": hint,
             })
         })
         .collect();
@@ -78,6 +80,11 @@ pub(super) fn job_json(name: &str, job: &Job, with_course: bool) -> Value {
             Transport::Internal => "internal",
         },
         "profile": net.settings().profile.to_string(),
+        "tries": {
+            "count": net.settings().retries.tries(),
+            "each_ns": net.settings().ack_timeout.as_ns(),
+            "exponent": timeline::exponent(net.settings().ack_timeout),
+        },
         "refusals": refusals,
         "edges": edges,
         "hosts": hosts,

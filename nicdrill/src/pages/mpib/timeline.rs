@@ -136,11 +136,15 @@ fn hints_text(net: &Net, hints: &[(Edge, Rail)]) -> (&'static str, String) {
 fn try_text(net: &Net) -> String {
     let settings = net.settings();
     let (timeout, tries) = (settings.ack_timeout, settings.retries.tries());
-    let exponent = (0..=31).find(|exponent| ack_timeout(*exponent) == timeout);
-    let formula = exponent.map_or_else(String::new, |exponent| {
+    let formula = exponent(timeout).map_or_else(String::new, |exponent| {
         format!(" (4.096 us * 2^{exponent})")
     });
     format!("# {tries} tries of {timeout}{formula}\n")
+}
+
+/// The exponent of a timeout, 4.096 us * 2^exponent; `None` if it has none.
+pub(super) fn exponent(timeout: SimTime) -> Option<u8> {
+    (0..=31).find(|exponent| ack_timeout(*exponent) == timeout)
 }
 
 /// What is seen of an outage without its retries: asynchronous events, lost queue pairs, and what was logged after the
