@@ -601,13 +601,13 @@ mod tests {
     }
 
     #[rstest::rstest]
-    #[case::a_folder(|marker| fs::create_dir(marker))]
-    #[case::a_folder_with_a_file(|marker| {
+    #[case::a_folder(|marker: &Path| fs::create_dir(marker))]
+    #[case::a_folder_with_a_file(|marker: &Path| {
         fs::create_dir(marker)?;
         fs::write(marker.join("a"), "")
     })]
-    #[case::a_link(|marker| std::os::unix::fs::symlink("run.json", marker))]
-    #[case::a_link_to_nothing(|marker| std::os::unix::fs::symlink("nowhere", marker))]
+    #[case::a_link(|marker: &Path| std::os::unix::fs::symlink("run.json", marker))]
+    #[case::a_link_to_nothing(|marker: &Path| std::os::unix::fs::symlink("nowhere", marker))]
     fn a_marker_that_is_no_file_is_one_that_cannot_be_read(
         #[case] make: fn(&Path) -> io::Result<()>,
     ) {
