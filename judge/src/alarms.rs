@@ -29,10 +29,12 @@ use crate::{
     consequences::Consequences,
     demands, is_about_events,
     kinds::Whom,
-    line_of, nodes,
+    laws, line_of, nodes,
     owed::{Fate, Owed, Rows},
     readings::Readings,
-    reasons, reported_event,
+    reasons,
+    reported_event::{self, ReportedEvent},
+    strays::Strays,
 };
 
 use due::{Alarm, Group};
@@ -64,8 +66,9 @@ impl Judging<'_> {
         let granularity = promises.granularity.unwrap_or_default();
         let mut openings: BTreeSet<(NodeName, u64)> = BTreeSet::new();
         for node in &self.story.monitors {
-            let heard = Heard::of(recording, node);
+            let heard = Heard::of(&context, recording, node);
             let groups = due::groups(&context, recording, node, granularity);
+            self.of_no_name(node, &heard);
             for group in &groups {
                 openings.extend(group.alarms.iter().flat_map(|alarm| {
                     [alarm.opens, alarm.closes].map(|tick| (node.clone(), tick))
@@ -87,6 +90,9 @@ impl Judging<'_> {
         }
         let made = Consequences::of(self.story, recording);
         let reported = reported_event::all_reported(self.story, recording);
+        if promises.style.unwrap_or_default() == Style::Edge {
+            self.changes(&reported);
+        }
         let reported: Vec<_> = reported
             .into_iter()
             .map(|reported| (reported, true))
@@ -220,7 +226,39 @@ impl Judging<'_> {
         finding
     }
 
-    /// Alarms about what is not there, or is not monitored.
+    /// What laws say of single reports where they begin and end alarms.
+    fn changes(&mut self, reported: &[ReportedEvent<'_>]) {
+        let strays = Strays::of(&self.context, self.recording);
+        let accepted = reported.iter().filter(|reported| reported.accepted);
+        let accepted: Vec<_> = accepted.copied().collect();
+        self.twice(&accepted, &(0..accepted.len()).collect(), &strays);
+        for (at, healthy) in accepted.iter().enumerate() {
+            if !strays.ends_nothing(healthy, &accepted[..at]) {
+                continue;
+            }
+            let (node, tick, event) = (healthy.node, healthy.tick, healthy.event);
+            let kind = CauseKind::Unexpected;
+            let cause = self.context.cause_of_event(kind, node, tick, event);
+            let mut finding = self.finding(FindingKind::Unexpected, cause, Some(node), Some(tick));
+            finding.expected.push(laws::no_recovery(event));
+            finding.came.push(healthy.line());
+            self.findings.push(finding);
+        }
+    }
+
+    /// What is said of names and numbers that the node never had.
+    fn of_no_name(&mut self, node: &NodeName, heard: &Heard<'_>) {
+        let style = self.context.descriptor.promises.style.unwrap_or_default();
+        for statement in heard.of_no_name(style == Style::Edge) {
+            let expected = self.no_subject(node, statement.from, statement);
+            let expected = expected.unwrap_or_else(|| NOTHING_ELSE.to_owned());
+            let mut finding = self.needless(node, statement.from, statement, expected);
+            finding.came.push(heard::line(statement));
+            self.findings.push(finding);
+        }
+    }
+
+    /// Alarms about what is not monitored.
     fn of_nobody(&mut self, node: &NodeName, groups: &[Group], heard: &Heard<'_>) {
         let first = self.story.steps.first();
         let first = first.map_or(u64::MAX, |step| self.story.ticks.first_from(step.at));

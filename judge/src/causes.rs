@@ -241,8 +241,8 @@ impl JudgeContext<'_> {
             About::Device(..) | About::NamedDevice(_) => None,
             About::Card(..) | About::Check => return None,
         };
-        let (device, other) = match self.subject_of_event(node, tick, event).1 {
-            Some(CauseRole::Absent) => {
+        let (device, other) = match self.role_of_name(node, tick, named) {
+            CauseRole::Absent => {
                 let (_, view) = self.subject(&pattern.about, node, tick)?;
                 let device = view.name.as_str();
                 let of_one_kind = matches!(event.subject, Subject::Port { .. }) == meant.is_some();
@@ -319,7 +319,11 @@ impl JudgeContext<'_> {
         let (name, subject) = match &event.subject {
             Subject::Device(name) => (name, name.clone()),
             Subject::Port { device, port } => (device, format!("{device}/{port}")),
-            Subject::Node | Subject::Card(_) | Subject::Other(_) => return None,
+            Subject::Card(name) => {
+                let is_of_nobody = self.is_of_nobody(node, event);
+                return is_of_nobody.then(|| format!("{name} (does not exist)"));
+            }
+            Subject::Node | Subject::Other(_) => return None,
         };
         let of_name =
             |(_, view): &(&PciAddress, &FunctionView)| view.name.as_str() == name.as_str();
@@ -370,18 +374,20 @@ impl JudgeContext<'_> {
         tick: u64,
         event: &Observation,
     ) -> (CauseSubject, Option<CauseRole>) {
-        let named = |name: &str| {
-            let mut views = self.past(node, tick);
-            let found = views.find_map(|views| {
-                let mut functions = views.0.iter();
-                functions.find(|(_, view)| view.name.as_str() == name)
-            });
-            self.role_of(node, found)
-        };
         match &event.subject {
             Subject::Node => (CauseSubject::Check, None),
-            Subject::Device(name) => (CauseSubject::Device, Some(named(name))),
-            Subject::Port { device, .. } => (CauseSubject::Port, Some(named(device))),
+            Subject::Device(name) => {
+                let role = self.role_of_name(node, tick, name);
+                (CauseSubject::Device, Some(role))
+            }
+            // A device may lack a port of this number.
+            Subject::Port { .. } if self.is_of_nobody(node, event) => {
+                (CauseSubject::Port, Some(CauseRole::Absent))
+            }
+            Subject::Port { device, .. } => {
+                let role = self.role_of_name(node, tick, device);
+                (CauseSubject::Port, Some(role))
+            }
             Subject::Card(card) => (
                 CauseSubject::Card,
                 Some(self.role_of_card(node, tick, &|of| of.is_called(card))),
@@ -408,6 +414,16 @@ impl JudgeContext<'_> {
         let found = self.subject(about, node, tick);
         let found = found.as_ref().map(|(pci, view)| (pci, *view));
         (subject, Some(self.role_of(node, found)))
+    }
+
+    /// The role of the device that had a name last, until a tick.
+    fn role_of_name(&self, node: &NodeName, tick: u64, name: &str) -> CauseRole {
+        let mut views = self.past(node, tick);
+        let found = views.find_map(|views| {
+            let mut functions = views.0.iter();
+            functions.find(|(_, view)| view.name.as_str() == name)
+        });
+        self.role_of(node, found)
     }
 
     fn role_of(&self, node: &NodeName, found: Option<(&PciAddress, &FunctionView)>) -> CauseRole {

@@ -231,7 +231,7 @@ fn say<'a>(
 
 /// How many ticks the checks of a kind run behind, because their loop does not poll in every tick, or the program is
 /// not run or asked in every one.
-fn behind(context: &JudgeContext<'_>, kind: CheckKind) -> u64 {
+pub(crate) fn behind(context: &JudgeContext<'_>, kind: CheckKind) -> u64 {
     let tick_ns = context.story.ticks.interval().as_ns();
     if context.descriptor.pace() != Pace::Gate {
         return context

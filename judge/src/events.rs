@@ -9,7 +9,7 @@ use observe::{
 };
 use platforms::NodeName;
 use reports::{Cause, CauseKind, FindingKind};
-use scenarios::{About, Expectation, Heal};
+use scenarios::{About, Expectation, Heal, Window};
 use terms::{EventField, Severity};
 
 use super::assign::{self, Assignment, Bounds};
@@ -17,7 +17,7 @@ use super::demands::{self, Demand};
 use super::order::put_in_order;
 use super::outstanding;
 use super::owed::Owed;
-use super::reported_event::{self, EventKey, ReportedEvent};
+use super::reported_event::{self, EventKey, ReportedEvent, called};
 use super::strays::Strays;
 use super::{Judging, place};
 use crate::{
@@ -34,6 +34,10 @@ const NEAREST_MAX: usize = 6;
 /// How many events outside its time a failure shows beside those in it. Chosen: the one before and the
 /// one after.
 const BESIDE_MAX: usize = 2;
+
+/// The unclaimed events that came instead of demanded ones, each with the cause that both share, and the time in which it was
+/// demanded.
+type CameInstead<'a> = BTreeMap<EventKey<'a>, (Cause, Window)>;
 
 impl<'a> Judging<'a> {
     pub(super) fn events(&mut self) {
@@ -93,14 +97,19 @@ impl<'a> Judging<'a> {
         let strays = Strays::of(&context, recording);
         let mut excused = BTreeSet::new();
         for (at, reported) in accepted.iter().enumerate() {
-            if assignment.of_event[at].is_none() && !reckoning.allowed.contains(&at) {
-                let before = &accepted[..at];
+            let before = &accepted[..at];
+            let is_allowed =
+                || reckoning.allowed.contains(&at) && !strays.is_new_of_nobody(reported, before);
+            if assignment.of_event[at].is_none() && !is_allowed() {
                 if strays.excuse(reported, before).is_some() {
                     excused.insert(at);
                     continue;
                 }
                 let instead = instead.get(&reported.key()).copied();
-                self.unexpected(reported, instead, before, &strays);
+                let due = instead.map(|(_, window)| window);
+                let due = due.or_else(|| self.due_later(reported, demands));
+                let cause = instead.map(|(cause, _)| cause);
+                self.unexpected(reported, (cause, due), before, &strays);
             }
         }
         self.laws(&accepted, &reported, &excused, &strays);
@@ -147,8 +156,7 @@ impl<'a> Judging<'a> {
         self.count_events(&owed);
     }
 
-    /// Reports demands that were not met; returns the unclaimed events that came instead, with the cause
-    /// that they share with the demand.
+    /// Reports demands that were not met; returns the unclaimed events that came instead.
     fn demanded(
         &mut self,
         demands: &[Demand<'_>],
@@ -156,8 +164,8 @@ impl<'a> Judging<'a> {
         accepted: &[ReportedEvent<'a>],
         reported: &[ReportedEvent<'a>],
         answers: &dyn Fn(&Demand<'_>, &ReportedEvent<'_>) -> bool,
-    ) -> BTreeMap<EventKey<'a>, Cause> {
-        let mut instead = BTreeMap::new();
+    ) -> CameInstead<'a> {
+        let mut instead = CameInstead::new();
         let unclaimed: Vec<ReportedEvent<'a>> = accepted
             .iter()
             .zip(&assignment.of_event)
@@ -202,7 +210,8 @@ impl<'a> Judging<'a> {
                 Some(demand.window.from),
             );
             if let Some(event) = event {
-                instead.entry(event).or_insert(finding.cause);
+                let came = (finding.cause, demand.window);
+                instead.entry(event).or_insert(came);
             }
             place(&mut finding, demand.expectation);
             finding.expected.push(demand.line(&self.context));
@@ -282,7 +291,7 @@ impl<'a> Judging<'a> {
         demand: &Demand<'_>,
         unclaimed: &[ReportedEvent<'a>],
         came_at_all: bool,
-        instead: &BTreeMap<EventKey<'a>, Cause>,
+        instead: &CameInstead<'a>,
     ) -> (Cause, Option<EventKey<'a>>) {
         let (context, pattern) = (&self.context, &demand.pattern);
         let of = |kind| context.cause_of_pattern(kind, &demand.node, demand.window.from, pattern);
@@ -384,13 +393,24 @@ impl<'a> Judging<'a> {
         lines
     }
 
+    /// When an event is demanded that came before its time; `None` if none like it is demanded later.
+    fn due_later(&self, reported: &ReportedEvent<'_>, demands: &[Demand<'_>]) -> Option<Window> {
+        let (node, tick, event) = (reported.node, reported.tick, reported.event);
+        let later = demands.iter().filter(|demand| {
+            demand.node == *node
+                && tick < demand.window.from
+                && self.context.likeness(&demand.pattern, node, tick, event) == Likeness::Same
+        });
+        later.map(|demand| demand.window).min()
+    }
+
     /// Reports an event that nobody expects; `instead` is the cause that it shares with a demand that
-    /// was not met, `before` what was accepted before it. Without promises only a law can forbid it: one is that nothing is
-    /// said without a cause.
+    /// was not met, `due` the time in which an event like it is demanded, `before` what was accepted before it. Without
+    /// promises only a law can forbid it: one is that nothing is said without a cause.
     fn unexpected(
         &mut self,
         reported: &ReportedEvent<'_>,
-        instead: Option<Cause>,
+        (instead, due): (Option<Cause>, Option<Window>),
         before: &[ReportedEvent<'_>],
         strays: &Strays<'_>,
     ) {
@@ -423,8 +443,16 @@ impl<'a> Judging<'a> {
                 let not_monitored = self.context.not_monitored(node, tick, event);
                 let nothing = not_monitored.map(|subject| format!("nothing about {subject}"));
                 let forbidden = || strays.forbidden(reported, before).map(str::to_owned);
+                let else_nothing = || match due {
+                    _ if cause.kind == CauseKind::Repeats => laws::NOTHING_AGAIN.to_owned(),
+                    Some(due) if tick < due.from => {
+                        format!("no such event before poll {}", due.from)
+                    }
+                    Some(due) if due.to < tick => format!("no such event after poll {}", due.to),
+                    _ if strays.ends_nothing(reported, before) => laws::no_recovery(event),
+                    _ => "nothing that the story does not name".to_owned(),
+                };
                 let nothing = nothing.or_else(forbidden);
-                let else_nothing = || "nothing that the story does not name".to_owned();
                 finding.expected.push(nothing.unwrap_or_else(else_nothing));
             }
         }
@@ -464,10 +492,11 @@ impl<'a> Judging<'a> {
         );
         let (kind, node) = (FindingKind::Outstanding, Some(reported.node));
         let mut finding = self.finding(kind, cause, node, Some(last));
-        let subject = reported.event.subject.to_string();
+        let subject = called(&reported.event.subject);
+        let of_check = reported.event.check.as_ref();
+        let of_check = of_check.map_or_else(String::new, |check| format!(" of {check}"));
         finding.expected.push(format!(
-            "a healthy event of {} for {subject} by poll {last}",
-            reported.event.check.as_deref().unwrap_or("no check")
+            "a healthy event{of_check} for {subject} by poll {last}"
         ));
         let not_monitored =
             self.context

@@ -10,7 +10,7 @@ mod healing;
 use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use observe::{
-    Protocol,
+    Observation, Protocol,
     promises::{LostPublish, Named, Style},
     slurm::LIFTED,
 };
@@ -19,12 +19,26 @@ use reports::{CauseKind, FindingKind};
 use terms::Severity;
 
 use crate::{
-    Judging, demands::polled, episodes::Episodes, owed::Rows, reported_event::ReportedEvent,
+    Judging,
+    demands::polled,
+    episodes::Episodes,
+    owed::Rows,
+    reported_event::{ReportedEvent, called},
     strays::Strays,
 };
 
 /// What is expected where an event has no cause.
 pub(crate) const NO_CAUSE: &str = "nothing without a cause in what was read";
+
+/// What is expected where an event says again what was said before.
+pub(crate) const NOTHING_AGAIN: &str = "nothing that was reported before";
+
+/// What is expected where a healthy event ends nothing.
+pub(crate) fn no_recovery(event: &Observation) -> String {
+    let codes = event.codes.iter().map(|code| format!("`{code}` of "));
+    let (codes, subject) = (codes.collect::<String>(), called(&event.subject));
+    format!("no recovery of {codes}{subject}: no fault of it was there, and none was reported")
+}
 
 /// Why a report that was lost is no finding.
 pub(crate) const LOST: &str = "a report that is not delivered is lost, by promise";
@@ -77,7 +91,7 @@ impl Judging<'_> {
 
     /// The same thing that is reported twice. A lost reply is no reason to be believed, and a monitor that ended in
     /// between may have forgotten.
-    fn twice(
+    pub(crate) fn twice(
         &mut self,
         accepted: &[ReportedEvent<'_>],
         excused: &BTreeSet<usize>,
@@ -85,6 +99,8 @@ impl Judging<'_> {
     ) {
         let episodes = Episodes::of(&self.context);
         let are_lines = self.recording.protocol == Protocol::Lines;
+        // Nothing else says which of them are expected.
+        let are_alarms = self.has_alarms();
         for (at, again) in accepted.iter().enumerate() {
             if !are_lines && !excused.contains(&at) {
                 continue;
@@ -104,10 +120,12 @@ impl Judging<'_> {
                 && before.event.subject == again.event.subject;
             // One of two lines may be what the story expects.
             let is_excused = || excused.contains(&first) || excused.contains(&at);
+            let was_heard = are_lines || before.answer == "accepted";
             let same = is_same
-                && match are_lines {
+                && was_heard
+                && match are_lines || are_alarms {
                     true => is_excused() && self.is_written_again(before, again, strays),
-                    false => before.event.text == again.event.text && before.answer == "accepted",
+                    false => before.event.text == again.event.text,
                 };
             let ended = || {
                 let kind = episodes.latest_of_monitor(again.node, before.tick, again.tick);
@@ -122,15 +140,13 @@ impl Judging<'_> {
                 .context
                 .cause_of_event(CauseKind::Repeats, node, tick, again.event);
             let mut finding = self.finding(FindingKind::Unexpected, cause, Some(node), Some(tick));
-            finding
-                .expected
-                .push("nothing that was reported before".to_owned());
+            finding.expected.push(NOTHING_AGAIN.to_owned());
             finding.came = vec![before.line(), again.line()];
             self.findings.push(finding);
         }
     }
 
-    /// Whether a line says again what one before it said, although nothing changed in between. A program that promises
+    /// Whether a report says again what one before it said, although nothing changed in between. A program that promises
     /// nothing may state what is.
     fn is_written_again(
         &self,
@@ -138,12 +154,11 @@ impl Judging<'_> {
         again: &ReportedEvent<'_>,
         strays: &Strays<'_>,
     ) -> bool {
-        let promises = &self.context.descriptor.promises;
-        let tells_changes = promises.style.is_some() || !promises.is_empty();
         let is_healthy = again.event.severity == Severity::Healthy;
-        tells_changes
+        strays.are_changes_told()
             && before.event.codes == again.event.codes
-            && (is_healthy || before.event.text == again.event.text)
+            && (is_healthy
+                || before.event.text == again.event.text && !strays.may_be_another(again))
             && strays.is_as_it_was(again, before.tick)
     }
 

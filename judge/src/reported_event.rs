@@ -1,6 +1,6 @@
 //! The events of a recording in order, each with its tick and call.
 
-use observe::{Observation, Recording};
+use observe::{Observation, Recording, Subject};
 use platforms::NodeName;
 use scenarios::Story;
 use terms::Severity;
@@ -46,6 +46,14 @@ impl<'a> ReportedEvent<'a> {
             format!(" ({})", self.answer)
         };
         format!("poll {}: {}{answer}", self.tick, self.event)
+    }
+}
+
+/// A subject of events in a sentence.
+pub(crate) fn called(subject: &Subject) -> String {
+    match subject {
+        Subject::Node => "the node".to_owned(),
+        subject => subject.to_string(),
     }
 }
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use observe::{
-    Recording, Subject,
-    promises::{ANY_COUNTER, Kind, Named},
+    Protocol, Recording, Subject,
+    promises::{ANY_COUNTER, Granularity, Kind, Named, Names, Style},
 };
 use platforms::{NodeName, PciAddress, PortNumber};
 use scenarios::Window;
@@ -14,8 +14,10 @@ use terms::{Check, CheckKind, Severity};
 use crate::{
     added,
     counters::{compared_over_a_restart, rate_of_another_clock},
+    demands::behind,
     episodes::{Episodes, Happened, happened},
     fits::{JudgeContext, layer_of_check},
+    kinds::Whom,
     owed::Rows,
     readings::Readings,
     reported_event::ReportedEvent,
@@ -82,7 +84,7 @@ impl<'a> Strays<'a> {
             return Some(reason);
         }
         if reported.event.severity == Severity::Healthy {
-            return self.excuse_of_healthy(reported);
+            return self.excuse_of_healthy(reported, before);
         }
         let causes = self.causes(reported);
         if causes.is_empty() && !self.was_ever(reported) {
@@ -135,6 +137,15 @@ impl<'a> Strays<'a> {
     /// Whether an event names what its node never had.
     pub(crate) fn is_of_nobody(&self, reported: &ReportedEvent<'_>) -> bool {
         self.context.is_of_nobody(reported.node, reported.event)
+    }
+
+    /// Whether an event is about nobody, and takes back nothing that was said of it.
+    pub(crate) fn is_new_of_nobody(
+        &self,
+        reported: &ReportedEvent<'_>,
+        before: &[ReportedEvent<'_>],
+    ) -> bool {
+        self.is_of_nobody(reported) && alarms_about(reported, before).next().is_none()
     }
 
     /// What a row forbids by which an event is wrong that came after others; `None` if no row says so.
@@ -191,19 +202,95 @@ impl<'a> Strays<'a> {
     /// Whether nothing happened to the subject of an event since a tick, as far as the truth knows: no counter of it was
     /// ever changed, and all polls after that tick read the same of it.
     pub(crate) fn is_as_it_was(&self, reported: &ReportedEvent<'_>, since: u64) -> bool {
-        let functions = self.functions(reported);
         let is_unread = |kind: &Kind| match kind {
             Kind::Counter(_) => true,
             Kind::Named(named) => matches!(named, Named::CharDevice | Named::Slow),
         };
-        let is_unread_of_it = |it: &Happened| {
-            let is_its = it.function.is_none_or(|pci| functions.contains(&pci));
-            is_its && is_unread(&it.kind) && it.tick <= reported.tick
-        };
         let ticks = since.saturating_add(1)..=reported.tick;
-        let read: BTreeSet<_> = ticks.map(|tick| self.standing(reported, tick)).collect();
+        let read: BTreeSet<_> = ticks.map(|tick| self.faults(reported, tick)).collect();
+        read.len() <= 1 && !self.happened_to(reported, |it| is_unread(&it.kind))
+    }
+
+    /// Whether something like this happened to the subject of an event, or to its whole node, until it came.
+    fn happened_to(
+        &self,
+        reported: &ReportedEvent<'_>,
+        is_meant: impl Fn(&Happened) -> bool,
+    ) -> bool {
+        let functions = self.functions(reported);
         let mut happened = happened(&self.context.truth.log, reported.node).into_iter();
-        read.len() <= 1 && !happened.any(|it| is_unread_of_it(&it))
+        happened.any(|it| {
+            let is_its = it.function.is_none_or(|pci| functions.contains(&pci));
+            is_its && is_meant(&it) && it.tick <= reported.tick
+        })
+    }
+
+    /// Whether the monitor promises to say what changes, and calls a connector or writes lines, which nobody asks for.
+    pub(crate) fn are_changes_told(&self) -> bool {
+        let promises = &self.context.descriptor.promises;
+        let is_told = promises.style.is_some() || !promises.is_empty();
+        let has_events = matches!(
+            self.recording.protocol,
+            Protocol::PlatformConnector | Protocol::Lines
+        );
+        is_told && has_events && promises.style.unwrap_or_default() == Style::Edge
+    }
+
+    /// Whether an alarm that is raised again may be about another fault of its subject: each is reported, and several stand.
+    pub(crate) fn may_be_another(&self, reported: &ReportedEvent<'_>) -> bool {
+        let promises = &self.context.descriptor.promises;
+        promises.granularity.unwrap_or_default() != Granularity::Port
+            && promises.names == Some(Names::All)
+            && self.faults(reported, reported.tick).len() > 1
+    }
+
+    /// Whether a healthy event that came after others ends nothing: after the first poll nothing happened to its subject that a
+    /// monitor could have seen, and nothing was said of it. What is healthy is said in a first poll, or when it changes
+    /// (docs/decisions.md, Promises).
+    pub(crate) fn ends_nothing(
+        &self,
+        reported: &ReportedEvent<'_>,
+        before: &[ReportedEvent<'_>],
+    ) -> bool {
+        let (node, tick, event) = (reported.node, reported.tick, reported.event);
+        if event.severity != Severity::Healthy || !self.are_changes_told() {
+            return false;
+        }
+        let kinds = [
+            CheckKind::State,
+            CheckKind::Degradation,
+            CheckKind::CharDevice,
+        ];
+        let behind = kinds.map(|kind| behind(&self.context, kind));
+        let behind = behind.into_iter().max().unwrap_or_default();
+        let first = self.readings.first_poll(self.recording, node);
+        if tick <= first.saturating_add(behind) {
+            return false;
+        }
+        // An alarm about a part of it, or about the whole, may be what it ends; what is said again is another law's.
+        let is_about_it = |earlier: &&ReportedEvent<'_>| {
+            let (one, other) = (&earlier.event.subject, &event.subject);
+            let is_part =
+                *one == Subject::Node || *other == Subject::Node || one.nic() == other.nic();
+            let is_same = one == other && earlier.event.codes == event.codes;
+            earlier.node == node
+                && (is_same || is_part && earlier.event.severity != Severity::Healthy)
+        };
+        let functions = self.functions(reported);
+        let at_first = self.functions(&ReportedEvent {
+            tick: first,
+            ..*reported
+        });
+        let is_calm = || {
+            self.episodes.latest_of_monitor(node, 0, tick).is_none()
+                && !(0..=tick).any(|tick| self.readings.is_any_ruled(node, tick))
+                && !self.happened_to(reported, |_| true)
+        };
+        !functions.is_empty()
+            && functions == at_first
+            && !before.iter().any(|earlier| is_about_it(&earlier))
+            && is_calm()
+            && (first..=tick).all(|tick| !self.stands(reported, tick))
     }
 
     /// Whether a fault of the subject of an event stands in a tick.
@@ -211,8 +298,12 @@ impl<'a> Strays<'a> {
         !self.standing(reported, tick).is_empty()
     }
 
-    fn excuse_of_healthy(&self, reported: &ReportedEvent<'_>) -> Option<String> {
-        if self.rows.wire().first_poll.is_none() {
+    fn excuse_of_healthy(
+        &self,
+        reported: &ReportedEvent<'_>,
+        before: &[ReportedEvent<'_>],
+    ) -> Option<String> {
+        if self.rows.wire().first_poll.is_none() && !self.ends_nothing(reported, before) {
             return Some(NO_FIRST_POLL.to_owned());
         }
         if let Some(kind) = self.by_check(reported) {
@@ -300,46 +391,51 @@ impl<'a> Strays<'a> {
 
     /// The kinds of what stands of the subject of an event in a tick.
     fn standing(&self, reported: &ReportedEvent<'_>, tick: u64) -> BTreeSet<Kind> {
+        let faults = self.faults(reported, tick).into_iter();
+        faults.map(|(_, kind)| kind).collect()
+    }
+
+    /// What stands of the subject of an event in a tick, of its ports, devices and cards.
+    fn faults(&self, reported: &ReportedEvent<'_>, tick: u64) -> BTreeSet<(Whom, Kind)> {
         let Some(views) = self.readings.views(reported.node, tick) else {
             return BTreeSet::new();
         };
+        // A card that falls behind is a fault of ports: to who speaks of the node they are what stands.
+        let is_of_node = reported.event.subject == Subject::Node;
         let port = reported
             .event
             .subject
             .port()
             .and_then(|port| port.parse().ok());
-        let mut kinds = BTreeSet::new();
+        let mut faults = BTreeSet::new();
         for pci in self.functions(reported) {
-            kinds.extend(
-                self.readings
-                    .is_ruled(reported.node, pci, tick)
-                    .map(Kind::from),
-            );
+            let ruled = self.readings.is_ruled(reported.node, pci, tick);
+            faults.extend(ruled.map(|kind| (Whom::Device(pci), kind.into())));
             for views in views {
                 let Some(function) = views.0.get(&pci) else {
                     continue;
                 };
                 if !function.listed {
-                    kinds.insert(Named::GoneDevice.into());
+                    faults.insert((Whom::Device(pci), Named::GoneDevice.into()));
                 }
                 let ports = function.ports.keys().copied();
                 let meant = ports.chain(port.map(PortNumber));
                 for port in meant.filter(|of| port.is_none_or(|port| of.0 == port)) {
                     let reading = self.readings.port(reported.node, (pci, port), views, tick);
-                    kinds.extend(reading.state.map(Kind::from));
-                    kinds.extend(reading.blind.map(Kind::from));
+                    let kinds = reading.state.into_iter().chain(reading.blind);
+                    faults.extend(kinds.map(|kind| (Whom::Port(pci, port), kind.into())));
                 }
                 let cards = views.cards();
                 let mut of_it = cards.iter().filter(|card| card.pci.card() == pci.card());
-                if of_it.any(|card| views.falls_behind(card)) && port.is_none() {
-                    kinds.insert(Named::Card.into());
+                if of_it.any(|card| views.falls_behind(card)) && port.is_none() && !is_of_node {
+                    faults.insert((Whom::Card(pci.card()), Named::Card.into()));
                 }
             }
         }
-        kinds
+        faults
     }
 
-    /// The functions that the subject of an event can mean.
+    /// The functions that the subject of an event can mean: the node as a whole means all that are monitored.
     fn functions(&self, reported: &ReportedEvent<'_>) -> BTreeSet<PciAddress> {
         let (node, tick) = (reported.node, reported.tick);
         let name = match &reported.event.subject {
@@ -348,8 +444,9 @@ impl<'a> Strays<'a> {
         };
         let past = self.context.past(node, tick);
         let of_name = past.map(|views| {
-            let meant = views.0.iter().filter(|(pci, view)| {
-                name.is_none_or(|name| view.name.as_str() == name || pci.card().is_called(name))
+            let meant = views.0.iter().filter(|(pci, view)| match name {
+                Some(name) => view.name.as_str() == name || pci.card().is_called(name),
+                None => view.monitored,
             });
             meant.map(|(pci, _)| *pci).collect::<BTreeSet<_>>()
         });

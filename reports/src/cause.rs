@@ -415,7 +415,7 @@ impl Cause {
             Some(CauseSubject::Port) => "ports",
             Some(CauseSubject::Device) => "devices",
             Some(CauseSubject::Card) => "cards",
-            Some(CauseSubject::Check) => "a whole check",
+            Some(CauseSubject::Check) => "the node or a whole check",
             Some(CauseSubject::Other) | None => "subjects of another kind",
         };
         let role = match self.role {

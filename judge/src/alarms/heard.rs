@@ -1,6 +1,6 @@
 //! The alarms that a monitor raised, tick by tick. Start at [`Heard`].
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::BTreeSet};
 
 use observe::{
     Recording, Subject,
@@ -10,7 +10,7 @@ use platforms::NodeName;
 use terms::Severity;
 
 use super::due::Group;
-use crate::kinds::Whom;
+use crate::{fits::JudgeContext, kinds::Whom, reported_event::called};
 
 /// How many statements a finding shows. Chosen.
 const LINES_MAX: usize = 6;
@@ -24,15 +24,24 @@ const NODE_LINES_MAX: usize = 2;
 /// What the monitor of a node said.
 pub(super) struct Heard<'r> {
     said: Vec<Interval>,
+    /// What it said of names and numbers that its node never had: it is about no subject.
+    nobody: Vec<Interval>,
     recording: &'r Recording,
     node: String,
 }
 
 impl<'r> Heard<'r> {
     /// What was accepted of it.
-    pub(super) fn of(recording: &'r Recording, node: &NodeName) -> Self {
+    pub(super) fn of(
+        context: &JudgeContext<'_>,
+        recording: &'r Recording,
+        node: &NodeName,
+    ) -> Self {
+        let all = said(recording, node.as_str()).into_iter();
+        let (nobody, said) = all.partition(|it| context.is_of_nobody(node, &super::observed(it)));
         Self {
-            said: said(recording, node.as_str()),
+            said,
+            nobody,
             recording,
             node: node.to_string(),
         }
@@ -63,7 +72,8 @@ impl<'r> Heard<'r> {
             };
             named.is_some_and(|name| !is_a_name(name)) && it.to.is_none_or(|to| tick < to)
         };
-        let mut strange: Vec<&Interval> = self.said.iter().filter(is_strange).collect();
+        let all = self.said.iter().chain(&self.nobody);
+        let mut strange: Vec<&Interval> = all.filter(is_strange).collect();
         strange.sort_by_key(|it| (it.severity == Severity::Healthy, it.from));
         let mut told = Vec::new();
         strange.retain(|it| {
@@ -101,6 +111,8 @@ impl<'r> Heard<'r> {
 
     /// Whether any alarm about a subject was raised or repeated between two ticks.
     pub(super) fn any_between(&self, group: &Group, from: u64, to: u64) -> bool {
+        let nobody = self.nobody.iter().map(|it| &it.subject);
+        let nobody: BTreeSet<&Subject> = nobody.collect();
         (from..=to).any(|at| {
             let Ok(index) = usize::try_from(at) else {
                 return false;
@@ -112,7 +124,9 @@ impl<'r> Heard<'r> {
                 .filter(|call| call.accepted)
                 .flat_map(|call| &call.observations)
                 .any(|event| {
-                    event.severity != Severity::Healthy && is_about(group, &event.subject, at)
+                    event.severity != Severity::Healthy
+                        && !nobody.contains(&event.subject)
+                        && is_about(group, &event.subject, at)
                 })
         })
     }
@@ -143,7 +157,18 @@ impl<'r> Heard<'r> {
         })
     }
 
-    /// The alarms about what no subject is as long as they stand: names and numbers that nothing monitored has, and the node
+    /// What was said of names and numbers that the node never had: alarms, and where only changes are said, what is healthy
+    /// and takes no alarm back.
+    pub(super) fn of_no_name(&self, are_changes: bool) -> impl Iterator<Item = &Interval> {
+        let ends_an_alarm = |it: &Interval| {
+            let mut before = self.nobody.iter();
+            before.any(|of| of.subject == it.subject && is_alarm(of) && of.from <= it.from)
+        };
+        let said = self.nobody.iter();
+        said.filter(move |it| is_alarm(it) || are_changes && !ends_an_alarm(it))
+    }
+
+    /// The alarms about what no subject is as long as they stand: what nothing monitored is, and the node
     /// as a whole while nothing of it alarms and before anything was done.
     pub(super) fn of_nobody<'h>(
         &'h self,
@@ -225,9 +250,12 @@ impl<'r> Heard<'r> {
 
     /// The statements that are alarms.
     fn raised(&self) -> impl Iterator<Item = &Interval> {
-        let said = self.said.iter();
-        said.filter(|it| it.severity != Severity::Healthy)
+        self.said.iter().filter(|it| is_alarm(it))
     }
+}
+
+fn is_alarm(statement: &Interval) -> bool {
+    statement.severity != Severity::Healthy
 }
 
 fn stands(alarm: &Interval, tick: u64) -> bool {
@@ -257,8 +285,9 @@ pub(super) fn line(it: &Interval) -> String {
     let to = it
         .to
         .map_or("the end".to_owned(), |to| format!("poll {to}"));
-    format!(
-        "from poll {} to {to}: {} {}",
-        it.from, it.severity, it.subject
-    )
+    let subject = match &it.subject {
+        Subject::Node => format!("({})", called(&it.subject)),
+        subject => subject.to_string(),
+    };
+    format!("from poll {} to {to}: {} {subject}", it.from, it.severity)
 }

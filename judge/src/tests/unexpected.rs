@@ -89,7 +89,7 @@ fn a_fault_that_nothing_cleared_is_told_at_the_end_unless_the_story_ends_in_trou
     let findings = found(&case, &recording);
     assert_eq!(
         findings[0].expected,
-        ["a healthy event of no check for NIC=mlx5_1 by poll 2"]
+        ["a healthy event for NIC=mlx5_1 by poll 2"]
     );
     case.story.heal = Heal::Never {
         because: "an example".to_owned(),

@@ -261,7 +261,7 @@ fn a_finding_about_an_alarm_has_the_line_that_asks_for_it(
 /// the node as a whole before anything happens.
 #[rstest]
 #[case::no_such_device(port("nosuch", "1"), 0, "unexpected.fatal.port.absent")]
-#[case::no_such_port(port("mlx5_0", "7"), 0, "unexpected.fatal.port.monitored")]
+#[case::no_such_port(port("mlx5_0", "7"), 0, "unexpected.fatal.port.absent")]
 #[case::later(port("nosuch", "1"), 12, "unexpected.fatal.port.absent")]
 #[case::no_such_device_as_a_whole(Subject::Device("nosuch".to_owned()), 0, "unexpected.fatal.device.absent")]
 #[case::no_such_card(Subject::Card("0000:ff:00".to_owned()), 0, "unexpected.fatal.card")]
