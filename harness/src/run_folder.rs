@@ -28,7 +28,7 @@ mod whole;
 use std::{
     borrow::Cow,
     fs::{self, File, OpenOptions},
-    io::{self, Write as _},
+    io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -36,6 +36,7 @@ use reports::{Baseline, DrillName, DrillReport, RunEvent, as_output, finding_id}
 use serde::Serialize;
 
 use claim::{Claim, Marker};
+use contents::CONTENTS;
 pub(crate) use contents::{read_contents, sealed, sha256};
 pub use error::RunFolderError;
 pub use plan::PlanBefore;
@@ -46,13 +47,19 @@ pub use shards_error::ShardsError;
 use stream::Sum;
 pub use whole::write_whole;
 
-use crate::read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to};
+use crate::read_files::{
+    RUN_MARKER,
+    regular::{RUN_FILE_BYTES_MAX, text_up_to},
+};
 
 /// The default name of the folder.
 pub const DEFAULT: &str = "nicdrill.out";
 
 /// The file by which the folder ignores itself in git.
 const IGNORE: &str = ".gitignore";
+
+/// What a file of SQLite begins with (SQLite, "Database File Format", 1.3.1).
+const SQLITE: &[u8; 16] = b"SQLite format 3\0";
 
 /// The files that a run begins with, empty.
 const LISTS: [&str; 4] = ["events.jsonl", "passed.txt", "failed.txt", "skipped.txt"];
@@ -318,8 +325,9 @@ fn drill_and_cause(line: &str) -> (&str, Option<&str>) {
 /// Writes a text that the user asked for, such as a report; creates its parent folders. An earlier one is replaced whole.
 ///
 /// # Errors
-/// If it cannot be written; an earlier one is then as it was.
+/// If it cannot be written, or would take the place of what a run reads or keeps; what was there is then as it was.
 pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
+    taken(path)?;
     if let Some(folder) = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -333,8 +341,9 @@ pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
 /// not opened, because its reader would take that for the end.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If it cannot be written, or would take the place of what a run reads or keeps.
 pub fn may_write_report(path: &Path) -> Result<(), RunFolderError> {
+    taken(path)?;
     if let Ok(there) = fs::metadata(path) {
         if !there.is_file() && !there.is_dir() {
             return Ok(());
@@ -346,6 +355,31 @@ pub fn may_write_report(path: &Path) -> Result<(), RunFolderError> {
     // Of a link that leads nowhere yet, the link stays.
     let made = whole::behind_links(path).and_then(fs::remove_file);
     made.map_err(RunFolderError::writing(path))
+}
+
+/// Refuses a file that a run reads or keeps: a scenario, a platform, a descriptor, settings, known deviations, a store, or a file
+/// of a run folder.
+fn taken(path: &Path) -> Result<(), RunFolderError> {
+    let is_file = fs::metadata(path).is_ok_and(|there| there.is_file());
+    let end = path.extension().and_then(|end| end.to_str());
+    let name = path.file_name().and_then(|name| name.to_str());
+    let is_marked = || path.with_file_name(RUN_MARKER).exists();
+    let of_run = ["run.json", "known.txt", CONTENTS, RUN_MARKER, IGNORE];
+    let mut of_run = of_run.iter().chain(&LISTS);
+    let mut begin = [0; SQLITE.len()];
+    let mut is_store = || {
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+        read.is_ok() && begin == *SQLITE
+    };
+    let what = match end {
+        _ if !is_file => return Ok(()),
+        Some("yaml" | "yml" | "toml") => "a file that runs are made of",
+        _ if of_run.any(|it| Some(*it) == name) && is_marked() => "a file of a run folder",
+        _ if is_store() => "a database",
+        _ => return Ok(()),
+    };
+    let path = path.to_owned();
+    Err(RunFolderError::Taken { path, what })
 }
 
 fn create_folder(path: &Path) -> Result<(), RunFolderError> {

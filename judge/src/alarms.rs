@@ -68,7 +68,6 @@ impl Judging<'_> {
         for node in &self.story.monitors {
             let heard = Heard::of(&context, recording, node);
             let groups = due::groups(&context, recording, node, granularity);
-            self.of_no_name(node, &heard);
             for group in &groups {
                 openings.extend(group.alarms.iter().flat_map(|alarm| {
                     [alarm.opens, alarm.closes].map(|tick| (node.clone(), tick))
@@ -81,6 +80,7 @@ impl Judging<'_> {
                     }
                 }
             }
+            self.of_no_name(node, &heard);
             if granularity != Granularity::Node {
                 self.of_nobody(node, &groups, &heard);
             }

@@ -64,7 +64,8 @@ impl<'a> Strays<'a> {
         reported: &ReportedEvent<'_>,
         before: &[ReportedEvent<'_>],
     ) -> Option<String> {
-        if self.is_of_nobody(reported) {
+        // What is healthy all the time does not recover, whatever is promised of its counters.
+        if self.is_of_nobody(reported) || self.ends_nothing(reported, before) {
             return None;
         }
         if self.is_forbidden_of_added(reported) {
@@ -84,7 +85,7 @@ impl<'a> Strays<'a> {
             return Some(reason);
         }
         if reported.event.severity == Severity::Healthy {
-            return self.excuse_of_healthy(reported, before);
+            return self.excuse_of_healthy(reported);
         }
         let causes = self.causes(reported);
         if causes.is_empty() && !self.was_ever(reported) {
@@ -267,14 +268,26 @@ impl<'a> Strays<'a> {
         if tick <= first.saturating_add(behind) {
             return false;
         }
-        // An alarm about a part of it, or about the whole, may be what it ends; what is said again is another law's.
-        let is_about_it = |earlier: &&ReportedEvent<'_>| {
+        // An alarm about a part of it, or about the whole, may be what it ends, unless it was taken back in an earlier poll; what
+        // is said again is another law's.
+        let is_about_it = |at: usize| {
+            let earlier = &before[at];
             let (one, other) = (&earlier.event.subject, &event.subject);
             let is_part =
                 *one == Subject::Node || *other == Subject::Node || one.nic() == other.nic();
             let is_same = one == other && earlier.event.codes == event.codes;
+            let is_taken_back = || {
+                before[at..].iter().any(|later| {
+                    later.tick < tick
+                        && later.node == node
+                        && later.event.severity == Severity::Healthy
+                        && later.event.subject == *one
+                        && later.event.codes == earlier.event.codes
+                })
+            };
             earlier.node == node
-                && (is_same || is_part && earlier.event.severity != Severity::Healthy)
+                && (is_same
+                    || is_part && earlier.event.severity != Severity::Healthy && !is_taken_back())
         };
         let functions = self.functions(reported);
         let at_first = self.functions(&ReportedEvent {
@@ -288,7 +301,7 @@ impl<'a> Strays<'a> {
         };
         !functions.is_empty()
             && functions == at_first
-            && !before.iter().any(|earlier| is_about_it(&earlier))
+            && !(0..before.len()).any(is_about_it)
             && is_calm()
             && (first..=tick).all(|tick| !self.stands(reported, tick))
     }
@@ -298,12 +311,8 @@ impl<'a> Strays<'a> {
         !self.standing(reported, tick).is_empty()
     }
 
-    fn excuse_of_healthy(
-        &self,
-        reported: &ReportedEvent<'_>,
-        before: &[ReportedEvent<'_>],
-    ) -> Option<String> {
-        if self.rows.wire().first_poll.is_none() && !self.ends_nothing(reported, before) {
+    fn excuse_of_healthy(&self, reported: &ReportedEvent<'_>) -> Option<String> {
+        if self.rows.wire().first_poll.is_none() {
             return Some(NO_FIRST_POLL.to_owned());
         }
         if let Some(kind) = self.by_check(reported) {

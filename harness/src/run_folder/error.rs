@@ -17,6 +17,14 @@ pub enum RunFolderError {
         /// The cause.
         cause: io::Error,
     },
+    /// A report would take the place of something that a run reads or keeps.
+    #[error("`{}` is {what}, and a report would take its place; it is left alone\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
+    Taken {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
     /// Something that is no folder has the place of the folder, or of one above it.
     #[error("`{}` is no folder; it is left alone\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
     NoFolder {
@@ -95,6 +103,7 @@ impl RunFolderError {
             Self::NotOurs { .. } => {
                 "name another folder with `--out`, or move this one away".into()
             }
+            Self::Taken { .. } => "give the report a file of its own".into(),
             Self::NoFolder { .. } => {
                 "name another folder with `--out`, or move what is there away".into()
             }

@@ -8,11 +8,14 @@ use std::{
     ffi::OsString,
     fs::{self, OpenOptions},
     io::{self, Write as _},
-    os::unix::fs::{MetadataExt as _, fchown},
+    os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, fchown},
     path::{Path, PathBuf},
 };
 
-use rustix::io::Errno;
+use rustix::{
+    fs::{OFlags, fcntl_setfl},
+    io::Errno,
+};
 
 use crate::process::run_pid;
 
@@ -35,7 +38,11 @@ const LINKS_MAX: u32 = 40;
 /// # Errors
 /// Those of the system; the file that was there is then as it was, unless it had to be written in place.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let is_other = fs::metadata(path).is_ok_and(|there| !there.is_file());
+    let there = fs::metadata(path);
+    if there.as_ref().is_ok_and(|it| it.file_type().is_fifo()) {
+        return write_pipe(path, bytes);
+    }
+    let is_other = there.is_ok_and(|there| !there.is_file());
     if is_other || path.starts_with("/dev") || path.starts_with("/proc") {
         return fs::write(path, bytes);
     }
@@ -49,6 +56,21 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Some(error) if IN_PLACE.contains(&error) && target.exists() => fs::write(&target, bytes),
         _ => Err(error),
     }
+}
+
+/// Writes into a pipe that somebody reads: of one that nobody has open, the reader would be waited for without end.
+fn write_pipe(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let pipe = options.custom_flags(flags).open(path);
+    let mut pipe = pipe.map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::NXIO) => io::Error::other("nobody reads this pipe"),
+        _ => error,
+    })?;
+    // Its reader may be slow.
+    fcntl_setfl(&pipe, OFlags::empty())?;
+    pipe.write_all(bytes)
 }
 
 fn write_beside(target: &Path, beside: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -102,6 +124,21 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
+
+    #[test]
+    fn a_pipe_that_nobody_reads_is_an_error_and_one_that_is_read_gets_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let error = write_whole(&pipe, b"after").unwrap_err();
+        assert_eq!(error.to_string(), "nobody reads this pipe");
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let mut options = OpenOptions::new();
+        let reader = options.read(true).custom_flags(flags).open(&pipe).unwrap();
+        write_whole(&pipe, b"after").unwrap();
+        assert_eq!(io::read_to_string(reader).unwrap(), "after");
+    }
 
     #[test]
     fn a_file_is_replaced_with_its_permissions_and_nothing_is_left_beside_it() {

@@ -152,17 +152,19 @@ fn an_alarm_about_a_short_fault_may_be_over_before_it_is_due() {
         let mended = "  - at: 11s\n    do: [ { mend: one } ]\nuntil: 20s\n";
         Case::played(&format!("{one}{mended}"))
     });
-    let promises = of_node("within: 3 polls,", "");
-    let recording = alarming_in(&SHORT, &[(10, 12)], true);
-    let judged = judge(
-        &SHORT.story,
-        &SHORT.truth,
-        &recording,
-        &promising(&promises),
-    );
-    let left = |finding: &&reports::Finding| finding.kind != FindingKind::LeftStanding;
-    let found: Vec<_> = judged.findings.iter().filter(left).collect();
-    assert!(found.is_empty(), "{found:#?}");
+    for (is_level, style) in [(false, "style: edge\n"), (true, "style: level\n")] {
+        let promises = of_node("within: 3 polls,", style);
+        let recording = alarming_in(&SHORT, &[(10, 12)], is_level);
+        let judged = judge(
+            &SHORT.story,
+            &SHORT.truth,
+            &recording,
+            &promising(&promises),
+        );
+        let left = |finding: &&reports::Finding| finding.kind != FindingKind::LeftStanding;
+        let found: Vec<_> = judged.findings.iter().filter(left).collect();
+        assert!(found.is_empty(), "{found:#?}");
+    }
 }
 
 #[test]

@@ -414,7 +414,7 @@ fn a_name_that_no_device_has_is_not_the_alarm_that_is_owed(
     let kinds: Vec<_> = found.iter().map(|it| it.kind).collect();
     assert_eq!(
         kinds,
-        [FindingKind::Unexpected, FindingKind::Missing],
+        [FindingKind::Missing, FindingKind::Unexpected],
         "{found:#?}"
     );
 }
