@@ -105,6 +105,9 @@ struct Took {
     drill: Duration,
 }
 
+/// A part of what a job took.
+type Part = fn(&Took) -> Duration;
+
 /// Jobs with the pid namespace of their monitors and without it, in pairs whose order changes, so that whatever else the machine
 /// does meets both.
 fn pid_namespace(stage: &Stage) {
@@ -123,14 +126,13 @@ fn pid_namespace(stage: &Stage) {
             jobs.push(took);
         }
     }
-    let ms = |took: &[Took], of: fn(&Took) -> Duration| {
-        median(took.iter().map(|took| of(took).as_secs_f64() * 1000.0))
-    };
-    let ratio = |of: fn(&Took) -> Duration| {
+    let ms =
+        |took: &[Took], of: Part| median(took.iter().map(|took| of(took).as_secs_f64() * 1000.0));
+    let ratio = |of: Part| {
         let pairs = with.iter().zip(&without);
         median(pairs.map(|(with, without)| of(with).as_secs_f64() / of(without).as_secs_f64()))
     };
-    let parts: [(&str, fn(&Took) -> Duration); 2] = [
+    let parts: [(&str, Part); 2] = [
         ("a drill", |took| took.drill),
         ("the start of a job", |took| took.start),
     ];

@@ -191,21 +191,21 @@ fn the_json_of_kernel_logs_has_their_lines() {
     assert_eq!(log.lines().collect::<Vec<_>>(), lines);
 }
 
-/// The names of a family's shipped scenarios that have a world of their own.
-fn scenarios_of(family: &str) -> Vec<String> {
+/// The shipped scenarios of a family that have a world of their own: names and texts.
+fn scenarios_of(family: &str) -> Vec<(String, String)> {
     let folder = format!("{}/../suite/scenarios/{family}", env!("CARGO_MANIFEST_DIR"));
     let files = std::fs::read_dir(folder).expect("the suite has the family");
-    let mut names: Vec<String> = Vec::new();
+    let mut found: Vec<(String, String)> = Vec::new();
     for file in files {
         let file = file.expect("an entry").path();
         let text = std::fs::read_to_string(&file).expect("a scenario");
         let name = file.file_stem().and_then(|name| name.to_str());
         if text.contains("\nworld: ") {
-            names.push(format!("{family}/{}", name.expect("a name")));
+            found.push((format!("{family}/{}", name.expect("a name")), text));
         }
     }
-    names.sort();
-    names
+    found.sort();
+    found
 }
 
 /// Of each request that met trouble: the answers at its head, every entry, and every interface at each choice. And each
@@ -225,7 +225,7 @@ fn the_text_of_why_follows_from_its_json_over_the_suite_and_its_reasons_are_docu
         })
     };
     let (mut requests, mut reasons) = (0, BTreeSet::new());
-    for name in scenarios_of("lnet") {
+    for (name, _) in scenarios_of("lnet") {
         let (text, page) = both(&["lnet", "show", &name, "--why", "failed"]);
         assert_eq!(text_of_json::why(&page), text, "{name}");
         requests += text.matches("\nrequest ").count();
@@ -238,53 +238,37 @@ fn the_text_of_why_follows_from_its_json_over_the_suite_and_its_reasons_are_docu
     }
 }
 
-/// Of every message, health that rises among them.
-#[test]
-fn each_line_of_a_trace_is_in_its_json_over_the_suite() {
-    let mut rises = 0;
-    for name in scenarios_of("lnet") {
-        let (text, page) = both(&["lnet", "show", &name, "--trace"]);
-        let known = text_of_json::trace_lines(&page);
-        for line in text.lines() {
-            assert!(known.contains(line), "{name}: {line}");
-            rises += usize::from(line.ends_with(", by a recovery ping"));
-        }
-    }
-    assert!(rises > 10, "{rises}");
+#[rstest]
+#[case("lnet/by-the-document-a-failed-connection-is-resent")]
+#[case("lnet/second-interface-carries")]
+#[case("lnet/better-priority-keeps-a-dead-router")]
+#[case("lnet/tcp-carries-when-o2ib-is-dark")]
+fn the_tables_over_a_span_follow_from_their_json(#[case] name: &str) {
+    let (text, page) = both(&["lnet", "show", name, "--over", "0s..60s"]);
+    let told = text_of_json::over_of_text(&text);
+    assert_eq!(text_of_json::over(&page), told);
 }
 
-#[test]
-fn the_tables_over_a_span_follow_from_their_json() {
-    for name in scenarios_of("lnet") {
-        let (text, page) = both(&["lnet", "show", &name, "--over", "0s..30s"]);
-        let told = text_of_json::over_of_text(&text);
-        assert_eq!(text_of_json::over(&page), told, "{name}");
-    }
-}
-
-/// Both the state and the course of every job over MPIB, also where it runs beside storage.
+/// Both the state and the course of every job over MPIB, also where it runs beside storage. The JSON of the course has both.
 #[rstest]
 #[case("mpib", 20)]
-#[case("joint", 5)]
+#[case("joint", 20)]
 fn the_text_of_a_job_follows_from_its_json_over_the_suite(
     #[case] family: &str,
     #[case] at_least: usize,
 ) {
     let mut compared = 0;
-    for name in scenarios_of(family) {
-        let ran = Scratch::new().run(&["mpib", "show", &name]);
-        if ran.code == 2 && ran.err.contains("has no job over MPIB") {
+    for (name, story) in scenarios_of(family) {
+        if !story.contains("mpib:") {
             continue;
         }
-        for course in [false, true] {
-            let mut words = vec!["mpib", "show", &name];
-            words.extend(course.then_some("--timeline"));
-            let (text, page) = both(&words);
-            assert_eq!(text_of_json::jobs(&page, course), text, "{name}");
-            compared += 1;
-        }
+        let (course, page) = both(&["mpib", "show", &name, "--timeline"]);
+        assert_eq!(text_of_json::jobs(&page, true), course, "{name}");
+        let state = Scratch::new().run(&["mpib", "show", &name]);
+        assert_eq!(text_of_json::jobs(&page, false), state.out, "{name}");
+        compared += 1;
     }
-    assert!(compared >= 2 * at_least, "{compared}");
+    assert!(compared >= at_least, "{compared}");
 }
 
 /// What the tools print of each end, with its numbers, or why they print nothing.
@@ -401,16 +385,17 @@ fn fits(why: &str, passed: &Value, chosen: &Value) -> bool {
 }
 
 /// Every reason over the shipped scenarios: the first comparison that an interface loses by the values beside it, or one
-/// for which it was not compared.
+/// for which it was not compared. And every line of the text, health that rises among them, is one of the JSON.
 #[test]
-fn every_reason_over_the_suite_fits_the_values_at_the_choice() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/scenarios/lnet");
-    let mut reasons = 0;
-    for file in std::fs::read_dir(folder).expect("the suite has scenarios of LNet") {
-        let file = file.expect("an entry").file_name();
-        let name = file.to_str().and_then(|file| file.strip_suffix(".yaml"));
-        let name = format!("lnet/{}", name.expect("a scenario"));
-        let page = json_of(&["lnet", "show", &name, "--trace"]);
+fn every_reason_over_the_suite_fits_the_values_at_the_choice_and_every_line_is_in_the_json() {
+    let (mut reasons, mut rises) = (0, 0);
+    for (name, _) in scenarios_of("lnet") {
+        let (text, page) = both(&["lnet", "show", &name, "--trace"]);
+        let known = text_of_json::trace_lines(&page);
+        for line in text.lines() {
+            assert!(known.contains(line), "{name}: {line}");
+            rises += usize::from(line.ends_with(", by a recovery ping"));
+        }
         for trace in page["traces"].as_array().expect("traces") {
             let entries = trace["entries"].as_array().expect("entries");
             let choices = entries.iter().map(|entry| &entry["choice"]);
@@ -432,4 +417,5 @@ fn every_reason_over_the_suite_fits_the_values_at_the_choice() {
         }
     }
     assert!(reasons > 1_000, "{reasons}");
+    assert!(rises > 10, "{rises}");
 }
