@@ -8,7 +8,7 @@ use observe::{
     promises::{LostPublish, Pinned},
 };
 use platforms::NodeName;
-use reports::{Cause, CauseKind, FindingKind};
+use reports::{Cause, CauseKind, CauseRole, FindingKind};
 use scenarios::{About, Expectation, Heal, Window};
 use terms::{EventField, Severity};
 
@@ -294,7 +294,12 @@ impl<'a> Judging<'a> {
         instead: &CameInstead<'a>,
     ) -> (Cause, Option<EventKey<'a>>) {
         let (context, pattern) = (&self.context, &demand.pattern);
-        let of = |kind| context.cause_of_pattern(kind, &demand.node, demand.window.from, pattern);
+        let in_tick = |kind, tick| context.cause_of_pattern(kind, &demand.node, tick, pattern);
+        let of = |kind| match in_tick(kind, demand.window.from) {
+            // What was just added may be read in a later poll of those in which it is told.
+            cause if cause.role == Some(CauseRole::Absent) => in_tick(kind, demand.window.to),
+            cause => cause,
+        };
         if came_at_all {
             return (of(CauseKind::TooRarely), None);
         }

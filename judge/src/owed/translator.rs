@@ -270,14 +270,18 @@ impl<'a> Translator<'_, 'a> {
         let demand = &moved;
         let (documents, promised) = match self.rows.hold(kinds) {
             Holds::AsAsked => (Box::default(), Box::default()),
-            Holds::Unpromised(reason) => return may(Fate::NotJudged(reason)),
             Holds::Silent if kinds.clears.is_none() && kinds.condition.is_some() => {
                 return may(Fate::Free);
             }
             // The row of first polls is about faults; the wire decides about the rest.
-            Holds::Silent if kinds.episode == Some(Named::FirstPoll) && kinds.clears.is_none() => {
+            Holds::Silent | Holds::Unpromised(_)
+                if kinds.episode == Some(Named::FirstPoll)
+                    && kinds.clears.is_none()
+                    && kinds.condition.is_none() =>
+            {
                 (Box::default(), Box::default())
             }
+            Holds::Unpromised(reason) => return may(Fate::NotJudged(reason)),
             Holds::Silent => return (Fate::Silent, None),
             Holds::Instead {
                 documents,

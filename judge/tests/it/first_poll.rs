@@ -18,7 +18,7 @@ use terms::Severity;
 
 use crate::level::{found, pages, template};
 use crate::promises::{Case, promising};
-use crate::wire::calls;
+use crate::wire::{calls, monitor};
 
 /// A port is disabled when the monitor starts, and is enabled later.
 const DARK: &str = "
@@ -86,6 +86,22 @@ fn a_fault_of_the_first_poll_is_not_judged_without_a_row(#[case] promises: &str)
     let judged = judge(story, truth, &silent(), &descriptor).judged;
     let count = judged.not_judged.get("no promise about `first_poll`");
     assert!(count.is_some(), "{:?}", judged.not_judged);
+}
+
+/// What is healthy is the wire's, whatever stands in the row of what is not.
+#[test]
+fn what_is_healthy_in_the_first_poll_is_owed_by_the_wire_without_a_row() {
+    let node = DARK_CASE.story.monitors[0].to_string();
+    let mut recording = DARK_CASE.recording.clone();
+    monitor(&mut recording, 0, &node).calls.clear();
+    let descriptor = without_first_poll("{}");
+    let missed = kinds(&recording, &descriptor);
+    assert!(missed.contains(&FindingKind::Missing), "{missed:?}");
+    let mut open = descriptor;
+    let wire = open.promises.wire.as_mut();
+    wire.expect("the reference monitor promises it").first_poll = None;
+    let free = kinds(&recording, &open);
+    assert!(!free.contains(&FindingKind::Missing), "{free:?}");
 }
 
 #[test]

@@ -102,6 +102,11 @@ fn a_program_beside_is_a_monitor_by_its_path_only() {
     "m.yaml:4:42: the row of `init`: `when` is for `card` only",
     "leave it out"
 )]
+#[case::verdict_of_an_episode_that_has_none(
+    "promises: { rows: { down: usual, reboot: { verdict: nonfatal } } }\n",
+    "m.yaml:4:44: the row of `reboot`: what still stands after a reboot has the verdict of its own row",
+    "leave it out"
+)]
 #[case::key_without_an_effect(
     "promises: { style: level, rows: { down: { subject: device } } }\n",
     "m.yaml:4:43: the row of `down`: `subject` has no effect with `style: level`",

@@ -109,6 +109,12 @@ fn unmeant(kind: &Kind, says: &Says) -> impl Iterator<Item = (&'static str, &'st
             "`healthy` is for `hot_added` only",
         ),
         (
+            "verdict",
+            says.verdict.is_some(),
+            !is(Named::Reboot),
+            "what still stands after a reboot has the verdict of its own row",
+        ),
+        (
             "restates",
             says.restates.is_some(),
             kind.of() == KindOf::Episode,
