@@ -12,7 +12,7 @@ use std::{
 };
 
 use judge::judge;
-use observe::{Descriptor, Observation, Protocol, Recording, Subject};
+use observe::{Descriptor, Observation, Protocol, Recording, Subject, promises::Kind};
 use platforms::{NodeName, Platforms};
 use rstest::rstest;
 use terms::Severity;
@@ -443,6 +443,36 @@ fn each_key_of_a_row_decides_about_alarms(
         };
         assert_eq!(found(right), [], "{promises}, {key}: {right}");
         assert_ne!(found(wrong), [], "{promises}, {key}: {wrong}");
+    }
+}
+
+/// Kinds whose scenario asks for no report in them that could name another subject.
+const WITHOUT_A_REPORT: [&str; 4] = ["training", "sm_gone", "replaced", "monitor_restart"];
+
+/// Of events about ports: kind by kind, in the scenario that shows it.
+#[test]
+fn a_subject_is_refused_in_the_rows_in_which_it_decides_nothing() {
+    let platforms = Platforms::shipped();
+    let node = NodeName::from("node-a");
+    for (word, ..) in Kind::words() {
+        let kind = Kind::parse(word).expect("it is a word of a kind");
+        let scenario = of_suite(kind.scenario());
+        let usual = platforms.get("dgx-h100").into_iter();
+        let mut platforms = usual.chain(platforms.iter().map(|(_, platform)| platform));
+        let story = platforms.find_map(|platform| scenario.in_world(&node, platform).ok());
+        let case = Case::of(story.unwrap_or_else(|| panic!("{word}: no platform fits")));
+        let naming =
+            |subject: &str| promising(&format!("rows: {{ {word}: {{ subject: {subject} }} }}"));
+        let found = |subject: &str| {
+            judge(&case.story, &case.truth, &case.recording, &naming(subject)).findings
+        };
+        let decides = found("device") != found("node");
+        let problems = naming("device").problems();
+        let is_refused = problems
+            .iter()
+            .any(|it| it.keys.ends_with(&["subject".to_owned()]));
+        let is_known = WITHOUT_A_REPORT.contains(&word);
+        assert_eq!(decides, !is_refused && !is_known, "{word}: {problems:?}");
     }
 }
 
