@@ -203,7 +203,7 @@ impl RunFolder {
     /// # Errors
     /// If the file cannot be written.
     pub fn keep_contents(&self, contents: &str) -> Result<(), RunFolderError> {
-        write(&self.path.join(contents::CONTENTS), contents.as_bytes())
+        write(&self.path.join(CONTENTS), contents.as_bytes())
     }
 
     /// Writes the files of a probe that failed, and returns their folder.
