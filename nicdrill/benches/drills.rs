@@ -16,7 +16,7 @@ use std::{
 use harness::{
     Player as _,
     descriptors::shipped,
-    process::{Entered, ProcessArm, ProcessOptions, Stage, enter, trial},
+    process::{Entered, ProcessArm, ProcessOptions, Stage, enter, is_inner, trial},
 };
 use platforms::{NodeName, Platforms};
 use scenarios::Story;
@@ -34,13 +34,13 @@ fn main() -> ExitCode {
     if let Some(code) = trial() {
         return code;
     }
+    // Afterwards the outer process can start nothing any more: the pid namespace of what it starts has ended.
+    if !is_inner() {
+        throughput();
+    }
     match enter(false) {
         Ok(Entered::Inside(stage)) => {
             pid_namespace(&stage);
-            ExitCode::SUCCESS
-        }
-        Ok(Entered::Outside(0)) => {
-            throughput();
             ExitCode::SUCCESS
         }
         Ok(Entered::Outside(code)) => ExitCode::from(code),
@@ -76,6 +76,8 @@ fn throughput() {
             .args([
                 "run",
                 "suite",
+                "--monitor",
+                "reference",
                 "--arm",
                 "process",
                 "--jobs",
