@@ -86,7 +86,7 @@ impl Lines {
                 let seconds = began.elapsed().as_secs();
                 tell(&format!(
                     "{done} of {} done, {red} red, after {seconds} s",
-                    reports::counted(of as u64, "drill")
+                    reports::counted(of, "drill")
                 ));
             }
         });

@@ -361,7 +361,7 @@ fn a_name_that_no_device_has_is_told_at_every_granularity(
     assert_eq!(found_of(&right, &descriptor), []);
     for (stranger, cause, text) in nobody() {
         let mut lines = vec![(from, stranger.clone(), Fatal, "")];
-        lines.extend(is_taken_back.then(|| (up, stranger, Healthy, "")));
+        lines.extend(is_taken_back.then_some((up, stranger, Healthy, "")));
         lines.extend(right.clone());
         lines.sort_by_key(|line| line.0);
         let found = found_of(&lines, &descriptor);
