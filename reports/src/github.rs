@@ -7,11 +7,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    DrillName, Group, RunReport, Style, as_output,
+    DrillName, Group, RunReport, Style, as_output, counted,
     group_page::{details, fitting},
     repository::Repository,
     run_fault::RunFault,
-    terminal::counted,
 };
 
 /// How many annotations of one level GitHub shows of a step (GitHub Docs, "Workflow syntax": 10 errors, 10 warnings and 10

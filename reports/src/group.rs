@@ -9,8 +9,8 @@ use serde::Serialize;
 use terms::{Arm, EventField};
 
 use crate::{
-    Cause, CauseKind, DrillName, DrillReport, Excuse, Finding, Outcome, cause::CauseRole,
-    root::Roots, terminal::counted,
+    Cause, CauseKind, DrillName, DrillReport, Excuse, Finding, Outcome, cause::CauseRole, counted,
+    root::Roots,
 };
 
 /// The stable name of a finding: the scenario and the cause, which has the kind of the subject. Platform,

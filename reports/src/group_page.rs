@@ -7,9 +7,9 @@
 use std::{collections::BTreeSet, fmt::Write as _};
 
 use crate::{
-    Cause, DrillName, DrillReport, Finding, RunReport, Style,
+    Cause, DrillName, DrillReport, Finding, RunReport, Style, counted,
     group::{Group, told},
-    terminal::{counted, failure_lines},
+    terminal::failure_lines,
 };
 
 /// The lines of all blocks: two screens of 50 lines. Chosen.

@@ -11,6 +11,7 @@ mod cause;
 mod check;
 mod comparison;
 mod comparison_page;
+mod counted;
 mod coverage;
 mod event;
 mod excuses;
@@ -46,6 +47,7 @@ pub use comparison::{
     Spread, Weighted,
 };
 pub use comparison_page::comparison_page;
+pub use counted::counted;
 pub use coverage::{
     ClauseCoverage, ClauseStatus, Coverage, CoverageCount, Defence, ScenarioCoverage,
     SourceCoverage,
@@ -77,4 +79,4 @@ pub use outcome::{
 pub use repository::Repository;
 pub use run::{ArmCount, RunReport, Summary, VerdictCount};
 pub use slowest::{slowest, slowest_page};
-pub use terminal::{Style, counted, coverage_page, drill_block, event_line, summary_line};
+pub use terminal::{Style, coverage_page, drill_block, event_line, summary_line};

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, time::Duration};
 
-use crate::{DrillName, DrillReport, RunReport, terminal::counted};
+use crate::{DrillName, DrillReport, RunReport, counted};
 
 /// The drills that took longest, the slowest first, with their milliseconds; of equal ones the first by name.
 ///

@@ -8,7 +8,7 @@ use std::{fmt::Write as _, time::Duration};
 use crate::{
     ArmStatus, ClauseCoverage, ClauseStatus, Coverage, CoverageCount, DrillReport, ExitCode,
     Finding, JudgedBy, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary,
-    VerdictCount, Wall, harmless, judged_line, judged_page::left_out_lines, visible,
+    VerdictCount, Wall, counted, harmless, judged_line, judged_page::left_out_lines, visible,
 };
 
 /// The largest number of reads in a block. Chosen: two polls of two ports fit a screen.
@@ -459,12 +459,6 @@ fn shortened(texts: &[String], at_most: usize) -> Vec<String> {
         shown.push(format!("… and {} more", texts.len() - at_most));
     }
     shown
-}
-
-/// A number with its noun: `1 drill`, `2 drills`.
-#[must_use]
-pub fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 const WRITES: &str = "writing to a string cannot fail";

@@ -138,12 +138,12 @@ fn candidates(choice: &Value) -> String {
                 Some(why) => format!("passed over, {why}"),
             };
             rows += &format!(
-                "  {side:<12}{:<18} health {:>4}, credits {}, priority {}, selected {} times{down}: {verdict}\n",
+                "  {side:<12}{:<18} health {:>4}, credits {}, priority {}, selected {}{down}: {verdict}\n",
                 text(one, "nid"),
                 number(one, "health"),
                 one["credits"],
                 one["priority"],
-                one["selected"],
+                reports::counted(number(one, "selected"), "time"),
             );
         }
     }
@@ -263,7 +263,8 @@ fn state(job: &Value) -> String {
     }
     for edge in all(job, "edges") {
         let [from, to] = ["from", "to"].map(|key| text(edge, key));
-        page += &format!("{from} to {to}: {} messages delivered\n", edge["delivered"]);
+        let messages = reports::counted(number(edge, "delivered"), "message");
+        page += &format!("{from} to {to}: {messages} delivered\n");
         for (host, verb) in [(from, "sends"), (to, "receives")] {
             page += &format!("  {host} {verb}: {}\n", end(&edge[verb], verb));
         }

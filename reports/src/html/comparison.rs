@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::{Comparison, comparison_page::Table, terminal::counted};
+use crate::{Comparison, comparison_page::Table, counted};
 
 pub(super) fn comparison(comparison: &Comparison) -> Markup {
     let table = Table::of_all(comparison);

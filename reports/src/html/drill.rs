@@ -7,8 +7,8 @@ use terms::ReportVerdict;
 
 use super::{anchor, command};
 use crate::{
-    ArmStatus, DrillName, DrillReport, Lanes, MarkKind, Outcome, RunReport, Style,
-    lanes::lanes_svg, terminal::counted, terminal::failure_lines,
+    ArmStatus, DrillName, DrillReport, Lanes, MarkKind, Outcome, RunReport, Style, counted,
+    lanes::lanes_svg, terminal::failure_lines,
 };
 
 pub(super) fn drills(run: &RunReport, lanes: &BTreeMap<DrillName, Vec<Lanes>>) -> Markup {

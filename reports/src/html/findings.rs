@@ -4,8 +4,7 @@ use maud::{Markup, html};
 
 use super::{anchor, command};
 use crate::{
-    Finding, Group, RunReport, Style, group_page::fitting, terminal::counted,
-    terminal::failure_lines,
+    Finding, Group, RunReport, Style, counted, group_page::fitting, terminal::failure_lines,
 };
 
 pub(super) fn findings(run: &RunReport) -> Markup {
