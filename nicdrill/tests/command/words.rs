@@ -309,7 +309,7 @@ fn fail_fast_ends_at_the_first_failure_and_says_what_was_not_reached() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_ends_with_110() {
+fn a_report_that_cannot_be_written_ends_with_110_and_a_folder_that_is_a_file_with_2() {
     let scratch = Scratch::new();
     let words = [
         "run",
@@ -330,7 +330,9 @@ fn a_report_that_cannot_be_written_ends_with_110() {
         "--out",
         "/dev/null/x",
     ];
-    assert_eq!(scratch.run(&words).code, 110);
+    let ran = scratch.run(&words);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("`/dev/null` is no folder"), "{ran}");
 }
 
 #[test]
