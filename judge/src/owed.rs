@@ -33,6 +33,10 @@ use crate::{
 pub(crate) use consequences::{Instead, moved};
 pub(crate) use rows::{Rows, is_on_its_way};
 
+/// How many polls after its time a report that only the truth asks for may come. Chosen: as scenarios allow where they state
+/// `within: 1 poll`.
+const GRACE: u64 = 1;
+
 /// What a monitor owes in a drill.
 #[derive(Debug)]
 pub(crate) struct Owed<'a> {

@@ -263,15 +263,19 @@ impl Lockstep for Cast<'_, '_> {
         self.world.borrow_mut().turn.acts.pop_front()
     }
 
-    fn act(&mut self, node: &NodeName, act: InstanceAct) -> Result<(), Broken> {
-        match act {
-            InstanceAct::End { monitor, signal } => self.end(node, monitor, signal),
-            InstanceAct::Start {
-                monitor,
-                flags,
-                config,
-            } => self.start(node, monitor, &flags, &config),
-        }
+    fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Result<(), Broken> {
+        self.end_agent(node, monitor, signal);
+        self.world.borrow_mut().go_on()
+    }
+
+    fn start(
+        &mut self,
+        node: &NodeName,
+        monitor: MonitorId,
+        flags: &[String],
+        config: &str,
+    ) -> Result<(), Broken> {
+        self.start_agent(node, monitor, flags, config);
         self.world.borrow_mut().go_on()
     }
 
@@ -299,7 +303,7 @@ impl Lockstep for Cast<'_, '_> {
 }
 
 impl<'w> Cast<'w, '_> {
-    fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) {
+    fn end_agent(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) {
         let Some(mut running) = self.running.remove(&(node.clone(), monitor)) else {
             return;
         };
@@ -317,7 +321,7 @@ impl<'w> Cast<'w, '_> {
         scene.tick.exits.push(exit);
     }
 
-    fn start(&mut self, node: &NodeName, monitor: MonitorId, flags: &[String], config: &str) {
+    fn start_agent(&mut self, node: &NodeName, monitor: MonitorId, flags: &[String], config: &str) {
         let started = self.started(node, monitor, flags, config);
         let mut world = self.world.borrow_mut();
         let scene = world.node(node);

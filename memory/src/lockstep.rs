@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use director::{InstanceAct, InstancePlan, MonitorId};
 use observe::Broken;
 use platforms::NodeName;
+use scenarios::Signal;
 
 /// What is left to do on monitors in the present tick: first every operation, then every poll.
 #[derive(Debug, Default)]
@@ -55,11 +56,23 @@ pub trait Lockstep {
     /// The next operation of the tick.
     fn next_act(&mut self) -> Option<(NodeName, InstanceAct)>;
 
-    /// Ends or starts a monitor.
+    /// Ends a monitor.
     ///
     /// # Errors
-    /// The monitor does not do so, or the world cannot go on.
-    fn act(&mut self, node: &NodeName, act: InstanceAct) -> Result<(), Broken>;
+    /// The monitor does not end, or the world cannot go on.
+    fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Result<(), Broken>;
+
+    /// Starts a monitor with these further flags and this configuration.
+    ///
+    /// # Errors
+    /// The monitor does not come to its first poll, or the world cannot go on.
+    fn start(
+        &mut self,
+        node: &NodeName,
+        monitor: MonitorId,
+        flags: &[String],
+        config: &str,
+    ) -> Result<(), Broken>;
 
     /// The next poll of the tick.
     fn next_poll(&mut self) -> Option<(NodeName, MonitorId)>;
@@ -108,7 +121,14 @@ pub trait Lockstep {
     fn play_tick(&mut self) -> Result<(), Broken> {
         self.show()?;
         while let Some((node, act)) = self.next_act() {
-            self.act(&node, act)?;
+            match act {
+                InstanceAct::End { monitor, signal } => self.end(&node, monitor, signal)?,
+                InstanceAct::Start {
+                    monitor,
+                    flags,
+                    config,
+                } => self.start(&node, monitor, &flags, &config)?,
+            }
         }
         while let Some((node, monitor)) = self.next_poll() {
             self.poll(&node, monitor)?;

@@ -21,7 +21,7 @@ use director::{Director, InstanceAct, MonitorId, Stage, Truth};
 use memory::{Lockstep, Played, TraceLog, Turn};
 use observe::{Broken, Descriptor, ExpectedLoop, MonitorTick, Pace, Recording, RootAt, Tick};
 use platforms::{NodeName, WORLD_START_WALL_NS};
-use scenarios::Story;
+use scenarios::{Signal, Story};
 use simfs::Fs;
 use simfs_fuse::{MountError, Options, Server};
 use terms::Arm;
@@ -199,66 +199,6 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Makes changes visible, and ends the hangs that are over.
-    fn show_changes(&mut self) -> Play<()> {
-        self.refill();
-        let tick = self.tick();
-        for (node, node_runtime) in &mut self.node_runtimes {
-            node_runtime.polled = false;
-            let director = &mut self.director;
-            let held = node_runtime
-                .instances
-                .values()
-                .any(|instance| instance.held.is_some())
-                || node_runtime.hangs.values().any(|hang| hang.until.is_some());
-            let shown = node_runtime.change(|fs| {
-                if held {
-                    director.show_held(node, fs)
-                } else {
-                    director.show(node, fs)
-                }
-            });
-            shown.map_err(|error| stage(&error))?;
-            if node_runtime.server.is_some() {
-                let socket = self.director.connector(node).socket();
-                let (transport, runtime) = self.arm.transport(self.descriptor.speaks);
-                transport
-                    .stand(runtime, node, socket)
-                    .map_err(|error| error.broken(tick))?;
-                node_runtime.outage = Outage::after(node_runtime.outage, socket);
-            }
-            let for_ticks: Vec<_> = node_runtime
-                .instances
-                .values()
-                .filter_map(|instance| instance.held)
-                .collect();
-            let over = node_runtime.hangs.extract_if(.., |hold, hang| {
-                match for_ticks.iter().find(|(held, _)| held == hold) {
-                    Some((_, until)) => *until <= tick,
-                    None => match hang.until {
-                        Some(until) => until <= tick,
-                        None => self.director.hang_end(node, hang.rule).is_none(),
-                    },
-                }
-            });
-            for (hold, hang) in over.collect::<Vec<_>>() {
-                if for_ticks.iter().any(|(held, _)| *held == hold) {
-                    continue;
-                }
-                // The monitor must have received the result before its next poll starts.
-                let slept = quiet::sleeps_of(hang.pid);
-                node_runtime.release(hold);
-                if !quiet::await_next_sleep(hang.pid, slept, self.arm.options.limit) {
-                    return Err(Broken::Hung {
-                        tick,
-                        waiting_for: "the end of a read that was let go".to_owned(),
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Hears what is written for nobody, after the polls of all monitors.
     fn hear_all(&mut self) -> Play<()> {
         for node in self.node_runtimes.keys().cloned().collect::<Vec<_>>() {
@@ -345,23 +285,82 @@ impl Lockstep for Player<'_> {
         Ok(())
     }
 
+    /// Makes changes visible, and ends the hangs that are over.
     fn show(&mut self) -> Play<()> {
-        self.show_changes()
+        self.refill();
+        let tick = self.tick();
+        for (node, node_runtime) in &mut self.node_runtimes {
+            node_runtime.polled = false;
+            let director = &mut self.director;
+            let held = node_runtime
+                .instances
+                .values()
+                .any(|instance| instance.held.is_some())
+                || node_runtime.hangs.values().any(|hang| hang.until.is_some());
+            let shown = node_runtime.change(|fs| {
+                if held {
+                    director.show_held(node, fs)
+                } else {
+                    director.show(node, fs)
+                }
+            });
+            shown.map_err(|error| stage(&error))?;
+            if node_runtime.server.is_some() {
+                let socket = self.director.connector(node).socket();
+                let (transport, runtime) = self.arm.transport(self.descriptor.speaks);
+                transport
+                    .stand(runtime, node, socket)
+                    .map_err(|error| error.broken(tick))?;
+                node_runtime.outage = Outage::after(node_runtime.outage, socket);
+            }
+            let for_ticks: Vec<_> = node_runtime
+                .instances
+                .values()
+                .filter_map(|instance| instance.held)
+                .collect();
+            let over = node_runtime.hangs.extract_if(.., |hold, hang| {
+                match for_ticks.iter().find(|(held, _)| held == hold) {
+                    Some((_, until)) => *until <= tick,
+                    None => match hang.until {
+                        Some(until) => until <= tick,
+                        None => self.director.hang_end(node, hang.rule).is_none(),
+                    },
+                }
+            });
+            for (hold, hang) in over.collect::<Vec<_>>() {
+                if for_ticks.iter().any(|(held, _)| *held == hold) {
+                    continue;
+                }
+                // The monitor must have received the result before its next poll starts.
+                let slept = quiet::sleeps_of(hang.pid);
+                node_runtime.release(hold);
+                if !quiet::await_next_sleep(hang.pid, slept, self.arm.options.limit) {
+                    return Err(Broken::Hung {
+                        tick,
+                        waiting_for: "the end of a read that was let go".to_owned(),
+                    });
+                }
+            }
+        }
+        Ok(())
     }
 
     fn next_act(&mut self) -> Option<(NodeName, InstanceAct)> {
         self.turn.acts.pop_front()
     }
 
-    fn act(&mut self, node: &NodeName, act: InstanceAct) -> Play<()> {
-        match act {
-            InstanceAct::End { monitor, signal } => self.end(node, monitor, signal),
-            InstanceAct::Start {
-                monitor,
-                flags,
-                config,
-            } => self.start(node, monitor, &flags, &config),
-        }
+    fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Play<()> {
+        self.end_process(node, monitor, signal)
+    }
+
+    fn start(
+        &mut self,
+        node: &NodeName,
+        monitor: MonitorId,
+        flags: &[String],
+        config: &str,
+    ) -> Play<()> {
+        self.start_process(node, monitor, flags, config)
     }
 
     fn next_poll(&mut self) -> Option<(NodeName, MonitorId)> {

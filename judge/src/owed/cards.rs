@@ -10,16 +10,13 @@ use platforms::{Card, LinkLayer, NodeName, PciAddress};
 use scenarios::{About, EventPattern, MonitorAction, Window};
 use terms::Severity;
 
-use super::{first_sights::AtFirstPoll, translator::Translator};
+use super::{GRACE, first_sights::AtFirstPoll, translator::Translator};
 use crate::{
     assign::Bounds,
     counters::configs,
     demands::{Demand, is_healthy, polled},
     fits::state_check,
 };
-
-/// How many polls after its time a report may come. Chosen: as scenarios allow where they state `within: 1 poll`.
-const GRACE: u64 = 1;
 
 /// A card on a link layer.
 type CardOn = (Card, LinkLayer);

@@ -7,16 +7,13 @@ use platforms::{DeviceName, LinkLayer, PciAddress, SlotRef};
 use scenarios::{About, EventPattern, Window};
 use terms::Severity;
 
-use super::{Fate, translator::Translator};
+use super::{Fate, GRACE, translator::Translator};
 use crate::{
     assign::Bounds,
     demands::{Demand, is_healthy, polled},
     fits::{layer_of_check, state_check},
     kinds::Kinds,
 };
-
-/// How many polls after its time a report may come. Chosen: as scenarios allow where they state `within: 1 poll`.
-const GRACE: u64 = 1;
 
 impl<'a> Translator<'_, 'a> {
     /// What becomes of a demand about a port that moved to the other link layer, where its row decides: without one nothing

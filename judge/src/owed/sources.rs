@@ -6,14 +6,11 @@ use platforms::PciAddress;
 use scenarios::{About, FileRef, What, Window};
 use terms::Severity;
 
-use super::{Fate, translator::Translator};
+use super::{Fate, GRACE, translator::Translator};
 use crate::{
     demands::{Demand, polled},
     kinds::Kinds,
 };
-
-/// How many polls after its time a report may come. Chosen: as scenarios allow where they state `within: 1 poll`.
-const GRACE: u64 = 1;
 
 impl<'a> Translator<'_, 'a> {
     /// When a fault is due that a source decides about; `None` if none does.

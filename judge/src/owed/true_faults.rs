@@ -10,7 +10,7 @@ use scenarios::{About, EventPattern, Window};
 use terms::Severity;
 
 use super::{
-    Translated, rows,
+    GRACE, Translated, rows,
     translator::{Translator, at_will},
 };
 use crate::{
@@ -21,10 +21,6 @@ use crate::{
     kinds::Whom,
     scope::{decides, pinned},
 };
-
-/// How many polls after its time a report that only the truth asks for may come. Chosen: as scenarios allow where
-/// they state `within: 1 poll`.
-const GRACE: u64 = 1;
 
 /// The same for the return of a device, whose ports have to come up. Chosen: as scenarios allow.
 const COMES_UP: u64 = 3;

@@ -278,7 +278,8 @@ fn state(job: &Value) -> String {
             let [sent, received] = ["bytes_sent", "bytes_received"].map(|key| &rail[key]);
             page += &format!("{name} {which} {device}: {sent} bytes sent, {received} received\n");
         }
-        page += &format!("{name}: {} hints read\n", host["hints_read"]);
+        let hints = reports::counted(number(host, "hints_read"), "hint");
+        page += &format!("{name}: {hints} read\n");
     }
     for hazard in all(job, "hazards") {
         page += &format!("hazard: {}\n", hazard.as_str().expect("a text"));

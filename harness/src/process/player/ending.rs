@@ -21,7 +21,12 @@ const WRAP_GRACE: Duration = Duration::from_secs(3);
 
 impl Player<'_> {
     /// Ends a monitor and waits until it has ended.
-    pub(super) fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Play<()> {
+    pub(super) fn end_process(
+        &mut self,
+        node: &NodeName,
+        monitor: MonitorId,
+        signal: Signal,
+    ) -> Play<()> {
         let node_runtime = self.node_runtime(node);
         let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
             node_runtime.runs.remove(&monitor);
@@ -104,7 +109,7 @@ impl Player<'_> {
                     self.end_gently(&node, monitor);
                 }
                 self.free(&node, monitor);
-                let ended = self.end(&node, monitor, Signal::Kill);
+                let ended = self.end_process(&node, monitor, Signal::Kill);
                 cleared = cleared.and(ended);
             }
         }

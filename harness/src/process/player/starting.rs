@@ -26,7 +26,7 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 impl Player<'_> {
     /// Starts a monitor and waits until it is at the gate, or listens. One that is run again and again only may run
     /// from now on.
-    pub(super) fn start(
+    pub(super) fn start_process(
         &mut self,
         node: &NodeName,
         monitor: MonitorId,
