@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What `run` and `fit` share; both read it. Folders of monitors with a pace of their own are mostly waited for, so they are taken
-# beside each other and beside the others. `here` is the folder of the monitors, in which they begin; what is not as expected is in
+# What `run` and `fit` share; both read it. Folders of monitors that poll by their own clock are mostly waited for, so they are
+# taken beside each other and beside the others, which fill the CPUs. `here` is the folder of the monitors, in which they begin; what is not as expected is in
 # `failed`.
 
 here=$PWD
@@ -20,7 +20,7 @@ each() {
   local command=$1 folder number own_pace=() others=() beside=()
   shift
   for folder in "$@"; do
-    if grep -qs '^real_time:' "$here/$folder"/*.yaml; then own_pace+=("$folder"); else others+=("$folder"); fi
+    if grep -qs '^real_time:.*interval:' "$here/$folder"/*.yaml; then own_pace+=("$folder"); else others+=("$folder"); fi
   done
   trap wait EXIT
   for folder in "${own_pace[@]}"; do
