@@ -1,6 +1,6 @@
 //! Names in an LNet: nets, network identifiers, and patterns over them.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{cmp::Ordering, fmt, str::FromStr, sync::Arc};
 
 /// A net, such as `o2ib` or `tcp1`: the driver's name and a number, which is omitted if 0. Copies share their text, because
 /// each message has some.
@@ -66,24 +66,74 @@ impl FromStr for NetName {
     }
 }
 
-/// A network identifier: one interface of one node, such as `10.0.1.1@o2ib`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Nid {
+/// A network identifier: one interface of one node, such as `10.0.1.1@o2ib`. Nets come first in the order, then addresses,
+/// both as texts. Copies share their text, because each message has some, and maps of all peers are searched for them.
+#[derive(Clone, Debug)]
+pub struct Nid(Arc<NidText>);
+
+#[derive(Debug)]
+struct NidText {
     net: NetName,
-    address: Arc<str>,
+    address: Box<str>,
+    /// Net and address as two numbers with the order of the texts; `None` if they are longer.
+    rank: Option<(u64, u128)>,
+}
+
+impl NidText {
+    fn new(net: NetName, address: &str) -> Self {
+        let rank = rank::<8>(&net.0).zip(rank::<16>(address));
+        Self {
+            rank: rank
+                .map(|(net, address)| (u64::from_be_bytes(net), u128::from_be_bytes(address))),
+            net,
+            address: address.into(),
+        }
+    }
+}
+
+/// A text as a number of `N` bytes, the highest first, which orders as the texts do; `None` if it is longer or has a NUL.
+fn rank<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let bytes = text.as_bytes();
+    let mut rank = [0; N];
+    rank.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    (!bytes.contains(&0)).then_some(rank)
 }
 
 impl Nid {
     /// Its net.
     #[must_use]
     pub fn net(&self) -> &NetName {
-        &self.net
+        &self.0.net
     }
 }
 
+impl Ord for Nid {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (one, other) = (&self.0, &other.0);
+        match (one.rank, other.rank) {
+            (Some(one), Some(other)) => one.cmp(&other),
+            _ => (one.net.cmp(&other.net)).then_with(|| one.address.cmp(&other.address)),
+        }
+    }
+}
+
+impl PartialOrd for Nid {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Nid {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Nid {}
+
 impl fmt::Display for Nid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}@{}", self.address, self.net)
+        write!(f, "{}@{}", self.0.address, self.0.net)
     }
 }
 
@@ -93,10 +143,7 @@ impl FromStr for Nid {
     fn from_str(text: &str) -> Result<Self, NidError> {
         match text.split_once('@') {
             Some((address, net)) if !address.is_empty() && !address.contains(['*', ' ']) => {
-                Ok(Self {
-                    net: net.parse()?,
-                    address: address.into(),
-                })
+                Ok(Self(Arc::new(NidText::new(net.parse()?, address))))
             }
             _ => Err(NidError::Nid(text.to_owned())),
         }
@@ -169,6 +216,28 @@ impl NidError {
         match self {
             Self::Net(..) => "a driver's name and a number, such as `o2ib` or `tcp1`",
             Self::Nid(..) => "an address, `@` and a net, such as `10.0.1.1@o2ib`",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn nids_are_ordered_as_their_texts(
+            one in ("[a-z]{1,9}", "[.0-9a-f]{1,20}"),
+            other in ("[a-z]{1,9}", "[.0-9a-f]{1,20}"),
+        ) {
+            let nid = |(net, address): &(String, String)| -> Nid {
+                Nid(Arc::new(NidText::new(net.parse().unwrap(), address)))
+            };
+            let (a, b) = (nid(&one), nid(&other));
+            prop_assert_eq!(a.cmp(&b), one.cmp(&other));
+            prop_assert_eq!(a == b, one == other);
         }
     }
 }

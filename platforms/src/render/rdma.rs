@@ -104,7 +104,7 @@ impl RdmaPart<'_> {
                 self.rdma.uverbs == other.rdma.uverbs && self.rdma.name == other.rdma.name
             }
             (RdmaOf::Mad(a, ..), RdmaOf::Mad(b, ..)) => a == b && self.rdma.name == other.rdma.name,
-            (RdmaOf::Port(a), RdmaOf::Port(b)) => a.is_same_copy(b),
+            (RdmaOf::Port(a), RdmaOf::Port(b)) => a.is_same_copy(b) || same_attributes(a, b),
             (RdmaOf::Gids(a), RdmaOf::Gids(b)) => {
                 same_names(self.function, other.function)
                     && (a.is_same_copy(b)
@@ -180,6 +180,39 @@ fn same(a: &Rdma, b: &Rdma) -> bool {
         && [*node_guid, *sys_image_guid] == [b.node_guid, b.sys_image_guid]
         && *node_type == b.node_type
         && *files == b.files
+}
+
+/// Whether the two have the same attributes: counters move in most ticks of a port with traffic, and have parts of their own.
+fn same_attributes(a: &Port, b: &Port) -> bool {
+    let Port {
+        layer,
+        layer_text,
+        state,
+        phys_state,
+        rate,
+        lid,
+        sm_lid,
+        lid_mask_count,
+        sm_sl,
+        cap_mask,
+        query_error,
+        gids: _,
+        gid_table: _,
+        pkeys: _,
+        umad: _,
+        counters: _,
+        hw_counters: _,
+        files: _,
+    } = a;
+    *layer == b.layer
+        && *layer_text == b.layer_text
+        && *state == b.state
+        && *phys_state == b.phys_state
+        && *rate == b.rate
+        && [*lid, *sm_lid] == [b.lid, b.sm_lid]
+        && [*lid_mask_count, *sm_sl] == [b.lid_mask_count, b.sm_sl]
+        && *cap_mask == b.cap_mask
+        && *query_error == b.query_error
 }
 
 /// The link of a class entry to the device's folder, and that folder's link to its class.
