@@ -20,7 +20,7 @@ pub enum FreezeError {
     /// The story has ended by then.
     #[error("the story ends at {until}, before `{asked}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     PastTheEnd {
-        /// The time, as the user wrote it.
+        /// The time or the span, as the user wrote it.
         asked: String,
         /// The story's end.
         until: SimTime,

@@ -1,6 +1,6 @@
 //! Names in an LNet: nets, network identifiers, and patterns over them.
 
-use std::{cmp::Ordering, fmt, str::FromStr, sync::Arc};
+use std::{cmp::Ordering, fmt, net::IpAddr, str::FromStr, sync::Arc};
 
 /// A net, such as `o2ib` or `tcp1`: the driver's name and a number, which is omitted if 0. Copies share their text, because
 /// each message has some.
@@ -54,14 +54,16 @@ impl FromStr for NetName {
         let rest = text
             .chars()
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
-        if letter && rest {
+        let driver = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = match &text[driver.len()..] {
+            "" => Ok(0),
+            digits => digits.parse::<u16>(),
+        };
+        match number {
             // `o2ib0` and `o2ib` are the same net; `o2ib10` is another.
-            let bare = text
-                .strip_suffix('0')
-                .filter(|bare| bare.ends_with(|c: char| c.is_ascii_lowercase()));
-            Ok(Self(bare.unwrap_or(text).into()))
-        } else {
-            Err(NidError::Net(text.to_owned()))
+            Ok(0) if letter && rest => Ok(Self(driver.into())),
+            Ok(number) if letter && rest => Ok(Self(format!("{driver}{number}").into())),
+            _ => Err(NidError::Net(text.to_owned())),
         }
     }
 }
@@ -104,6 +106,19 @@ impl Nid {
     #[must_use]
     pub fn net(&self) -> &NetName {
         &self.0.net
+    }
+
+    /// Whether an interface of a node can have it: on `o2ib` and `tcp` the address is the IP address of one host. Addresses
+    /// of other drivers are not looked into.
+    #[must_use]
+    pub fn is_of_an_interface(&self) -> bool {
+        if self.net().lnd() == Lnd::Other {
+            return true;
+        }
+        self.0.address.parse().is_ok_and(|address: IpAddr| {
+            let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
+            !(address.is_unspecified() || address.is_multicast() || is_broadcast)
+        })
     }
 }
 
@@ -214,7 +229,7 @@ impl NidError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Net(..) => "a driver's name and a number, such as `o2ib` or `tcp1`",
+            Self::Net(..) => "a driver's name and a number up to 65535, such as `o2ib` or `tcp1`",
             Self::Nid(..) => "an address, `@` and a net, such as `10.0.1.1@o2ib`",
         }
     }

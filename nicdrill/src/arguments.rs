@@ -211,7 +211,7 @@ pub(crate) struct Rest {
 #[command(next_help_heading = "Which drills")]
 pub(crate) struct SelectArguments {
     /// Scenario files or folders, or names: a family (`port`), a scenario (`port/cable-pulled`), a
-    /// drill (`port/cable-pulled@h100-oci`); `*` and `?` are wildcards
+    /// drill (`port/cable-pulled@h100-oci`, `./mine.yaml@h100-oci`); `*` and `?` are wildcards
     #[arg(value_name = "PATH|NAME")]
     pub(crate) what: Vec<String>,
     /// The arm to play in [default: both for a monitor that can be played in memory, else process]
@@ -325,7 +325,7 @@ pub(crate) enum Required {
 /// Arguments that select one drill.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OneDrill {
-    /// The drill, as `scenario@platform`; a scenario alone is shown on its first platform
+    /// The drill, as `scenario@platform` or `./mine.yaml@platform`; a scenario alone is shown on its first platform
     #[arg(value_name = "DRILL", index = 1)]
     pub(crate) drill: String,
     /// Further scenario files or folders to find it in
@@ -367,11 +367,19 @@ pub(crate) struct ShowArguments {
     pub(crate) which: OneDrill,
 }
 
+/// What `nicdrill link show` accepts: a port is of no summary, and of no switch.
+const LINK_SHOW: &str = "nicdrill link show [OPTIONS] <DRILL> [PORT]
+       nicdrill link show [OPTIONS] <DRILL> [PORT] --fm-log
+       nicdrill link show [OPTIONS] <DRILL> [PORT] --dmesg
+       nicdrill link show [OPTIONS] <DRILL> --summary
+       nicdrill link show [OPTIONS] <DRILL> --switch <SWITCH>";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum LinkCommand {
     /// Print the link lines of Omni-Path's tools at one time of a scenario: of a node's own port those of
     /// `opaportinfo`, and of both ends those of `opasaquery -o portinfo -vvv`, if a subnet manager answers. Ports of other drivers
     /// than `hfi1` are shown in the same format, and a note says so
+    #[command(override_usage = LINK_SHOW)]
     Show(LinkArguments),
 }
 

@@ -648,7 +648,7 @@ fn a_counter_of_lnet_is_of_one_node(#[case] node: &str, #[case] says: &str) {
 #[rstest]
 #[case::from("from: 10.1.9.1@o2ib", "unknown NID of `storage` `10.1.9.1@o2ib`")]
 #[case::to("to: \"*@tcp\"", "unknown NID of `storage` `*@tcp`")]
-#[case::ni("ni: 10.9.1.1@o2ib", "unknown NID of `storage` `10.9.1.1@o2ib`")]
+#[case::ni("ni: 10.9.1.1@o2ib", "unknown NID of `client` `10.9.1.1@o2ib`")]
 fn a_rule_about_a_nid_that_nobody_has_is_refused(#[case] key: &str, #[case] says: &str) {
     let action = format!("{{ lnet_fault: storage, node: client, drop: true, {key} }}");
     let scenario = read("lnet/try.yaml", &around(&action, "nothing")).expect("it can be read");

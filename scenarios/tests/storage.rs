@@ -248,6 +248,9 @@ fn a_request_by_hand_is_what_the_line_says(
 #[rstest]
 #[case::to_nobody("{ lnet_get: storage, node: client, to: §10.1.9.1@o2ib }", "nothing", &["unknown NID of `storage` `10.1.9.1@o2ib`", "`10.1.1.1@o2ib`"])]
 #[case::from_another("{ lnet_get: storage, node: client, to: 10.1.2.1@o2ib, from: §10.1.2.1@o2ib }", "nothing", &["unknown NID of `client` `10.1.2.1@o2ib`", "`10.1.1.1@o2ib`"])]
+#[case::fault_at_another_nodes("{ lnet_fault: storage, node: client, drop: true, ni: §10.1.2.1@o2ib }", "nothing", &["unknown NID of `client` `10.1.2.1@o2ib`", "allowed: `10.1.1.1@o2ib`"])]
+#[case::fault_from_nobody("{ lnet_fault: storage, node: client, drop: true, from: §10.1.9.1@o2ib }", "nothing", &["unknown NID of `storage` `10.1.9.1@o2ib`", "`10.1.1.1@o2ib`, `10.1.2.1@o2ib`"])]
+#[case::fault_on_both_at_ones("{ lnet_fault: storage, node: [ client, server ], drop: true, ni: §10.1.1.1@o2ib }", "nothing", &["unknown NID of `server` `10.1.1.1@o2ib`"])]
 #[case::route_without_routers(SAY, "{ lnet_route: storage, node: client, gateway: §server, state: up }", &["`client` has no routes", "`routers`"])]
 #[case::told_to_nobody(SAY, "§{ lnet_ulp: storage, event: SEND, status: ok, is: 0 }", &["the layer above LNet on which node?"])]
 fn a_request_or_expectation_about_nobody_is_refused(
@@ -257,6 +260,20 @@ fn a_request_or_expectation_about_nobody_is_refused(
 ) {
     let keys = "client: client, server: server";
     check_refused(&text("storage-pair", keys, action, expectation), says);
+}
+
+/// The world's file cables the port to a switch.
+#[test]
+fn a_switch_is_no_neighbour_that_reboots() {
+    let keys = "client: client, server: server";
+    let action = "{ neighbour_reboots: §victim, takes: 20s }";
+    let victim = "let: { victim: { node: client, device: mlx5_7 } }\ntimeline:";
+    let text = text("storage-pair", keys, action, "nothing").replace("timeline:", victim);
+    let says = [
+        "the neighbour of `client/mlx5_7` is the switch `leaf-1`",
+        "hint: write `{ switch: leaf-1, power: lost }`",
+    ];
+    check_refused(&text, &says);
 }
 
 #[test]

@@ -37,6 +37,10 @@ impl Sqlite {
     pub(super) fn begin(path: &Path, run: &Run, at_most: Duration) -> Result<Self, Unfit> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let unreachable = |error: Error| Unfit::Unreachable(cause(path, &error));
+        // Of a pipe or a device SQLite says that it is a disk with errors.
+        if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            return Err(Unfit::Unreachable("it is not a regular file".to_owned()));
+        }
         let mut opened = Self(open(path, flags, at_most + LOCK_WAIT).map_err(unreachable)?);
         let mut transaction = opened
             .0

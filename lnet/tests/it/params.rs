@@ -197,3 +197,32 @@ fn names_of_nets_and_nids_are_read_and_patterns_match_them() {
         assert!(wrong.parse::<Nid>().is_err(), "{wrong}");
     }
 }
+
+/// The number of a net has sixteen bits, and may have zeros in front.
+#[test]
+fn a_net_has_a_number_of_sixteen_bits() {
+    let read = |text: &str| text.parse::<NetName>();
+    assert_eq!(read("o2ib007").unwrap().to_string(), "o2ib7");
+    assert_eq!(read("tcp65535").unwrap().to_string(), "tcp65535");
+    assert!(read("tcp65536").is_err());
+}
+
+#[test]
+fn an_interface_has_the_address_of_one_host() {
+    for (nid, expected) in [
+        ("10.0.1.1@o2ib", true),
+        ("192.168.0.1@tcp", true),
+        ("fd00::1@tcp", true),
+        ("27@gni", true),
+        ("300.1.1.1@o2ib", false),
+        ("10.0.0@o2ib", false),
+        ("10.0.0.1.1@o2ib", false),
+        ("foo@tcp", false),
+        ("0.0.0.0@tcp", false),
+        ("224.0.0.1@tcp", false),
+        ("255.255.255.255@o2ib", false),
+    ] {
+        let read: Nid = nid.parse().unwrap();
+        assert_eq!(read.is_of_an_interface(), expected, "{nid}");
+    }
+}

@@ -6,10 +6,17 @@ use clap::{Args, Subcommand};
 
 use super::OneDrill;
 
+/// What `nicdrill lnet show` accepts: messages are of no single node, and a span has its own times.
+const LNET_SHOW: &str = "nicdrill lnet show [OPTIONS] <DRILL> [NODE] [--view <VIEW>] [--at <TIME>]
+       nicdrill lnet show [OPTIONS] <DRILL> [NODE] --over <FROM..TO>
+       nicdrill lnet show [OPTIONS] <DRILL> --why <MESSAGE|failed> [--at <TIME>]
+       nicdrill lnet show [OPTIONS] <DRILL> --trace [--at <TIME>]";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum LnetCommand {
     /// Print what `lnetctl` shows on the nodes of a scenario at one time: `net show -v 2`,
     /// `peer show -v 2`, `route show -v` and `stats show`, as YAML
+    #[command(override_usage = LNET_SHOW)]
     Show(LnetArguments),
     /// Print a scenario whose client has the interfaces, routes and parameters of a node, from the YAML of
     /// `lnetctl export`

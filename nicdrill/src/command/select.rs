@@ -80,7 +80,20 @@ pub(super) fn choice(
     } else {
         (arguments.clone(), None)
     };
-    let (mut scenarios, names) = paths_and_names(&arguments.what);
+    let at: Vec<(PathBuf, &str)> = arguments
+        .what
+        .iter()
+        .filter_map(|what| file_at_platform(what))
+        .collect();
+    let others = arguments.what.iter();
+    let others = others.filter(|what| file_at_platform(what).is_none());
+    let (mut scenarios, mut names) = paths_and_names(&others.cloned().collect::<Vec<_>>());
+    // Beside a file with its platform, one without is meant on all.
+    let wholes = match names.is_empty() && !at.is_empty() {
+        true => scenarios.clone(),
+        false => Vec::new(),
+    };
+    scenarios.extend(at.iter().map(|(file, _)| file.clone()));
     let (variants, others): (Vec<String>, Vec<String>) =
         (arguments.platform.iter().cloned()).partition(|what| variant_of_file(what).is_some());
     let (own_platforms, mut platforms) = paths_and_names(&others);
@@ -100,6 +113,13 @@ pub(super) fn choice(
         .cloned()
         .collect();
     let library = Library::read(&scenarios, &all_platforms).map_err(Stop::input)?;
+    for (file, platform) in at {
+        let on = |name| format!("{name}@{platform}");
+        names.extend(scenarios_in(&library, &file).into_iter().map(on));
+    }
+    for file in wholes {
+        names.extend(scenarios_in(&library, &file));
+    }
     let (monitor, descriptor) = monitor(arguments.monitor.as_deref(), &settings.monitor, &library)?;
     let descriptor = match arguments.against {
         Some(Against::Documents) => Descriptor {
@@ -223,8 +243,10 @@ pub(crate) fn choose_one(
         ..SelectArguments::default()
     };
     let mut choice = choose(&select, 0)?;
-    if is_path(&which.drill) {
-        choice.keep_those_of(Path::new(&which.drill));
+    let file = file_at_platform(&which.drill).map(|(file, _)| file);
+    let file = file.or_else(|| is_path(&which.drill).then(|| PathBuf::from(&which.drill)));
+    if let Some(file) = file {
+        choice.keep_those_of(&file);
     }
     if choice.selected.drills.is_empty() && choice.selected.not_applicable.is_empty() {
         let (name, _) = which.drill.split_once('@').unwrap_or((&which.drill, ""));
@@ -254,15 +276,8 @@ pub(crate) fn story_of_one(which: &OneDrill) -> Result<Option<Story>, Stop> {
 impl Choice {
     /// Leaves out what is not from this file, or from the files below this folder.
     fn keep_those_of(&mut self, path: &Path) {
-        let Ok(path) = fs::canonicalize(path) else {
-            return;
-        };
-        let library = &self.library;
-        let is_of_it = |drill: &DrillName| {
-            let file = library.scenario(&drill.scenario).map(|of| &of.file);
-            let file = file.and_then(|file| fs::canonicalize(file).ok());
-            file.is_some_and(|file| file.starts_with(&path))
-        };
+        let names = scenarios_in(&self.library, path);
+        let is_of_it = |drill: &DrillName| names.contains(&drill.scenario);
         self.selected
             .drills
             .retain(|planned| is_of_it(&planned.drill));
@@ -281,6 +296,29 @@ impl Choice {
         }
         first
     }
+}
+
+/// The names of the scenarios in this file, or in the files below this folder.
+fn scenarios_in(library: &Library, path: &Path) -> BTreeSet<String> {
+    let Ok(path) = fs::canonicalize(path) else {
+        return BTreeSet::new();
+    };
+    let is_of_it = |file: &str| fs::canonicalize(file).is_ok_and(|file| file.starts_with(&path));
+    let all = library.scenarios.iter();
+    all.filter(|of| is_of_it(&of.file))
+        .map(|of| of.name.clone())
+        .collect()
+}
+
+/// The file or folder and the platform of `./port/mine.yaml@dgx-h100`; `None` if an argument is no such thing.
+fn file_at_platform(what: &str) -> Option<(PathBuf, &str)> {
+    let (file, platform) = what.rsplit_once('@')?;
+    // A folder without a `./` in front, as in `port@dgx-h100`, is the name of a family.
+    let is_one = is_path(file)
+        && Path::new(file).exists()
+        && (is_path(what) || !Path::new(file).is_dir())
+        && !Path::new(what).exists();
+    is_one.then(|| (PathBuf::from(file), platform))
 }
 
 /// Whether an argument names a file or folder instead of a scenario or platform.

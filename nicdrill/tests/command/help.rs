@@ -152,7 +152,7 @@ fn every_exit_code_is_explained_in_the_words_of_the_document(#[case] words: &[&s
 #[case(&["platform", "list"], "h100-oci:vfs")]
 #[case(&["platform", "show", "h100-oci"], "mlx5_0")]
 #[case(&["platform", "topo", "h100-oci"], "GPU0")]
-#[case(&["world", "list"], "storage-pair    a storage client and its server, each with two interfaces, on two switches\nstorage-routed  a storage client and its server on two fabrics, with two routers that have a foot in each\n")]
+#[case(&["world", "list"], "storage-pair    a storage client and its server, each with four ports for storage, on two switches\nstorage-routed  a storage client and its server on two fabrics, with two routers that have a foot in each\n")]
 #[case(&["world", "show", "storage-pair"], "\n  server  dgx-h100, without a monitor\n\nSwitches\n  leaf-1\n    mlx5_1/1 of every node that has it\n")]
 #[case(&["world", "show", "storage-pair"], "\n  lnet/second-interface-carries\n")]
 #[case(&["world", "show", "training-pod"], "  island-a\n    mlx5_1/1 of vm1, vm2\n")]
@@ -254,4 +254,64 @@ fn a_matrix_becomes_metadata_and_a_damaged_one_is_refused_with_its_place() {
     assert_eq!(refused.code, 2, "{refused}");
     assert!(refused.err.contains("cut.txt: line "), "{refused}");
     assert!(refused.err.contains("hint: "), "{refused}");
+}
+
+/// What a usage line names is accepted, each optional word with the others and without them.
+#[rstest]
+#[case(&["lnet", "show"], "lnet/second-interface-carries", 4)]
+#[case(&["link", "show"], "link/cable-port-or-host", 5)]
+#[case(&["mpib", "show"], "mpib/no-agent-no-isolation", 1)]
+fn a_usage_line_of_a_laboratory_names_what_is_accepted(
+    #[case] command: &[&str],
+    #[case] drill: &str,
+    #[case] lines: usize,
+) {
+    let page = help(&[command, &["--help"]].concat());
+    let (_, usage) = page.split_once("Usage: ").expect("a usage");
+    let (usage, _) = usage.split_once("\n\n").expect("a blank line behind it");
+    let usage: Vec<&str> = usage.lines().map(str::trim).collect();
+    assert_eq!(usage.len(), lines, "{page}");
+    for line in usage {
+        let words = line
+            .replace("[OPTIONS] ", "")
+            .replace("<DRILL>", drill)
+            .replace("<VIEW>", "net")
+            .replace("<TIME>", "12s")
+            .replace("<FROM..TO>", "9s..12s")
+            .replace("<MESSAGE|failed>", "failed")
+            .replace("<SWITCH>", "leaf-4")
+            .replace("NODE", "client")
+            .replace("PORT", "host-4/hfi1_2");
+        let whole = words.replace(['[', ']'], "");
+        let mut bare = String::new();
+        for part in words.split('[') {
+            bare += part.split_once(']').map_or(part, |(_, behind)| behind);
+        }
+        for words in [whole, bare] {
+            let words: Vec<&str> = words.split_whitespace().skip(1).collect();
+            let ran = Scratch::new().run(&words);
+            assert_eq!(ran.code, 0, "{words:?}: {ran}");
+        }
+    }
+}
+
+/// The error of a combination that is refused shows the usage lines of the help, and so none of those that are refused.
+#[rstest]
+#[case(&["lnet", "show", "lnet/second-interface-carries", "--why", "1", "--trace"])]
+#[case(&["lnet", "show", "lnet/second-interface-carries", "client", "--why", "1"])]
+#[case(&["lnet", "show", "lnet/second-interface-carries", "client", "--over", "1s..2s", "--at", "3s"])]
+#[case(&["lnet", "show", "--trace"])]
+#[case(&["link", "show", "link/cable-port-or-host", "--summary", "--fm-log"])]
+#[case(&["link", "show", "link/cable-port-or-host", "host-4/hfi1_2", "--summary"])]
+#[case(&["link", "show", "--switch", "leaf-4"])]
+fn a_refused_combination_shows_the_usage_of_the_help(#[case] words: &[&str]) {
+    let page = help(&[words[0], words[1], "--help"]);
+    let (_, usage) = page.split_once("Usage: ").expect("a usage");
+    let (usage, _) = usage.split_once("\n\n").expect("a blank line behind it");
+    let ran = Scratch::new().run(words);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.err.contains(&format!("\nUsage: {usage}\n\n")),
+        "{usage}: {ran}"
+    );
 }

@@ -1,5 +1,7 @@
 //! `nicdrill lnet import`: what `lnetctl export` wrote becomes a scenario that passes, or is refused with the place.
 
+use std::ops::RangeInclusive;
+
 use rstest::rstest;
 
 use crate::scratch::Scratch;
@@ -19,6 +21,7 @@ const TCP: &str = "    - net type: tcp\n      local NI(s):\n        - nid: 192.1
 
 #[rstest]
 #[case::interfaces("", &["world: storage-pair\n", "      nis: 2\n"], &["tcp", "routers", "given", "discovery"])]
+#[case::all_ports_of_the_world("        - nid: 10.0.1.3@o2ib\n        - nid: 10.0.1.4@o2ib\n", &["      nis: 4\n"], &["# "])]
 #[case::tcp(TCP, &["      nis: 2\n      tcp: 1\n"], &["routers"])]
 #[case::routes(ROUTES, &[
     "world: storage-routed\n",
@@ -61,15 +64,21 @@ fn a_hop_that_was_not_stated_is_one() {
     assert!(printed.out.contains("priority: 0, hop: 1 }"), "{printed}");
 }
 
-#[test]
-fn more_interfaces_than_the_world_has_are_told() {
+/// A router is on both nets, with as many interfaces on each.
+#[rstest]
+#[case::of_a_pair(3..=5, "", "# A node of `storage-pair` has 4 ports of the role `storage`: name a world of your own with 5.\n")]
+#[case::of_a_router(3..=3, ROUTES, "# A node of `storage-routed` has 4 ports of the role `storage`: name a world of your own with 6.\n")]
+fn more_interfaces_than_the_world_has_are_told(
+    #[case] further: RangeInclusive<u8>,
+    #[case] routes: &str,
+    #[case] told: &str,
+) {
     let scratch = Scratch::new();
-    scratch.file("export.yaml", &exported("        - nid: 10.0.1.3@o2ib\n"));
+    let further = further.map(|nth| format!("        - nid: 10.0.1.{nth}@o2ib\n"));
+    let sections = further.collect::<String>() + routes;
+    scratch.file("export.yaml", &exported(&sections));
     let printed = scratch.run(&["lnet", "import", "export.yaml"]);
-    assert!(
-        printed.out.contains("# A node of `storage-pair` has 2 ports of the role `storage`: name a world of your own with 3.\n"),
-        "{printed}"
-    );
+    assert!(printed.out.contains(told), "{printed}");
 }
 
 #[rstest]
@@ -146,10 +155,72 @@ fn what_no_workload_can_have_is_refused_where_it_stands(
     "an interface without a NID"
 )]
 #[case::no_such_nid("        - nid: there\n", "export.yaml:11:16", "invalid NID `there`")]
+#[case::a_byte_too_large(
+    "        - nid: 300.1.1.1@o2ib\n",
+    "export.yaml:11:16",
+    "invalid NID `300.1.1.1@o2ib`"
+)]
+#[case::no_address(
+    "        - nid: foo@o2ib\n",
+    "export.yaml:11:16",
+    "invalid NID `foo@o2ib`"
+)]
+#[case::three_bytes(
+    "        - nid: 10.0.0@o2ib\n",
+    "export.yaml:11:16",
+    "invalid NID `10.0.0@o2ib`"
+)]
+#[case::no_address_of_one_host(
+    "        - nid: 224.0.0.1@o2ib\n",
+    "export.yaml:11:16",
+    "invalid NID `224.0.0.1@o2ib`"
+)]
+#[case::a_gateway_without_a_net(
+    "route:\n    - net: tcp\n      gateway: 10.0.0.999\n",
+    "export.yaml:13:16",
+    "invalid gateway `10.0.0.999`"
+)]
+#[case::a_gateway_with_a_byte_too_large(
+    "route:\n    - net: tcp\n      gateway: 10.0.0.999@o2ib\n",
+    "export.yaml:13:16",
+    "invalid gateway `10.0.0.999@o2ib`"
+)]
+#[case::no_such_net(
+    "route:\n    - net: tcp70000\n      gateway: 10.0.0.9@o2ib\n",
+    "export.yaml:12:12",
+    "invalid net `tcp70000`"
+)]
+#[case::a_misspelt_parameter(
+    "global:\n    retry_cuont: 3\n",
+    "export.yaml:12:5",
+    "unknown key `retry_cuont` of `global`"
+)]
+#[case::no_parameter(
+    "global:\n    colour: 3\n",
+    "export.yaml:12:5",
+    "unknown key `colour` of `global`"
+)]
+#[case::discovery_is_on_or_off(
+    "global:\n    discovery: 7\n",
+    "export.yaml:12:16",
+    "`discovery` cannot be 7"
+)]
+#[case::parameters_of_no_name("global: 7\n", "export.yaml:11:9", "`global` is a whole number")]
+#[case::a_misspelt_section(
+    "routes:\n    - net: tcp\n      gateway: 10.0.1.9@o2ib\n",
+    "export.yaml:11:1",
+    "unknown key `routes` of the file"
+)]
+#[case::a_misspelt_hop(
+    "route:\n    - net: tcp\n      gateway: 10.0.1.9@o2ib\n      hops: 2\n",
+    "export.yaml:14:7",
+    "unknown key `hops` of a route"
+)]
+#[case::routes_that_are_no_list("route: tcp\n", "export.yaml:11:8", "`route` is a text")]
 #[case::no_gateway(
     "route:\n    - net: o2ib1\n",
     "export.yaml:12:7",
-    "a route without a net and a gateway"
+    "a route without a gateway"
 )]
 #[case::out_of_range(
     "global:\n    health_sensitivity: 2000\n",

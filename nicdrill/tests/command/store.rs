@@ -222,6 +222,16 @@ fn a_store_that_is_not_there_ends_the_run_before_it_begins(
     );
 }
 
+#[test]
+fn a_store_that_is_a_pipe_is_told_as_such() {
+    let scratch = Scratch::new();
+    let line = format!("mkfifo pipe && \"$NICDRILL\" run {QUIET} --arm memory --store sqlite:pipe");
+    let ran = scratch.shell(&line);
+    assert_eq!(ran.code, 2, "{ran}");
+    let told = "error: the store `sqlite:pipe` cannot be used: it is not a regular file\nhint: ";
+    assert!(ran.err.contains(told), "{ran}");
+}
+
 /// A run that stores its events.
 const TO_SQLITE: [&str; 6] = [
     "run",

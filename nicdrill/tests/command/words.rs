@@ -124,6 +124,56 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
     assert_eq!(shown.code, 0, "{shown}");
 }
 
+/// What a scenario's name and a platform mean, its file and a platform mean as well.
+#[rstest]
+#[case::one(&["./port/quiet.yaml@dgx-a100"], &["port/quiet@dgx-a100"])]
+#[case::without_a_folder(&["alone.yaml@dgx-a100"], &["alone@dgx-a100"])]
+#[case::a_folder(&["./port@dgx-a100"], &["port/other@dgx-a100", "port/quiet@dgx-a100"])]
+#[case::two(&["./port/quiet.yaml@dgx-a100", "./port/other.yaml@mi300x"], &["port/other@mi300x", "port/quiet@dgx-a100"])]
+#[case::beside_one_without(&["./port/quiet.yaml@dgx-a100", "./port/other.yaml", "--platform", "dgx-a100,mi300x"], &["port/other@dgx-a100", "port/other@mi300x", "port/quiet@dgx-a100"])]
+fn a_file_is_played_on_the_platform_behind_it(#[case] asked: &[&str], #[case] drills: &[&str]) {
+    let scratch = Scratch::new();
+    for file in ["port/quiet.yaml", "port/other.yaml", "alone.yaml"] {
+        scratch.file(file, &scenario(QUIET));
+    }
+    let listed = scratch.run(&[&["list", "--drills"], asked].concat());
+    assert_eq!(listed.code, 0, "{listed}");
+    let lines = listed.out.lines().filter(|line| line.contains('@'));
+    let mut told: Vec<&str> = lines
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|drill| !drill.contains(':'))
+        .collect();
+    told.sort_unstable();
+    assert_eq!(told, drills, "{listed}");
+}
+
+#[rstest]
+#[case(&["show", "./story.yaml@storage-pair"], "story on storage-pair")]
+#[case(&["lnet", "show", "./story.yaml@storage-pair", "client", "--view", "stats"], "# lnetctl stats show on client")]
+#[case(&["link", "show", "story.yaml@storage-pair", "--summary"], "client")]
+fn the_file_of_one_drill_may_have_its_world_behind_it(#[case] words: &[&str], #[case] told: &str) {
+    let scratch = Scratch::new();
+    scratch.file(
+        "story.yaml",
+        "scenario: a cable is pulled\nwhy: a test\nworld: storage-pair\nmonitors: [ client ]\n\
+         workloads: { storage: { lnet: { client: client, server: server } } }\n\
+         let: { victim: { node: client, device: mlx5_1 } }\n\
+         timeline: [ { at: 4s, do: [ { cut: victim } ], expect: [ { fatal: victim } ] } ]\nuntil: 5s\n",
+    );
+    let shown = scratch.run(words);
+    assert_eq!(shown.code, 0, "{shown}");
+    assert!(shown.out.contains(told), "{shown}");
+}
+
+#[test]
+fn a_file_on_a_platform_that_is_misspelt_is_refused() {
+    let scratch = Scratch::new();
+    scratch.file("port/quiet.yaml", &scenario(QUIET));
+    let ran = scratch.run(&["run", "./port/quiet.yaml@h100-oic"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("did you mean `h100-oci`"), "{ran}");
+}
+
 #[rstest]
 #[case(&["run", "--filter", "family(port"], "`)` is missing")]
 #[case(&["run", "--shard", "3/2"], "invalid shard `3/2`")]
@@ -160,6 +210,7 @@ fn a_file_of_a_scenario_may_have_an_at_in_its_name() {
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--over", "9s"], "invalid span `9s`\nhint: write two times, the earlier first, as in `0s..120s`")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--over", "9s..8s"], "invalid span `9s..8s`")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--over", "900s..990s"], ", before `900s..990s`\nhint: write a time up to ")]
+#[case(&["lnet", "show", "lnet/second-interface-carries", "--over", "9s..500s"], "the story ends at 65s, before `9s..500s`\nhint: write a time up to 65s")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "clinet", "--over", "1s..8s"], "no node on LNet `clinet`")]
 #[case(&["lnet", "show", "port/cable-pulled@h100-oci"], "has no workload on LNet")]
 #[case(&["mpib", "show", "mpib/mesh-of-eight", "--workload", "jbo"], "no job over MPIB `jbo`")]

@@ -282,6 +282,11 @@ impl LineResolver<'_> {
                         .iter()
                         .try_for_each(|port| self.can_count(*port, name, change, of.place))?;
                 }
+                if let PortAction::NeighbourReboot { .. } = action {
+                    ports
+                        .iter()
+                        .try_for_each(|port| self.leads_to_a_host(*port, of.place))?;
+                }
                 if let PortAction::ChangeLayer { layer } = action {
                     ports
                         .iter()
@@ -325,6 +330,22 @@ impl LineResolver<'_> {
                 on_traps: *on_traps,
             }],
         })
+    }
+
+    /// Checks that the world's file does not cable the port to a switch.
+    fn leads_to_a_host(&self, port: usize, place: Place) -> Result<(), Unfit> {
+        let port = &self.resolved.ports[port];
+        let Some(switch) = &port.switch else {
+            return Ok(());
+        };
+        let (node, device) = (&self.resolved.nodes[port.node].name, &port.facts.device);
+        let what = format!(
+            "the neighbour of `{node}/{device}` is the switch `{switch}`, and no host that reboots"
+        );
+        let hint = format!(
+            "write `{{ switch: {switch}, power: lost }}`, or name a port that the world's file cables to no switch"
+        );
+        Err(self.source.wrong(place, what).hint(hint).into())
     }
 
     /// Checks that the platform has a driver of the port's kernel module for this layer.

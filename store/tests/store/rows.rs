@@ -291,18 +291,22 @@ fn a_file_that_is_no_database_is_refused_and_left_alone() {
     );
 }
 
-/// SQLite says of all of them that it is unable to open the file.
+/// SQLite says of most of them that it is unable to open the file, of a device that it is a disk with errors.
 #[test]
 fn a_file_that_cannot_be_opened_is_refused_with_the_cause() {
     let rig = Rig::new();
     std::fs::create_dir(rig.path("folder")).unwrap();
     std::fs::write(rig.path("file"), "").unwrap();
     std::os::unix::fs::symlink("there/a.db", rig.path("link")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(rig.path("socket")).unwrap();
+    std::os::unix::fs::symlink("/dev/null", rig.path("device")).unwrap();
     for (name, told) in [
         ("folder", "Is a directory"),
         ("absent/a.db", "absent`: No such file or directory"),
         ("file/a.db", "file`: Not a directory"),
         ("link", "No such file or directory"),
+        ("socket", "cannot be used: it is not a regular file\nhint: "),
+        ("device", "cannot be used: it is not a regular file\nhint: "),
     ] {
         let path = rig.path(name);
         let url: StoreUrl = format!("sqlite:{}", path.display()).parse().unwrap();

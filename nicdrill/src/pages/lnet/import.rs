@@ -6,14 +6,14 @@
 use std::{fmt::Write as _, ops::RangeInclusive};
 
 use lnet::{Lnd, NetName, Nid, Param, Params, Profile};
-use platforms::yaml::{self, Node, Value, YamlError};
+use platforms::yaml::{self, Node, Value, YamlError, nearest};
 
 /// The profile whose defaults are compared with the file.
 const PROFILE: Profile = Profile::V2_17;
 /// The number of routers in the world `storage-routed`.
 const ROUTERS: usize = 2;
 /// The number of ports of the role `storage` that a node of these worlds has.
-const PORTS: usize = 2;
+const PORTS: usize = 4;
 /// How older releases of `lnetctl` write the hop of -1, which was not stated.
 const HOP_UNSTATED: i64 = u32::MAX as i64;
 
@@ -54,6 +54,7 @@ struct ExportedRoute {
 pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
     let root: Node = yaml::read(file, text)?;
     let exported = Exported { file, text };
+    exported.known_keys(&root, "the file", &["net", "route", "global"], true)?;
     let interfaces = exported.interfaces(&root)?;
     let (nis, tcp) = (interfaces.on(Lnd::O2ib), interfaces.on(Lnd::Sock));
     let routes = exported.routes(&root, &interfaces)?;
@@ -78,11 +79,16 @@ pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
     } else {
         "storage-routed"
     };
-    if nis + tcp > PORTS {
+    // A router is on both nets.
+    let needed = if routes.is_empty() {
+        nis + tcp
+    } else {
+        2 * nis
+    };
+    if needed > PORTS {
         let _ = writeln!(
             page,
-            "# A node of `{world}` has {PORTS} ports of the role `storage`: name a world of your own with {}.",
-            nis + tcp
+            "# A node of `{world}` has {PORTS} ports of the role `storage`: name a world of your own with {needed}."
         );
     }
     let _ = write!(
@@ -135,7 +141,8 @@ impl Exported<'_> {
     fn interfaces(&self, root: &Node) -> Result<ExportedInterfaces, YamlError> {
         let mut nets: [Option<NetName>; 2] = [None, None];
         let mut nids = Vec::new();
-        for net in items(root, "net") {
+        for net in self.items(root, "net")? {
+            self.known_keys(net, "a net", &["net type", "local NI(s)"], true)?;
             let of_type = entry(net, "net type").unwrap_or(net);
             let name = of_type.to_string();
             if name == "lo" {
@@ -157,7 +164,7 @@ impl Exported<'_> {
                 let hint = "a workload has one: leave the other out of the file";
                 return Err(self.wrong(of_type, what).hint(hint));
             }
-            for ni in items(net, "local NI(s)") {
+            for ni in self.items(net, "local NI(s)")? {
                 let nid = self.nid_on(ni, &name)?;
                 if nids.contains(&nid) {
                     let what = format!("the interface `{nid}` a second time");
@@ -186,15 +193,25 @@ impl Exported<'_> {
         let Some(node) = entry(ni, "nid") else {
             return Err(self.wrong(ni, "an interface without a NID").hint(hint));
         };
-        let text = node.to_string();
-        match text.parse::<Nid>() {
-            Ok(nid) if nid.net() == net => Ok(nid),
-            Ok(_) => {
-                let what = format!("the NID `{text}` below the net `{net}`");
-                Err(self.wrong(node, what).hint(hint))
-            }
-            Err(_) => Err(self.wrong(node, format!("invalid NID `{text}`")).hint(hint)),
+        let nid = self.nid(node, "NID", &hint)?;
+        if nid.net() != net {
+            let what = format!("the NID `{nid}` below the net `{net}`");
+            return Err(self.wrong(node, what).hint(hint));
         }
+        Ok(nid)
+    }
+
+    /// A NID that an interface can have.
+    fn nid(&self, node: &Node, what: &str, hint: &str) -> Result<Nid, YamlError> {
+        let text = node.to_string();
+        let nid = text.parse().ok();
+        nid.filter(Nid::is_of_an_interface).ok_or_else(|| {
+            let hint = format!(
+                "{hint}: the IP address of one host (four numbers up to 255), `@` and a net"
+            );
+            self.wrong(node, format!("invalid {what} `{text}`"))
+                .hint(hint)
+        })
     }
 
     /// The routes with their places; all lead to one net, each by a router of its own.
@@ -204,14 +221,23 @@ impl Exported<'_> {
         interfaces: &ExportedInterfaces,
     ) -> Result<Vec<(ExportedRoute, &'n Node)>, YamlError> {
         let mut routes: Vec<(ExportedRoute, &Node)> = Vec::new();
-        for node in items(root, "route") {
-            let text = |key| entry(node, key).map(ToString::to_string);
-            let net = text("net").and_then(|net| net.parse::<NetName>().ok());
-            let gateway = text("gateway").and_then(|nid| nid.parse::<Nid>().ok());
-            let Some((net, gateway)) = net.zip(gateway) else {
-                let wrong = self.wrong(node, "a route without a net and a gateway");
-                return Err(wrong.hint("such as `net: o2ib1` and `gateway: 10.0.1.9@o2ib`"));
+        for node in self.items(root, "route")? {
+            let keys = ["net", "gateway", "hop", "priority"];
+            self.known_keys(node, "a route", &keys, true)?;
+            let hint = "such as `net: o2ib1` and `gateway: 10.0.1.9@o2ib`";
+            let needed = |key| {
+                let missing = || {
+                    self.wrong(node, format!("a route without a {key}"))
+                        .hint(hint)
+                };
+                entry(node, key).ok_or_else(missing)
             };
+            let (net_node, gateway_node) = (needed("net")?, needed("gateway")?);
+            let net = net_node.to_string().parse::<NetName>().map_err(|error| {
+                let what = format!("invalid net `{net_node}`");
+                self.wrong(net_node, what).hint(error.hint())
+            })?;
+            let gateway = self.nid(gateway_node, "gateway", "such as `gateway: 10.0.1.9@o2ib`")?;
             if gateway.net().lnd() != Lnd::O2ib || net.lnd() == Lnd::Other {
                 let what = format!("a route from `{}` to `{net}`", gateway.net());
                 let hint = "routers lead from `o2ib` to another net of `o2ib` or `tcp`";
@@ -263,7 +289,14 @@ impl Exported<'_> {
         let Some(global) = entry(root, "global") else {
             return Ok((true, Vec::new()));
         };
-        let discovery = self.number(global, Param::Discovery.name(), 1)? != 0;
+        // The time limit of a try follows from the others.
+        let mut known = Param::ALL.map(Param::name).to_vec();
+        known.push("lnd_timeout");
+        self.known_keys(global, "`global`", &known, false)?;
+        let discovery = Param::Discovery.name();
+        let found = self.number(global, discovery, 1)?;
+        let (least, most) = Param::Discovery.range();
+        let discovery = self.within(global, discovery, found, least..=most)? != 0;
         let mut params: Params = PROFILE.defaults();
         let mut left = Vec::new();
         for param in Param::ALL
@@ -307,6 +340,57 @@ impl Exported<'_> {
         }
     }
 
+    /// Refuses a key that looks like one of these and is none; with `others` unset every key that is none.
+    fn known_keys(
+        &self,
+        node: &Node,
+        whose: &str,
+        known: &[&str],
+        others: bool,
+    ) -> Result<(), YamlError> {
+        let pairs = match &node.value {
+            Value::Map(pairs) => &pairs[..],
+            Value::Null => &[],
+            other => {
+                let what = format!("{whose} is {}", other.kind());
+                let hint = format!("write keys and values, such as `{}: …`", known[0]);
+                return Err(self.wrong(node, what).hint(hint));
+            }
+        };
+        for (key, _) in pairs {
+            if known.contains(&key.name.as_str()) {
+                continue;
+            }
+            let near = nearest(&key.name, known.iter().copied());
+            if near.is_none() && others {
+                continue;
+            }
+            let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+            let list: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
+            let what = format!("unknown key `{}` of {whose}", key.name);
+            let wrong = YamlError::at(self.file, self.text, key.place, what);
+            return Err(wrong.hint(format!("{meant}allowed: {}", list.join(", "))));
+        }
+        Ok(())
+    }
+
+    /// The items of the list below a key; none without the key.
+    fn items<'n>(&self, node: &'n Node, key: &str) -> Result<&'n [Node], YamlError> {
+        let Some(list) = entry(node, key) else {
+            return Ok(&[]);
+        };
+        match &list.value {
+            Value::List(items) => Ok(items),
+            Value::Null => Ok(&[]),
+            other => {
+                let what = format!("`{key}` is {}", other.kind());
+                Err(self
+                    .wrong(list, what)
+                    .hint("write a list, as `lnetctl export` does"))
+            }
+        }
+    }
+
     /// The number of a key, if it is in this range.
     fn within(
         &self,
@@ -346,12 +430,4 @@ fn entry<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
     };
     let found = pairs.iter().find(|(name, _)| name.name == key);
     found.map(|(_, node)| node)
-}
-
-/// The items of the list below a key; none if there is no such list.
-fn items<'n>(node: &'n Node, key: &str) -> &'n [Node] {
-    match entry(node, key).map(|node| &node.value) {
-        Some(Value::List(items)) => items,
-        _ => &[],
-    }
 }

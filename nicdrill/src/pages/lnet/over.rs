@@ -30,18 +30,17 @@ struct Table {
 /// of the span have a row in any case.
 ///
 /// # Errors
-/// [`LnetPageError`], by cause.
+/// [`LnetPageError`], by cause; one is that the span reaches beyond the story's end.
 pub(crate) fn over_page(
     story: &Story,
     asked: LnetAsked<'_>,
     span: &str,
 ) -> Result<(String, Vec<String>), LnetPageError> {
     let (from, to) = read_span(span)?;
-    if from > story.until {
+    if to > story.until {
         let (asked, until) = (span.to_owned(), story.until);
         return Err(FreezeError::PastTheEnd { asked, until }.into());
     }
-    let to = to.min(story.until);
     let last = story.ticks.last_until(to);
     let mut tables = Tables::new();
     let mut tick = 0;

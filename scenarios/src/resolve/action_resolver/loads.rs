@@ -1,6 +1,6 @@
 //! Resolves what lines do to workloads: fault rules of LNet, and MPIB's agents.
 
-use lnet::{FaultRule, Nid, NidPattern, Request, Side, StoragePlan};
+use lnet::{FaultRule, Nid, Request, Side, StoragePlan};
 use mpib::AgentAction;
 use platforms::NodeName;
 use platforms::yaml::Place;
@@ -56,7 +56,8 @@ impl LineResolver<'_> {
         })
     }
 
-    /// Rejects a rule about a NID that no interface of the workload has.
+    /// Rejects a rule about a NID that no interface of the workload has, or an interface that the rule's node does not
+    /// have.
     pub(super) fn known_nids(
         &self,
         workload: &str,
@@ -64,55 +65,51 @@ impl LineResolver<'_> {
         places: RulePlaces,
     ) -> Result<(), Unfit> {
         let plan = self.storage(workload)?;
-        let nids: Vec<&Nid> = plan
-            .nodes
-            .iter()
-            .flat_map(|node| node.nis.iter().map(|ni| &ni.nid))
-            .collect();
-        let via = rule.via.clone().map(NidPattern::One);
-        for (pattern, place) in [
-            (Some(&rule.source), places.from),
-            (Some(&rule.destination), places.to),
-            (via.as_ref(), places.ni),
-        ] {
-            let (Some(pattern), Some(place)) = (pattern, place) else {
-                continue;
-            };
-            if !nids.iter().any(|nid| pattern.fits(nid)) {
-                let known: Vec<String> = nids.iter().map(ToString::to_string).collect();
-                let known = known.iter().map(String::as_str);
-                let what = format!("NID of `{workload}`");
-                let name = pattern.to_string();
-                return Err(self.source.unknown(place, &what, &name, known).into());
+        let all = nids(plan, None);
+        for (pattern, place) in [(&rule.source, places.from), (&rule.destination, places.to)] {
+            if let Some(place) = place
+                && !all.iter().any(|nid| pattern.fits(nid))
+            {
+                return Err(self.no_nid(workload, &pattern.to_string(), place, &all));
+            }
+        }
+        if let Some((via, place)) = rule.via.as_ref().zip(places.ni) {
+            for node in self.each_node(|node| node)? {
+                self.known_nid((via, place), node.as_str(), &nids(plan, Some(&node)))?;
             }
         }
         Ok(())
     }
 
+    /// Rejects a NID that is none of these.
+    fn known_nid(
+        &self,
+        (nid, place): (&Nid, Place),
+        whose: &str,
+        known: &[&Nid],
+    ) -> Result<(), Unfit> {
+        if known.contains(&nid) {
+            return Ok(());
+        }
+        Err(self.no_nid(whose, &nid.to_string(), place, known))
+    }
+
+    fn no_nid(&self, whose: &str, name: &str, place: Place, known: &[&Nid]) -> Unfit {
+        let known: Vec<String> = known.iter().map(ToString::to_string).collect();
+        let known = known.iter().map(String::as_str);
+        let what = format!("NID of `{whose}`");
+        self.source.unknown(place, &what, name, known).into()
+    }
+
     /// A request of each node that the line names, to a NID of the workload, by an own one if it is given.
     pub(super) fn requests(&self, workload: &str, send: &SendSpec) -> Result<Vec<Request>, Unfit> {
         let plan = self.storage(workload)?;
-        let nids = |of: Option<&NodeName>| -> Vec<String> {
-            let nodes = plan.nodes.iter();
-            let nodes = nodes.filter(|node| of.is_none_or(|of| node.name == *of));
-            let nis = nodes.flat_map(|node| &node.nis);
-            nis.map(|ni| ni.nid.to_string()).collect()
-        };
-        let check = |(nid, place): &(Nid, Place), whose: &str, known: &[String]| {
-            let (name, known) = (nid.to_string(), known.iter().map(String::as_str));
-            if known.clone().any(|known| known == name) {
-                return Ok(());
-            }
-            let what = format!("NID of `{whose}`");
-            Err(Unfit::from(
-                self.source.unknown(*place, &what, &name, known),
-            ))
-        };
-        check(&send.to, workload, &nids(None))?;
+        let (to, place) = &send.to;
+        self.known_nid((to, *place), workload, &nids(plan, None))?;
         let mut requests = Vec::new();
         for node in self.each_node(|node| node)? {
-            if let Some(from) = &send.from {
-                check(from, node.as_str(), &nids(Some(&node)))?;
+            if let Some((from, place)) = &send.from {
+                self.known_nid((from, *place), node.as_str(), &nids(plan, Some(&node)))?;
             }
             requests.push(Request {
                 node,
@@ -142,4 +139,13 @@ impl LineResolver<'_> {
             }
         })
     }
+}
+
+/// The NIDs of a node of the workload, or of all.
+fn nids<'p>(plan: &'p StoragePlan, of: Option<&NodeName>) -> Vec<&'p Nid> {
+    let nodes = plan.nodes.iter();
+    let nodes = nodes.filter(|node| of.is_none_or(|of| node.name == *of));
+    nodes
+        .flat_map(|node| node.nis.iter().map(|ni| &ni.nid))
+        .collect()
 }
