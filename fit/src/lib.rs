@@ -70,8 +70,9 @@ pub fn fit(descriptor: &Descriptor, drills: &[Drill<'_>]) -> Fitted {
     fitted.promises.lost_publish = Some(LostPublish::Kept);
     conditions::fit(descriptor, &ended, &mut fitted);
     counters::fit(descriptor, &ended, &mut fitted);
-    nature::leave_out_subjects(&mut fitted);
+    nature::leave_out_of_alarms(&mut fitted);
     let tried = episodes::fit(descriptor, &ended, &mut fitted);
+    nature::leave_out_of_alarms(&mut fitted);
     conditions::leave_out_what_is_unknown(&ended, &mut fitted);
     let apply = drills.into_iter();
     let apply = apply.filter(|drill| !tried.excused.contains(&drill.name()));

@@ -2,7 +2,7 @@
 
 use observe::{
     Descriptor,
-    promises::{Granularity, Kind, Named, Names, PromisedSubject, Row, Says, Style},
+    promises::{Granularity, Kind, KindOf, Named, Names, PromisedSubject, Row, Says, Style},
 };
 
 use crate::{
@@ -30,33 +30,44 @@ pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fi
     }
 }
 
-/// Takes the subjects out of rows where style or granularity say whom reports are about, so that a row says nothing of it.
-pub(crate) fn leave_out_subjects(fitted: &mut Fitted) {
+/// Takes out of rows what decides about single events only, where style or granularity make reports alarms: whom they name,
+/// and in the rows of episodes how severe they are and when they begin and end.
+pub(crate) fn leave_out_of_alarms(fitted: &mut Fitted) {
     let promises = &fitted.promises;
     let is_coarse = promises.granularity.unwrap_or_default() != Granularity::Port;
     if !is_coarse && promises.style != Some(Style::Level) {
         return;
     }
-    let found = fitted.rows.values_mut();
-    let found = found.filter_map(|found| found.row.as_mut());
+    let found = fitted.rows.iter_mut();
+    let found = found.filter_map(|(kind, found)| Some((kind, found.row.as_mut()?)));
+    let promised = fitted.promises.rows.iter_mut();
     found
-        .chain(fitted.promises.rows.values_mut())
-        .for_each(leave_out_subject);
+        .chain(promised)
+        .for_each(|(kind, row)| leave_out_of_row(kind, row));
 }
 
-fn leave_out_subject(row: &mut Row) {
+fn leave_out_of_row(kind: &Kind, row: &mut Row) {
     let Row::Says(says) = row else { return };
+    says.subject = None;
+    if kind.of() == KindOf::Episode {
+        (says.verdict, says.within, says.clears) = (None, None, None);
+        let is = |meant: Named| *kind == Kind::Named(meant);
+        if !(is(Named::FirstPoll) || is(Named::HotAdded) || is(Named::Reboot)) {
+            says.after = None;
+        }
+        if !is(Named::MonitorRestart) {
+            says.restates = None;
+        }
+    }
     let Says {
-        subject,
         infiniband,
         ethernet,
         ..
     } = &mut **says;
-    *subject = None;
     [infiniband, ethernet]
         .into_iter()
         .flatten()
-        .for_each(leave_out_subject);
+        .for_each(|row| leave_out_of_row(kind, row));
 }
 
 fn style(longest: &Answer, fitted: &mut Fitted) {

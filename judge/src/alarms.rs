@@ -64,6 +64,10 @@ impl Judging<'_> {
         let owed = Owed::of(documents, &context, recording);
         let promises = &context.descriptor.promises;
         let granularity = promises.granularity.unwrap_or_default();
+        let names = promises
+            .names
+            .filter(|_| granularity != Granularity::Port)
+            .unwrap_or_default();
         let mut openings: BTreeSet<(NodeName, u64)> = BTreeSet::new();
         for node in &self.story.monitors {
             let heard = Heard::of(&context, recording, node);
@@ -73,7 +77,7 @@ impl Judging<'_> {
                     [alarm.opens, alarm.closes].map(|tick| (node.clone(), tick))
                 }));
                 let first = self.findings.len();
-                self.group(node, group, &heard, promises.names.unwrap_or_default());
+                self.group(node, group, &heard, names);
                 for finding in &mut self.findings[first..] {
                     if finding.kind != FindingKind::Unexpected {
                         finding.line = asked::line(&owed, node, group, finding);
@@ -246,7 +250,7 @@ impl Judging<'_> {
         }
     }
 
-    /// What is said of names and numbers that the node never had.
+    /// What is said of names and numbers that the node never had, or of what is not monitored where the node is the subject.
     fn of_no_name(&mut self, node: &NodeName, heard: &Heard<'_>) {
         let style = self.context.descriptor.promises.style.unwrap_or_default();
         for statement in heard.of_no_name(style == Style::Edge) {

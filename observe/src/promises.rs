@@ -165,7 +165,47 @@ impl Promises {
         self.rows.is_empty()
     }
 
-    /// The rows that cannot be, and a scope without anything.
+    /// Names, and subjects of a first poll, that would have no effect. What `like` adds is not known here.
+    fn unmeant(&self) -> impl Iterator<Item = Problem> {
+        let is_alone = self.like.is_none();
+        let is_of_ports = match self.granularity {
+            Some(granularity) => granularity == Granularity::Port,
+            None => is_alone,
+        };
+        let names = (self.names == Some(Names::All) && is_of_ports).then(|| {
+            let what = "`names: all` has no effect with `granularity: port`: each fault of a port is reported by itself";
+            Problem::at(
+                ["names"],
+                what,
+                "leave it out, or write `granularity: device` or `node`",
+            )
+        });
+        let tells_what_is_new = || {
+            let added = self.rows.get(&Named::HotAdded.into());
+            let by_name =
+                |row: &Row| matches!(row, Row::Says(says) if says.known_by == Some(KnownBy::Name));
+            added.is_some_and(|row| *row != Row::Silent)
+                || self.rows.get(&Named::Rename.into()).is_some_and(by_name)
+        };
+        let baselines = self.wire.iter().filter(move |wire| {
+            wire.baselines.is_some()
+                && is_alone
+                && wire.first_poll != Some(FirstPollEvents::Events)
+                && wire.clears != Some(ClearedBy::Check)
+                && !tells_what_is_new()
+        });
+        let baselines = baselines.map(|_| {
+            let what = "`baselines` has no effect without `first_poll: events`, a row of `hot_added`, or `clears: check`";
+            Problem::at(
+                ["wire", "baselines"],
+                what,
+                "write `first_poll: events`, or leave it out",
+            )
+        });
+        names.into_iter().chain(baselines)
+    }
+
+    /// The rows that cannot be, a scope without anything, and what would have no effect.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let says = self.rows.iter().filter_map(|(kind, row)| match row {
             Row::Says(says) => Some((kind, says)),
@@ -180,7 +220,7 @@ impl Promises {
             })
         });
         let scope = self.scope.iter().flat_map(Scope::problems);
-        scope.chain(rows).collect()
+        scope.chain(self.unmeant()).chain(rows).collect()
     }
 }
 

@@ -1,10 +1,11 @@
 //! The alarms that a monitor raised, tick by tick. Start at [`Heard`].
 
-use std::{cmp::Reverse, collections::BTreeSet};
+use std::cmp::Reverse;
 
 use observe::{
     Recording, Subject,
     interval::{Interval, said},
+    promises::Granularity,
 };
 use platforms::NodeName;
 use terms::Severity;
@@ -24,7 +25,8 @@ const NODE_LINES_MAX: usize = 2;
 /// What the monitor of a node said.
 pub(super) struct Heard<'r> {
     said: Vec<Interval>,
-    /// What it said of names and numbers that its node never had: it is about no subject.
+    /// What it said of names and numbers that its node never had, and where the node is the subject, the alarms that name a
+    /// device or a port that is not monitored: they are about no subject.
     nobody: Vec<Interval>,
     recording: &'r Recording,
     node: String,
@@ -37,8 +39,14 @@ impl<'r> Heard<'r> {
         recording: &'r Recording,
         node: &NodeName,
     ) -> Self {
+        let promised = &context.descriptor.promises;
+        let is_of_node = promised.granularity == Some(Granularity::Node);
         let all = said(recording, node.as_str()).into_iter();
-        let (nobody, said) = all.partition(|it| context.is_of_nobody(node, &super::observed(it)));
+        let (nobody, said) = all.partition(|it| {
+            let event = super::observed(it);
+            let is_unwatched = || context.not_monitored(node, it.from, &event).is_some();
+            context.is_of_nobody(node, &event) || is_of_node && is_alarm(it) && is_unwatched()
+        });
         Self {
             said,
             nobody,
@@ -111,8 +119,10 @@ impl<'r> Heard<'r> {
 
     /// Whether any alarm about a subject was raised or repeated between two ticks.
     pub(super) fn any_between(&self, group: &Group, from: u64, to: u64) -> bool {
-        let nobody = self.nobody.iter().map(|it| &it.subject);
-        let nobody: BTreeSet<&Subject> = nobody.collect();
+        let is_of_nobody = |subject: &Subject, at: u64| {
+            let mut of_it = self.nobody.iter().filter(|it| it.subject == *subject);
+            of_it.any(|it| it.from <= at && it.to.is_none_or(|to| at <= to))
+        };
         (from..=to).any(|at| {
             let Ok(index) = usize::try_from(at) else {
                 return false;
@@ -125,7 +135,7 @@ impl<'r> Heard<'r> {
                 .flat_map(|call| &call.observations)
                 .any(|event| {
                     event.severity != Severity::Healthy
-                        && !nobody.contains(&event.subject)
+                        && !is_of_nobody(&event.subject, at)
                         && is_about(group, &event.subject, at)
                 })
         })
@@ -157,8 +167,8 @@ impl<'r> Heard<'r> {
         })
     }
 
-    /// What was said of names and numbers that the node never had: alarms, and where only changes are said, what is healthy
-    /// and takes no alarm back.
+    /// What was said of nobody: alarms, and where only changes are said, what is healthy of names and numbers that the node
+    /// never had and takes no alarm back.
     pub(super) fn of_no_name(&self, are_changes: bool) -> impl Iterator<Item = &Interval> {
         let ends_an_alarm = |it: &Interval| {
             let mut before = self.nobody.iter();

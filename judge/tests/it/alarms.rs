@@ -5,10 +5,10 @@
     reason = "a drill is played once for the many ways to report it"
 )]
 
-use std::sync::LazyLock;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use judge::judge;
-use observe::{Call, Descriptor, Promises, Recording, platform_connector};
+use observe::{Call, Descriptor, Observation, Promises, Recording, Subject, platform_connector};
 use proto::HealthEvents;
 use reports::FindingKind::{self, Missing, Outstanding, Unexpected};
 use rstest::rstest;
@@ -172,6 +172,59 @@ fn a_second_fault_is_named_only_where_all_are() {
     let recording = alarming(&[(10, 31)], false);
     check(&of_node("", "names: first\n"), &recording, &[]);
     check(&of_node("", "names: all\n"), &recording, &[Missing]);
+}
+
+/// docs/monitor.md, `granularity`: an alarm that names what is not monitored is wrong whatever else stands, and it is not the one
+/// that the node owes.
+#[rstest]
+#[case::beside_the_nodes_own(&[(10, 31)], 12, &[Unexpected])]
+#[case::while_nothing_stands(&[(10, 31)], 3, &[Unexpected])]
+#[case::in_its_place(&[], 10, &[Missing, Unexpected])]
+fn an_alarm_about_what_is_not_monitored_is_wrong_whatever_stands(
+    #[case] alarms: &[(usize, usize)],
+    #[case] from: usize,
+    #[case] findings: &[FindingKind],
+) {
+    static TWO_OF_AN_A100: LazyLock<Case> = LazyLock::new(|| Case::played_on("dgx-a100", TWO));
+    // Its `mlx5_10` is a management device.
+    let case = &*TWO_OF_AN_A100;
+    for (is_level, style) in [(false, "style: edge\n"), (true, "style: level\n")] {
+        let mut recording = alarming_in(case, alarms, is_level);
+        let said = |severity| Call {
+            observations: vec![Observation {
+                subject: Subject::Port {
+                    device: "mlx5_10".to_owned(),
+                    port: "1".to_owned(),
+                },
+                severity,
+                ..Observation::default()
+            }],
+            fields: Vec::new(),
+            accepted: true,
+            answer: "accepted".to_owned(),
+        };
+        let mut say = |tick: usize, severity| {
+            let calls = &mut monitor(&mut recording, tick, "node-a").calls;
+            calls.push(said(severity));
+        };
+        say(from, Severity::Fatal);
+        say(from + 2, Severity::Healthy);
+        for names in ["", "names: all\n"] {
+            if names.is_empty() || alarms.is_empty() {
+                let promises = promising(&of_node("", &format!("{style}{names}")));
+                let found = judge(&case.story, &case.truth, &recording, &promises).findings;
+                let kinds = found.iter().map(|it| it.kind);
+                let kinds: BTreeSet<_> = kinds
+                    .filter(|it| *it != FindingKind::LeftStanding)
+                    .collect();
+                let expected: BTreeSet<_> = findings.iter().copied().collect();
+                assert_eq!(kinds, expected, "{style}{names}{found:#?}");
+                let told = found.iter().flat_map(|it| &it.expected);
+                let is_its = |it: &&String| it.starts_with("nothing about mlx5_10/1 (management");
+                assert_eq!(told.filter(is_its).count(), 1, "{found:#?}");
+            }
+        }
+    }
 }
 
 /// The first fault and the last clear decide; the ones between are about one port only.

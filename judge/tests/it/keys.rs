@@ -558,3 +558,36 @@ fn what_was_added_and_must_not_be_told_is_told_with_its_row() {
         assert_eq!(judged.judged.not_judged["no promise about `hot_added`"], 3);
     }
 }
+
+/// The role of what was added is read when it is told: in the poll from which on it may be, it need not be there yet.
+#[rstest]
+#[case::in_a_poll("10s")]
+#[case::between_two_polls("10500ms")]
+fn what_was_added_and_is_not_told_is_monitored(#[case] added_at: &str) {
+    let text = format!(
+        "
+let: {{ model: {{ role: compute, layer: infiniband, card_ports: 1, nth: 1 }} }}
+timeline:
+  - at: 0s
+    expect: [ {{ this_poll: baseline }}, {{ healthy: {{ name: mlx5_40, port: 1 }}, from: 10s, to: 13s }} ]
+  - at: {added_at}
+    do: [ {{ hot_add: device of model, pci: \"0000:f1:00.0\", name: mlx5_40, cabled: true }} ]
+until: 20s
+"
+    );
+    let case = told("dgx-h100", &text);
+    let recording = recorded(&case, Otherwise::SilentIn(10, 14));
+    let found = judge(&case.story, &case.truth, &recording, &promising("{}")).findings;
+    let of_port = |it: &&reports::Finding| {
+        it.kind == Missing && it.cause.subject == Some(reports::CauseSubject::Port)
+    };
+    let missed: Vec<_> = found.iter().filter(of_port).collect();
+    assert!(!missed.is_empty(), "{found:#?}");
+    for finding in missed {
+        assert_eq!(
+            finding.cause.role,
+            Some(reports::CauseRole::Monitored),
+            "{finding:#?}"
+        );
+    }
+}

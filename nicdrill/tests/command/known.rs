@@ -4,7 +4,7 @@ use rstest::rstest;
 
 use crate::{
     groups::{UNFAIR, WORDS},
-    scratch::{Scratch, can_play_processes},
+    scratch::{Scratch, can_play_processes, reference_descriptor},
 };
 
 fn unfair() -> Scratch {
@@ -42,6 +42,38 @@ fn a_known_finding_is_not_red_and_is_told() {
     );
     assert!(scratch.text("run.json").contains("\"outcome\": \"known\""));
     assert!(scratch.text("run.xml").contains("failures=\"0\""));
+}
+
+/// A report does not take the place of what a run reads or keeps.
+#[rstest]
+#[case::the_monitor("m.yaml", "a file that runs are made of")]
+#[case::what_is_known("known.toml", "a file that runs are made of")]
+#[case::the_record_of_a_run("out/run.json", "a file of a run folder")]
+fn a_report_that_would_replace_an_input_is_refused(#[case] file: &str, #[case] what: &str) {
+    let scratch = Scratch::new();
+    scratch.file("m.yaml", &reference_descriptor());
+    entry(&scratch, "port/cable-pulled#crashed", "");
+    let drill = "port/cable-pulled@h100-oci";
+    let words = [
+        "run",
+        drill,
+        "--arm",
+        "memory",
+        "--monitor",
+        "m.yaml",
+        "--out",
+    ];
+    let ran = scratch.run(&[&words[..], &["out"]].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+    let before = scratch.text(file);
+    let report = format!("json={file}");
+    let ran = scratch.run(&[&words[..], &["other", "--report", &report]].concat());
+    assert_eq!(ran.code, 110, "{ran}");
+    let told = format!(
+        "error: `{file}` is {what}, and a report would take its place; it is left alone\nhint: give the report a file of its own"
+    );
+    assert!(ran.err.contains(&told), "{ran}");
+    assert_eq!(scratch.text(file), before);
 }
 
 /// A process could still show what memory does not, so both arms are needed.

@@ -117,6 +117,21 @@ fn a_program_beside_is_a_monitor_by_its_path_only() {
     "m.yaml:7:18: the row of `hot_added`: `healthy` has no effect with `style: level`",
     "leave it out"
 )]
+#[case::key_of_an_episode_where_alarms_are_judged(
+    "promises:\n  style: level\n  rows:\n    reboot: { restates: nothing }\n",
+    "m.yaml:7:15: the row of `reboot`: `restates` has no effect: with `style: level`",
+    "write it in the rows of what stands"
+)]
+#[case::names_of_ports(
+    "promises: { names: all, rows: { down: usual } }\n",
+    "m.yaml:4:13: `names: all` has no effect with `granularity: port`",
+    "write `granularity: device` or `node`"
+)]
+#[case::subjects_of_a_first_poll_of_which_nothing_is_promised(
+    "promises:\n  rows: { down: usual }\n  wire: { baselines: { cards: false } }\n",
+    "m.yaml:6:11: `baselines` has no effect without `first_poll: events`",
+    "write `first_poll: events`"
+)]
 #[case::row_of_a_connector_that_it_does_not_call(
     "speaks: lines\nlines: [ { pattern: a, says: fatal } ]\npromises: { rows: { connector: { within: 1 poll } } }\n",
     "m.yaml:6:34: the row of `connector`: `within` has no effect: it calls no connector",

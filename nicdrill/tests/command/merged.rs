@@ -266,6 +266,42 @@ fn a_merge_does_not_take_the_place_of_a_shard() {
     assert!(!scratch.path("shards/1.old").exists());
 }
 
+/// The merge excuses what is known where it runs: the shards keep what they found, whether it was known there or not.
+#[test]
+fn what_is_known_is_asked_where_shards_are_merged() {
+    let scratch = Scratch::new();
+    scratch.file("less.yaml", &promises_less());
+    let drill = "port/cable-pulled@dgx-a100";
+    let words = [drill, "--arm", "memory", "--monitor", "less.yaml"];
+    let known = "[[known]]\nid = \"port/cable-pulled#*\"\nreason = \"seen\"\n";
+    let merge = ["report", "merge", "shards", "--out", "merged"];
+    let forget = |file: &str| fs::remove_file(scratch.path(file)).expect("a file");
+    scratch.file("known.toml", known);
+    shards(&scratch, &words, 2);
+    forget("known.toml");
+    let ran = scratch.run(&merge);
+    assert_eq!(ran.code, 100, "{ran}");
+    shards(&scratch, &words, 2);
+    scratch.file("known.toml", known);
+    let ran = scratch.run(&merge);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("known: known.toml:1: "), "{ran}");
+    // A file that the run names must be there.
+    scratch.file("named.toml", known);
+    shards(
+        &scratch,
+        &[&words[..], &["--known", "named.toml"]].concat(),
+        2,
+    );
+    forget("named.toml");
+    let ran = scratch.run(&merge);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.err.contains("error: `named.toml` cannot be read"),
+        "{ran}"
+    );
+}
+
 const FEW: [&str; 5] = ["port", "--arm", "memory", "--platform", "dgx-a100"];
 
 #[test]

@@ -1,22 +1,30 @@
 //! Keys of a row that would have no effect: they mean something for other kinds only, for a whole node and stand in the
 //! row of a link layer, or are decided elsewhere. Start at [`all`].
 
+use std::borrow::Cow;
+
 use super::{
     Compared, Granularity, Kind, KindOf, Named, PromisedSubject, Promises, Row, Says, Style,
 };
 
 /// A key of a row that cannot stand there: the keys that lead to it, the problem and a hint.
-type Misplaced = (Vec<&'static str>, &'static str, &'static str);
+type Misplaced = (Vec<&'static str>, Cow<'static, str>, &'static str);
 
 /// The keys of a row that cannot stand in the row of this kind, in these promises.
 pub(super) fn all(kind: &Kind, says: &Says, promises: &Promises) -> Vec<Misplaced> {
     let mut found: Vec<Misplaced> = unmeant(kind, says)
-        .map(|(key, what)| (vec![key], what, "leave it out"))
+        .map(|(key, what)| (vec![key], what.into(), "leave it out"))
         .collect();
-    found
-        .extend(of_subject(kind, says, promises).map(|(what, hint)| (vec!["subject"], what, hint)));
-    found
-        .extend(of_healthy(kind, says, promises).map(|(what, hint)| (vec!["healthy"], what, hint)));
+    found.extend(
+        of_subject(kind, says, promises).map(|(what, hint)| (vec!["subject"], what.into(), hint)),
+    );
+    found.extend(
+        of_healthy(kind, says, promises).map(|(what, hint)| (vec!["healthy"], what.into(), hint)),
+    );
+    add_new(
+        &mut found,
+        of_events(kind, says, promises).map(|key| vec![key]),
+    );
     let layers = [
         ("infiniband", &says.infiniband),
         ("ethernet", &says.ethernet),
@@ -25,20 +33,26 @@ pub(super) fn all(kind: &Kind, says: &Says, promises: &Promises) -> Vec<Misplace
         let Some(Row::Says(of)) = row else { continue };
         if of.infiniband.is_some() || of.ethernet.is_some() {
             let what = "a row of a layer has no layers";
-            found.push((vec![layer], what, "write them once"));
+            found.push((vec![layer], what.into(), "write them once"));
         }
         let subject = of_subject(kind, of, promises);
-        found.extend(subject.map(|(what, hint)| (vec![layer, "subject"], what, hint)));
+        found.extend(subject.map(|(what, hint)| (vec![layer, "subject"], what.into(), hint)));
         let healthy = of_healthy(kind, of, promises);
-        found.extend(healthy.map(|(what, hint)| (vec![layer, "healthy"], what, hint)));
+        found.extend(healthy.map(|(what, hint)| (vec![layer, "healthy"], what.into(), hint)));
         let unmeant: Vec<_> = unmeant(kind, of).collect();
         let is_new = |key: &str| unmeant.iter().all(|(other, _)| *other != key);
         for (key, what) in of_node(of).filter(|(key, _)| is_new(key)) {
-            found.push((vec![layer, key], what, "write it in the row of both layers"));
+            found.push((
+                vec![layer, key],
+                what.into(),
+                "write it in the row of both layers",
+            ));
         }
         for (key, what) in unmeant {
-            found.push((vec![layer, key], what, "leave it out"));
+            found.push((vec![layer, key], what.into(), "leave it out"));
         }
+        let of_layer = of_events(kind, of, promises).map(|key| vec![layer, key]);
+        add_new(&mut found, of_layer);
     }
     found
 }
@@ -130,6 +144,45 @@ fn unmeant(kind: &Kind, says: &Says) -> impl Iterator<Item = (&'static str, &'st
     keys.into_iter()
         .filter(|(_, is_there, is_meant, _)| *is_there && !is_meant)
         .map(|(key, _, _, what)| (key, what))
+}
+
+/// What to do with a key that decides about single events.
+const OF_WHAT_STANDS: &str =
+    "leave it out, or write it in the rows of what stands, such as `polling`";
+
+/// Adds keys that decide about single events where alarms are judged, apart from those that were found already.
+fn add_new(found: &mut Vec<Misplaced>, of_events: impl Iterator<Item = Vec<&'static str>>) {
+    let why = "with `style: level` or a coarser `granularity` alarms are judged, by the rows of what stands";
+    for keys in of_events {
+        let key = keys.last().copied().unwrap_or_default();
+        if found.iter().all(|(of, ..)| *of != keys) {
+            let what = format!("`{key}` has no effect: {why}");
+            found.push((keys, what.into(), OF_WHAT_STANDS));
+        }
+    }
+}
+
+/// The keys of an episode's row that decide about single events, and not about alarms, in promises by which alarms are judged. How severe an alarm
+/// is, and when it opens and closes, is of the row of what stands; an episode says whether it is reported at all, and how
+/// long a port on its way up is waited for.
+fn of_events<'s>(
+    kind: &'s Kind,
+    says: &'s Says,
+    promises: &Promises,
+) -> impl Iterator<Item = &'static str> + 's {
+    let granularity = promises.granularity.unwrap_or_default();
+    let has_alarms = granularity != Granularity::Port || promises.style == Some(Style::Level);
+    let is_episode = kind.of() == KindOf::Episode;
+    let is = |meant: Named| *kind == Kind::Named(meant);
+    let waits = is(Named::FirstPoll) || is(Named::HotAdded) || is(Named::Reboot);
+    let begins_anew = is(Named::MonitorRestart);
+    let keys = says.keys().filter(move |_| has_alarms && is_episode);
+    keys.filter(move |key| match *key {
+        "verdict" | "within" | "clears" => true,
+        "after" => !waits,
+        "restates" => !begins_anew,
+        _ => false,
+    })
 }
 
 /// Why `subject` decides nothing in a row, with a hint; `None` if it does, or is not there.

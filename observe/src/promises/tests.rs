@@ -233,3 +233,81 @@ fn whether_what_was_added_is_healthy_is_told_decides_among_events_about_ports_on
     let other = r#"{"style": "level", "rows": {"down": {"healthy": "silent"}}}"#;
     assert_eq!(refused(other), ["rows.down.healthy"]);
 }
+
+/// What is said in an episode about alarms is said by the rows of what stands.
+#[test]
+fn a_key_of_an_episode_that_decides_about_single_events_is_refused_where_alarms_are_judged() {
+    let none: [String; 0] = [];
+    let of = |elsewhere: &str, kind: &str, row: &str| {
+        refused(&format!(
+            r#"{{{elsewhere} "rows": {{"{kind}": {{{row}}}}}}}"#
+        ))
+    };
+    let of_events = [
+        ("reboot", "restates", r#""nothing""#),
+        ("reboot", "clears", r#""never""#),
+        ("rename", "restates", r#""nothing""#),
+        ("first_poll", "verdict", r#""nonfatal""#),
+        ("first_poll", "clears", r#""never""#),
+        ("hot_added", "verdict", r#""nonfatal""#),
+        ("hot_added", "clears", r#""never""#),
+        ("scope_change", "verdict", r#""nonfatal""#),
+        ("scope_change", "clears", r#""never""#),
+        ("rename", "after", r#""3 polls""#),
+        ("first_poll", "within", r#""3 polls""#),
+    ];
+    for (kind, key, value) in of_events {
+        let row = format!(r#""{key}": {value}"#);
+        assert_eq!(of("", kind, &row), none, "{kind}: {row}");
+        for elsewhere in [
+            r#""style": "level","#,
+            r#""granularity": "device","#,
+            r#""granularity": "node","#,
+        ] {
+            let keys = [format!("rows.{kind}.{key}")];
+            assert_eq!(of(elsewhere, kind, &row), keys, "{elsewhere}");
+        }
+    }
+    let level = r#""style": "level","#;
+    for (kind, row) in [
+        ("first_poll", r#""after": "3 polls""#),
+        ("hot_added", r#""after": "3 polls""#),
+        ("reboot", r#""after": "3 polls""#),
+        ("monitor_restart", r#""restates": "nothing""#),
+        ("polling", r#""verdict": "fatal", "clears": "never""#),
+    ] {
+        assert_eq!(of(level, kind, row), none, "{kind}: {row}");
+    }
+    let of_layer = of(level, "first_poll", r#""infiniband": {"verdict": "fatal"}"#);
+    assert_eq!(of_layer, ["rows.first_poll.infiniband.verdict"]);
+    // What a reboot never has is refused once.
+    let once = of(level, "reboot", r#""verdict": "fatal""#);
+    assert_eq!(once, ["rows.reboot.verdict"]);
+}
+
+#[test]
+fn names_and_subjects_of_a_first_poll_that_decide_nothing_are_refused() {
+    let none: [String; 0] = [];
+    assert_eq!(refused(r#"{"names": "all"}"#), ["names"]);
+    let of_ports = r#"{"like": "x.yaml", "granularity": "port", "names": "all"}"#;
+    assert_eq!(refused(of_ports), ["names"]);
+    for accepted in [
+        r#"{"granularity": "node", "names": "all"}"#,
+        r#"{"names": "first"}"#,
+        r#"{"like": "x.yaml", "names": "all"}"#,
+    ] {
+        assert_eq!(refused(accepted), none, "{accepted}");
+    }
+    let of_wire = |more: &str, rows: &str| {
+        refused(&format!(
+            r#"{{"wire": {{"baselines": {{"cards": false}}{more}}}, "rows": {{{rows}}}}}"#
+        ))
+    };
+    assert_eq!(of_wire("", ""), ["wire.baselines"]);
+    assert_eq!(of_wire(r#", "first_poll": "none""#, ""), ["wire.baselines"]);
+    assert_eq!(of_wire(r#", "first_poll": "events""#, ""), none);
+    assert_eq!(of_wire(r#", "clears": "check""#, ""), none);
+    assert_eq!(of_wire("", r#""hot_added": "usual""#), none);
+    let like = r#"{"like": "reference", "wire": {"baselines": {"cards": false}}}"#;
+    assert_eq!(refused(like), none);
+}
