@@ -51,7 +51,7 @@ fn a_known_finding_is_not_red_and_is_told() {
 #[case::the_record_of_a_run("out/run.json", "a file of a run folder")]
 fn a_report_that_would_replace_an_input_is_refused(#[case] file: &str, #[case] what: &str) {
     let scratch = Scratch::new();
-    scratch.file("m.yaml", &reference_descriptor());
+    scratch.file("m.yaml", reference_descriptor());
     entry(&scratch, "port/cable-pulled#crashed", "");
     let drill = "port/cable-pulled@h100-oci";
     let words = [
