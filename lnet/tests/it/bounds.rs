@@ -36,7 +36,7 @@ fn what_is_no_nid_is_no_pattern(#[case] text: &str) {
 #[test]
 fn what_is_no_net_is_told_with_an_example() {
     let error = "o2ib:1".parse::<NetName>().unwrap_err();
-    let hint = "a driver's name and a number, such as `o2ib` or `tcp1`";
+    let hint = "a driver's name and a number up to 65535, such as `o2ib` or `tcp1`";
     assert!(error.to_string().ends_with(&format!("\nhint: {hint}")));
     assert_eq!(error.hint(), hint);
 }
