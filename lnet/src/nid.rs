@@ -234,25 +234,3 @@ impl NidError {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn nids_are_ordered_as_their_texts(
-            one in ("[a-z]{1,9}", "[.0-9a-f]{1,20}"),
-            other in ("[a-z]{1,9}", "[.0-9a-f]{1,20}"),
-        ) {
-            let nid = |(net, address): &(String, String)| -> Nid {
-                Nid(Arc::new(NidText::new(net.parse().unwrap(), address)))
-            };
-            let (a, b) = (nid(&one), nid(&other));
-            prop_assert_eq!(a.cmp(&b), one.cmp(&other));
-            prop_assert_eq!(a == b, one == other);
-        }
-    }
-}

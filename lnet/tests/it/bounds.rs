@@ -2,10 +2,11 @@
 //! timeouts of the storage client.
 
 use lnet::{
-    FaultEffect, FaultRule, Lnet, LnetError, MessageKind, MsgStatus, NetName, NidPattern, Notice,
-    Pace, Param, Patience, PortEvent, Profile, Request, Side, Storage, StorageReport, UlpResult,
-    Verb, What,
+    FaultEffect, FaultRule, Lnet, LnetError, MessageKind, MsgStatus, NetName, Nid, NidPattern,
+    Notice, Pace, Param, Patience, PortEvent, Profile, Request, Side, Storage, StorageReport,
+    UlpResult, Verb, What,
 };
+use proptest::prelude::*;
 use rstest::rstest;
 use simfs::SimTime;
 use workloads::WorkloadOutcome;
@@ -31,6 +32,22 @@ fn what_is_no_nid_is_no_pattern(#[case] text: &str) {
     let hint = "an address, `@` and a net, such as `10.0.1.1@o2ib`";
     let told = format!("`{text}` is not a NID\nhint: {hint}");
     assert_eq!((error.to_string(), error.hint()), (told, hint));
+}
+
+proptest! {
+    /// Long ones too, which have no rank as numbers.
+    #[test]
+    fn nids_are_ordered_as_their_nets_and_then_their_addresses(
+        one in ("[a-z]{1,9}", "[.0-9a-f]{1,20}"),
+        other in ("[a-z]{1,9}", "[.0-9a-f]{1,20}"),
+    ) {
+        let nid = |(net, address): &(String, String)| -> Nid {
+            format!("{address}@{net}").parse().unwrap()
+        };
+        let (a, b) = (nid(&one), nid(&other));
+        prop_assert_eq!(a.cmp(&b), one.cmp(&other));
+        prop_assert_eq!(a == b, one == other);
+    }
 }
 
 #[test]
