@@ -2,7 +2,7 @@
 
 use observe::{
     Descriptor,
-    promises::{Granularity, Kind, KindOf, Named, Names, PromisedSubject, Row, Says, Style},
+    promises::{Granularity, Kind, Named, Names, PromisedSubject, Row, Style},
 };
 
 use crate::{
@@ -33,9 +33,7 @@ pub(crate) fn fit(descriptor: &Descriptor, drills: &[Drill<'_>], fitted: &mut Fi
 /// Takes out of rows what decides about single events only, where style or granularity make reports alarms: whom they name,
 /// and in the rows of episodes how severe they are and when they begin and end.
 pub(crate) fn leave_out_of_alarms(fitted: &mut Fitted) {
-    let promises = &fitted.promises;
-    let is_coarse = promises.granularity.unwrap_or_default() != Granularity::Port;
-    if !is_coarse && promises.style != Some(Style::Level) {
+    if !fitted.promises.has_alarms() {
         return;
     }
     let found = fitted.rows.iter_mut();
@@ -49,22 +47,13 @@ pub(crate) fn leave_out_of_alarms(fitted: &mut Fitted) {
 fn leave_out_of_row(kind: &Kind, row: &mut Row) {
     let Row::Says(says) = row else { return };
     says.subject = None;
-    if kind.of() == KindOf::Episode {
-        (says.verdict, says.within, says.clears) = (None, None, None);
-        let is = |meant: Named| *kind == Kind::Named(meant);
-        if !(is(Named::FirstPoll) || is(Named::HotAdded) || is(Named::Reboot)) {
-            says.after = None;
-        }
-        if !is(Named::MonitorRestart) {
-            says.restates = None;
-        }
-    }
-    let Says {
-        infiniband,
-        ethernet,
-        ..
-    } = &mut **says;
-    [infiniband, ethernet]
+    let stays = |key| !kind.is_of_single_events(key);
+    says.verdict = says.verdict.take().filter(|_| stays("verdict"));
+    says.after = says.after.take().filter(|_| stays("after"));
+    says.within = says.within.take().filter(|_| stays("within"));
+    says.clears = says.clears.take().filter(|_| stays("clears"));
+    says.restates = says.restates.take().filter(|_| stays("restates"));
+    [&mut says.infiniband, &mut says.ethernet]
         .into_iter()
         .flatten()
         .for_each(|row| leave_out_of_row(kind, row));

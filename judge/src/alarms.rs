@@ -52,9 +52,7 @@ const NOTHING_ELSE: &str = "nothing else alarms";
 impl Judging<'_> {
     /// Whether the monitor is judged by intervals.
     pub(super) fn has_alarms(&self) -> bool {
-        let promises = &self.context.descriptor.promises;
-        let is_coarse = promises.granularity.unwrap_or_default() != Granularity::Port;
-        is_coarse || promises.style == Some(Style::Level)
+        self.context.descriptor.promises.has_alarms()
     }
 
     /// Compares what was said with what is owed, interval by interval.

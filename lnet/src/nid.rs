@@ -56,14 +56,14 @@ impl FromStr for NetName {
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
         let driver = text.trim_end_matches(|c: char| c.is_ascii_digit());
         let number = match &text[driver.len()..] {
-            "" => Ok(0),
-            digits => digits.parse::<u16>(),
+            "" => Some(0),
+            digits => digits.parse::<u16>().ok(),
         };
-        match number {
+        match number.filter(|_| letter && rest) {
             // `o2ib0` and `o2ib` are the same net; `o2ib10` is another.
-            Ok(0) if letter && rest => Ok(Self(driver.into())),
-            Ok(number) if letter && rest => Ok(Self(format!("{driver}{number}").into())),
-            _ => Err(NidError::Net(text.to_owned())),
+            Some(0) => Ok(Self(driver.into())),
+            Some(number) => Ok(Self(format!("{driver}{number}").into())),
+            None => Err(NidError::Net(text.to_owned())),
         }
     }
 }

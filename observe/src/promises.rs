@@ -159,6 +159,13 @@ impl Promises {
         row.is_some_and(|row| row != Row::Silent)
     }
 
+    /// Whether alarms are judged, from their beginning to their end, and not single events.
+    #[must_use]
+    pub fn has_alarms(&self) -> bool {
+        self.granularity.unwrap_or_default() != Granularity::Port
+            || self.style == Some(Style::Level)
+    }
+
     /// Whether nothing is promised about any fault.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -80,14 +80,14 @@ pub(super) fn choice(
     } else {
         (arguments.clone(), None)
     };
-    let at: Vec<(PathBuf, &str)> = arguments
-        .what
-        .iter()
-        .filter_map(|what| file_at_platform(what))
-        .collect();
-    let others = arguments.what.iter();
-    let others = others.filter(|what| file_at_platform(what).is_none());
-    let (mut scenarios, mut names) = paths_and_names(&others.cloned().collect::<Vec<_>>());
+    let (mut at, mut others) = (Vec::new(), Vec::new());
+    for what in &arguments.what {
+        match file_at_platform(what) {
+            Some(file_at) => at.push(file_at),
+            None => others.push(what.clone()),
+        }
+    }
+    let (mut scenarios, mut names) = paths_and_names(&others);
     // Beside a file with its platform, one without is meant on all.
     let wholes = match names.is_empty() && !at.is_empty() {
         true => scenarios.clone(),

@@ -399,28 +399,13 @@ fn fits(why: &str, passed: &Value, chosen: &Value) -> bool {
     }
 }
 
-/// Scenarios in which, together, a trace has a line of every kind that it has over the whole suite.
-const EVERY_KIND_OF_LINE: [&str; 11] = [
-    "lnet/asymmetric-route-is-dropped",
-    "lnet/better-priority-keeps-a-dead-router",
-    "lnet/both-interfaces-dark",
-    "lnet/by-the-document-a-failed-connection-is-resent",
-    "lnet/by-the-document-a-failed-ping-costs-its-target",
-    "lnet/client-away-too-long",
-    "lnet/faulty-from-the-start",
-    "lnet/one-retry-is-two-sends",
-    "lnet/remote-error-is-told-at-once",
-    "lnet/requests-by-hand",
-    "lnet/upper-layer-is-told-after-the-transaction-timeout",
-];
-
-/// Every reason of these traces: the first comparison that an interface loses by the values beside it, or one for which it
-/// was not compared. And every line of the text, health that rises among them, is one of the JSON.
+/// Every reason over the shipped scenarios: the first comparison that an interface loses by the values beside it, or one
+/// for which it was not compared. And every line of the text, health that rises among them, is one of the JSON.
 #[test]
-fn every_reason_fits_the_values_at_the_choice_and_every_line_is_in_the_json() {
+fn every_reason_over_the_suite_fits_the_values_at_the_choice_and_every_line_is_in_the_json() {
     let (mut reasons, mut rises, mut why_kinds) = (0, 0, BTreeSet::new());
-    for name in EVERY_KIND_OF_LINE {
-        let (text, page) = both(&["lnet", "show", name, "--trace"]);
+    for (name, _) in scenarios_of("lnet") {
+        let (text, page) = both(&["lnet", "show", &name, "--trace"]);
         let known = text_of_json::trace_lines(&page);
         for line in text.lines() {
             assert!(known.contains(line), "{name}: {line}");

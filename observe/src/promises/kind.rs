@@ -373,6 +373,22 @@ impl Kind {
         }
     }
 
+    /// Whether a key of its row decides about single events only, and so about nothing where alarms are judged. How severe
+    /// an alarm is, and when it opens and closes, is of the row of what stands; that of an episode says whether it is reported
+    /// at all, and how long a port on its way up is waited for.
+    #[must_use]
+    pub fn is_of_single_events(&self, key: &str) -> bool {
+        let is = |meant: Named| *self == Self::Named(meant);
+        let waits = is(Named::FirstPoll) || is(Named::HotAdded) || is(Named::Reboot);
+        self.of() == KindOf::Episode
+            && match key {
+                "verdict" | "within" | "clears" => true,
+                "after" => !waits,
+                "restates" => !is(Named::MonitorRestart),
+                _ => false,
+            }
+    }
+
     /// Every kind with a name of its own, as word and title, in the order of the docs.
     pub fn words() -> impl Iterator<Item = (&'static str, KindOf, &'static str)> {
         TABLE

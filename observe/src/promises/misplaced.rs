@@ -162,27 +162,15 @@ fn add_new(found: &mut Vec<Misplaced>, of_events: impl Iterator<Item = Vec<&'sta
     }
 }
 
-/// The keys of an episode's row that decide about single events, and not about alarms, in promises by which alarms are judged. How severe an alarm
-/// is, and when it opens and closes, is of the row of what stands; an episode says whether it is reported at all, and how
-/// long a port on its way up is waited for.
+/// The keys of a row that decide about single events only, in promises by which alarms are judged.
 fn of_events<'s>(
     kind: &'s Kind,
     says: &'s Says,
     promises: &Promises,
 ) -> impl Iterator<Item = &'static str> + 's {
-    let granularity = promises.granularity.unwrap_or_default();
-    let has_alarms = granularity != Granularity::Port || promises.style == Some(Style::Level);
-    let is_episode = kind.of() == KindOf::Episode;
-    let is = |meant: Named| *kind == Kind::Named(meant);
-    let waits = is(Named::FirstPoll) || is(Named::HotAdded) || is(Named::Reboot);
-    let begins_anew = is(Named::MonitorRestart);
-    let keys = says.keys().filter(move |_| has_alarms && is_episode);
-    keys.filter(move |key| match *key {
-        "verdict" | "within" | "clears" => true,
-        "after" => !waits,
-        "restates" => !begins_anew,
-        _ => false,
-    })
+    let has_alarms = promises.has_alarms();
+    says.keys()
+        .filter(move |key| has_alarms && kind.is_of_single_events(key))
 }
 
 /// Why `subject` decides nothing in a row, with a hint; `None` if it does, or is not there.
