@@ -270,7 +270,6 @@ fn wire_lines(wire: &Wire) -> Vec<String> {
             })
         }),
     );
-    line("device_events", wire.device_events.map(|it| it.to_string()));
     line(
         "recoveries",
         wire.recoveries.map(|it| {

@@ -58,10 +58,6 @@ pub(crate) fn fit(drills: &[Drill<'_>], fitted: &mut Fitted) {
         }),
         baselines: first_poll,
         clears: Some(ClearedBy::Subject),
-        device_events: Some(drills.iter().any(|drill| {
-            let mut said = heard(drill).into_iter();
-            said.any(|it| matches!(it.said(), Entity::Device(_)))
-        })),
         recoveries: None,
     });
 }

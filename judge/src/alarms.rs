@@ -351,11 +351,11 @@ impl Judging<'_> {
         let mut cause = self.cause(group, kind, severity);
         let lines = heard.lines(group, tick);
         // What was said of a name that no device has may have meant it.
-        let strangers = match lines.is_empty() {
+        let (strangers, may_mean_it) = match lines.is_empty() {
             true => heard.strangers(tick, |name| self.context.is_a_name(node, name)),
-            false => Vec::new(),
+            false => (Vec::new(), false),
         };
-        if !strangers.is_empty() {
+        if may_mean_it {
             cause.kind = CauseKind::Differs;
             cause.field = Some(EventField::Entities);
         }

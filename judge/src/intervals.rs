@@ -210,7 +210,7 @@ fn of_all(function: &FunctionView) -> Option<LinkLayer> {
 }
 
 /// The severity of a reading by docs/decisions.md, 1.
-fn tone_of(reading: Reading, layer: Option<LinkLayer>) -> Option<Severity> {
+pub(crate) fn tone_of(reading: Reading, layer: Option<LinkLayer>) -> Option<Severity> {
     match layer {
         _ if reading.is_fatal => Some(Severity::Fatal),
         Some(LinkLayer::InfiniBand) => Some(Severity::NonFatal),

@@ -124,7 +124,10 @@ impl Judging<'_> {
             let same = is_same
                 && was_heard
                 && match are_lines || are_alarms {
-                    true => is_excused() && self.is_written_again(before, again, strays),
+                    true => {
+                        is_excused()
+                            && self.is_written_again(before, &accepted[..at], again, strays)
+                    }
                     false => before.event.text == again.event.text,
                 };
             let ended = || {
@@ -151,14 +154,25 @@ impl Judging<'_> {
     fn is_written_again(
         &self,
         before: &ReportedEvent<'_>,
+        earlier: &[ReportedEvent<'_>],
         again: &ReportedEvent<'_>,
         strays: &Strays<'_>,
     ) -> bool {
         let is_healthy = again.event.severity == Severity::Healthy;
+        let so_often = || {
+            let same = earlier.iter().filter(|it| {
+                it.node == again.node
+                    && it.event.subject == again.event.subject
+                    && it.event.severity == again.event.severity
+                    && it.event.text == again.event.text
+            });
+            same.count()
+        };
         strays.are_changes_told()
             && before.event.codes == again.event.codes
             && (is_healthy
-                || before.event.text == again.event.text && !strays.may_be_another(again))
+                || before.event.text == again.event.text
+                    && !strays.may_be_another(again, so_often()))
             && strays.is_as_it_was(again, before.tick)
     }
 

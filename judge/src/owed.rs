@@ -19,6 +19,7 @@ mod sources;
 mod told_before;
 mod translator;
 mod true_faults;
+mod waited;
 
 use observe::Recording;
 use platforms::NodeName;

@@ -237,12 +237,32 @@ impl<'a> Strays<'a> {
         is_told && has_events && promises.style.unwrap_or_default() == Style::Edge
     }
 
-    /// Whether an alarm that is raised again may be about another fault of its subject: each is reported, and several stand.
-    pub(crate) fn may_be_another(&self, reported: &ReportedEvent<'_>) -> bool {
+    /// Whether an alarm that was raised so often before may be about another fault of its subject: each is reported when it
+    /// begins, and more of them began.
+    pub(crate) fn may_be_another(&self, reported: &ReportedEvent<'_>, so_often: usize) -> bool {
         let promises = &self.context.descriptor.promises;
         promises.granularity.unwrap_or_default() != Granularity::Port
             && promises.names == Some(Names::All)
-            && self.faults(reported, reported.tick).len() > 1
+            && self.begun(reported) > so_often
+    }
+
+    /// How many faults of ports and devices began of the subject of an event until it came.
+    fn begun(&self, reported: &ReportedEvent<'_>) -> usize {
+        let mut before = BTreeSet::new();
+        let ticks = 0..=reported.tick;
+        let of_tick = ticks.map(|tick| {
+            let faults = self.faults(reported, tick).into_iter();
+            let of_their_own = faults.filter(|(whom, kind)| match whom {
+                Whom::Port(..) => *kind != Named::GoneDevice.into(),
+                Whom::Device(_) => true,
+                Whom::Card(_) | Whom::Name(_) | Whom::Check => false,
+            });
+            let now: BTreeSet<Whom> = of_their_own.map(|(whom, _)| whom).collect();
+            let begun = now.difference(&before).count();
+            before = now;
+            begun
+        });
+        of_tick.sum()
     }
 
     /// Whether a healthy event that came after others ends nothing: after the first poll nothing happened to its subject that a

@@ -132,7 +132,7 @@ impl fmt::Display for ProbeFailure {
                 )
             }
             ProbeCause::Broken(Broken::Crashed { tick, exit, .. }) => {
-                write!(f, "the monitor ended by itself at poll {tick}: {exit:?}")
+                write!(f, "the monitor ended by itself at poll {tick}: {exit}")
             }
             ProbeCause::Broken(Broken::Excess { tick, what }) => {
                 write!(f, "the monitor did too much at poll {tick}: {what}")

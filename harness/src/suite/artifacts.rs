@@ -63,7 +63,7 @@ pub(super) fn events(recording: &Recording) -> String {
                     .map(|observation| format!("  {observation}")),
             );
         }
-        lines.extend(program.exits.iter().map(|exit| format!("exit: {exit:?}")));
+        lines.extend(program.exits.iter().map(|exit| format!("exit: {exit}")));
         lines
     })
 }

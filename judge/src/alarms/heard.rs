@@ -71,8 +71,13 @@ impl<'r> Heard<'r> {
         standing.max_by_key(|alarm| Reverse(alarm.severity))
     }
 
-    /// What was said from a tick on of devices whose names no device has: alarms first, each subject once.
-    pub(super) fn strangers(&self, tick: u64, is_a_name: impl Fn(&str) -> bool) -> Vec<String> {
+    /// What was said from a tick on of devices whose names no device has: alarms first, each subject once. And whether an
+    /// alarm is among it, which may have meant another device.
+    pub(super) fn strangers(
+        &self,
+        tick: u64,
+        is_a_name: impl Fn(&str) -> bool,
+    ) -> (Vec<String>, bool) {
         let is_strange = |it: &&Interval| {
             let named = match &it.subject {
                 Subject::Device(name) | Subject::Port { device: name, .. } => Some(name),
@@ -90,10 +95,10 @@ impl<'r> Heard<'r> {
                 true
             }
         });
+        let has_alarm = strange.iter().any(|it| is_alarm(it));
         let lines = strange.into_iter().take(STRANGERS_MAX);
-        lines
-            .map(|it| format!("{} (no device has this name)", line(it)))
-            .collect()
+        let lines = lines.map(|it| format!("{} (no device has this name)", line(it)));
+        (lines.collect(), has_alarm)
     }
 
     /// The worst statement about a subject at the end of any of these ticks, if it is an alarm.
@@ -292,12 +297,14 @@ fn is_about(group: &Group, subject: &Subject, tick: u64) -> bool {
 
 /// A statement as a line.
 pub(super) fn line(it: &Interval) -> String {
-    let to = it
-        .to
-        .map_or("the end".to_owned(), |to| format!("poll {to}"));
+    let time = match it.to {
+        Some(to) if to == it.from => format!("in poll {to}"),
+        Some(to) => format!("from poll {} to poll {to}", it.from),
+        None => format!("from poll {} to the end", it.from),
+    };
     let subject = match &it.subject {
         Subject::Node => format!("({})", called(&it.subject)),
         subject => subject.to_string(),
     };
-    format!("from poll {} to {to}: {} {subject}", it.from, it.severity)
+    format!("{time}: {} {subject}", it.severity)
 }

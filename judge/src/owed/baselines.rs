@@ -47,16 +47,6 @@ impl<'a> Translator<'_, 'a> {
         if is_card && !baselines.late_cards && is_late() {
             return Some(Fate::Free);
         }
-        if matches!(
-            demand.pattern.about,
-            About::Device(..) | About::NamedDevice(_)
-        ) {
-            match wire.device_events {
-                None => return unpromised("wire.device_events"),
-                Some(false) => return Some(Fate::Silent),
-                Some(true) => {}
-            }
-        }
         None
     }
 }

@@ -23,6 +23,7 @@ impl<'a> Translator<'_, 'a> {
     pub(super) fn beyond(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
         self.baseline_runs(owed);
         self.new_starts(documents, owed);
+        self.further_baselines(owed);
         self.whole_checks(documents, owed);
         if matches!(self.context.story.checks, ChecksRun::State | ChecksRun::All) {
             self.true_faults(documents, owed);
@@ -99,6 +100,50 @@ impl<'a> Translator<'_, 'a> {
                     for interval in all.iter().filter(stands) {
                         self.restate(interval, tick, documents, owed);
                     }
+                }
+            }
+        }
+    }
+
+    /// What a scope of its own adds may be healthy in a first poll in which the documents ask for nothing, because all that they
+    /// monitor is dark.
+    fn further_baselines(&self, owed: &mut Vec<Demand<'a>>) {
+        let wire = self.rows.wire();
+        let baselines = wire.baselines.unwrap_or_default();
+        if wire.first_poll != Some(FirstPollEvents::Events) {
+            return;
+        }
+        for (node, pci) in self.beyond_scope() {
+            let Some(first) = polled(self.recording, &node).next() else {
+                continue;
+            };
+            let views = self.readings.views(&node, first);
+            let function = views.and_then(|[views, _]| views.0.get(&pci));
+            let Some(function) = function.filter(|view| view.listed && view.monitored) else {
+                continue;
+            };
+            let healthy = function.ports.iter().filter(|(_, port)| port.healthy());
+            let ports = healthy.map(|(port, _)| {
+                let node = node.clone();
+                About::Port(SlotRef {
+                    node,
+                    pci,
+                    port: *port,
+                })
+            });
+            let mut about: Vec<About> = ports.filter(|_| baselines.ports).collect();
+            if !about.is_empty() && baselines.devices {
+                about.push(About::Device(node.clone(), pci));
+            }
+            for about in about {
+                let is_asked = owed.iter().any(|one| {
+                    one.pattern.about == about
+                        && one.pattern.tone == Severity::Healthy
+                        && one.window.from <= first
+                        && first <= one.window.to
+                });
+                if !is_asked {
+                    owed.push(may_come(&node, first, about, None));
                 }
             }
         }

@@ -2,19 +2,31 @@
 
 use observe::{
     PollUnit,
-    promises::{Kind, Lasting, Named, Says},
+    promises::{Kind, Lasting, Named, Row, Says},
 };
 use scenarios::{About, EventPattern, Window};
 use simfs::SimTime;
 
-use super::translator::Translator;
+use super::{translator::Translator, waited::Waited};
 use crate::{
     demands::{self, Demand},
     kinds::Kinds,
 };
 
+/// When a fault is due.
+pub(super) struct Due {
+    /// The polls in which it is.
+    pub(super) window: Window,
+    /// How much later that is than the documents ask, in ticks.
+    pub(super) later: i64,
+    /// Whether it is due later for monitors that count from the present kind of the fault.
+    pub(super) is_between: bool,
+    /// Whether every monitor with this row reports it.
+    pub(super) is_owed: bool,
+}
+
 impl<'a> Translator<'_, 'a> {
-    /// When a fault is due, and how much later that is than the documents ask; `None` if it has ended before.
+    /// When a fault is due; `None` if it has ended before.
     pub(super) fn due(
         &self,
         demand: &Demand<'a>,
@@ -22,11 +34,35 @@ impl<'a> Translator<'_, 'a> {
         documents: &Says,
         promised: &Says,
         cleared: Option<Window>,
-    ) -> Option<(Window, i64)> {
+    ) -> Option<Due> {
         let later = self.rows.later(documents, promised);
         let Window { from, to } = demand.window;
         if later == 0 {
-            return Some((demand.window, 0));
+            return Some(Due {
+                window: demand.window,
+                later: 0,
+                is_between: false,
+                is_owed: true,
+            });
+        }
+        if later > 0
+            && let Some(waited) = self.waited_of_port(demand, kinds, promised)
+        {
+            let Waited::Due {
+                from: due,
+                to: last,
+                is_owed,
+            } = waited
+            else {
+                return None;
+            };
+            let to = to.saturating_add(last - from);
+            return Some(Due {
+                window: Window { from: due, to },
+                later: (due - from).cast_signed(),
+                is_between: last > due,
+                is_owed,
+            });
         }
         let due = if later < 0 {
             let after = self.rows.ticks(promised.after.unwrap_or(Lasting::NOTHING));
@@ -61,7 +97,33 @@ impl<'a> Translator<'_, 'a> {
         };
         let due = self.seen_within_a_poll(demand, kinds, due);
         let later = i64::try_from(due).unwrap_or(i64::MAX) - i64::try_from(from).unwrap_or(0);
-        Some((Window { from: due, to }, later))
+        Some(Due {
+            window: Window { from: due, to },
+            later,
+            is_between: false,
+            is_owed: true,
+        })
+    }
+
+    /// When a fault of a port is due whose own row says how long it must have stood: its kind may change meanwhile. `None` of
+    /// any other.
+    fn waited_of_port(
+        &self,
+        demand: &Demand<'a>,
+        kinds: &Kinds,
+        promised: &Says,
+    ) -> Option<Waited> {
+        let About::Port(slot) = &demand.pattern.about else {
+            return None;
+        };
+        let condition = kinds.condition.as_ref()?;
+        let (_, own) = self.rows.pair(condition, kinds.layer)?;
+        let is_its_own = matches!(own, Row::Says(own) if own.after == promised.after);
+        if !is_its_own || demand.pattern.counter.is_some() {
+            return None;
+        }
+        let severity = promised.verdict.unwrap_or(demand.pattern.tone);
+        self.waited_for(slot, kinds.layer, demand.window.from, severity)
     }
 
     /// A report that is due at another time than the documents ask waits for the connector.

@@ -170,7 +170,7 @@ impl<'a> Translator<'_, 'a> {
     /// Adds what a monitor owes that knows devices by their names: the old name of a device is one that is gone, if it says
     /// anything of those.
     pub(super) fn old_names(&self, owed: &mut Vec<Demand<'a>>) {
-        if !self.is_known_by_name() || self.rows.wire().device_events == Some(false) {
+        if !self.is_known_by_name() {
             return;
         }
         let gone = self.rows.pair(&Named::GoneDevice.into(), None);

@@ -189,15 +189,19 @@ impl<'a> Translator<'_, 'a> {
         if kinds.is_older && !self.is_restated(demand, &documents, &promised) {
             return (Fate::Silent, None);
         }
-        let Some((window, later)) = self.due(demand, kinds, &documents, &promised, cleared) else {
+        let Some(due) = self.due(demand, kinds, &documents, &promised, cleared) else {
             return (Fate::Free, None);
         };
+        let later = due.later;
         let mut owed = demand.clone();
-        owed.window = window;
+        owed.window = due.window;
         self.delivered_later(&mut owed, later);
         if later != 0 {
             owed.in_order = None;
             owed.pattern = Cow::Owned(self.stamped_later(&owed.pattern, later));
+            if due.is_between {
+                owed.pattern.to_mut().stamped_to = None;
+            }
         }
         if let Some(within) = promised
             .within
@@ -214,6 +218,9 @@ impl<'a> Translator<'_, 'a> {
         }
         owed.stays = matches!(rows::clears(&promised), Clears::ByOperator | Clears::Never);
         self.rename(&mut owed, &documents, &promised);
+        if !due.is_owed {
+            return (Fate::Free, Some(at_will(&owed)));
+        }
         let tone = owed.pattern.tone;
         let about = Some(&owed.pattern.about);
         let about = about

@@ -10,8 +10,9 @@ use scenarios::{About, EventPattern, Window};
 use terms::Severity;
 
 use super::{
-    GRACE, Translated, rows,
+    Fate, GRACE, Translated, rows,
     translator::{Translator, at_will},
+    waited::Waited,
 };
 use crate::{
     assign::Bounds,
@@ -98,7 +99,7 @@ impl<'a> Translator<'_, 'a> {
     }
 
     /// The functions that a scope of its own adds to those that the documents monitor.
-    fn beyond_scope(&self) -> BTreeSet<(NodeName, PciAddress)> {
+    pub(super) fn beyond_scope(&self) -> BTreeSet<(NodeName, PciAddress)> {
         let scope = self.context.descriptor.promises.scope.as_ref();
         let pins = |scope| pinned(self.context.story, scope).is_some();
         if !scope.is_some_and(|scope| decides(scope) || pins(scope)) {
@@ -132,7 +133,7 @@ impl<'a> Translator<'_, 'a> {
             port,
         });
         let tone = tone_of(&promised);
-        self.owe(interval, &promised, (about, None), tone, owed);
+        self.owe(interval, &promised, (about, tone), owed);
         let healing = self.recording.healing_from;
         if healing.is_none_or(|from| interval.to < from) {
             self.owe_clear(interval, &promised, (pci, Some(port)), interval.to, owed);
@@ -149,7 +150,7 @@ impl<'a> Translator<'_, 'a> {
         }
         let about = About::Device(interval.node.clone(), pci);
         let tone = tone_of(&promised);
-        self.owe(interval, &promised, (about.clone(), None), tone, owed);
+        self.owe(interval, &promised, (about.clone(), tone), owed);
         if interval.to != u64::MAX {
             let within = match rows::clears(&promised) {
                 Clears::Healed(within) => within.map_or(COMES_UP, |it| self.rows.ticks(it)),
@@ -219,17 +220,14 @@ impl<'a> Translator<'_, 'a> {
             let long = interval.to - interval.from;
             let theirs = severity(&documents, interval)
                 .filter(|_| *by_documents && long > self.rows.after(&documents));
-            let own = match (&documents, &promised) {
-                _ if documents == promised => severity(&promised, interval),
-                (Row::Says(documents), Row::Says(promised))
-                    if documents.verdict == promised.verdict =>
-                {
-                    severity(&Row::Says(promised.clone()), interval)
+            let own = own_severity(&documents, &promised, interval.tone);
+            let waited = own.map(|own| self.waited(&slot, interval, &promised, own));
+            let (own, waited) = match waited {
+                Some(Waited::Due { from, to, is_owed }) => {
+                    (own.filter(|_| is_owed), Some((from, to)))
                 }
-                (_, Row::Says(promised)) => Some(tone_of(promised)),
-                _ => None,
+                Some(Waited::Over) | None => (None, None),
             };
-            let own = own.filter(|_| long > self.rows.after(&promised));
             let theirs = theirs.filter(|_| !self.is_garbled(interval, pci));
             let is_asked = if self.is_pinned() {
                 self.is_asked_for(all_asked, &slot, interval.from)
@@ -241,15 +239,18 @@ impl<'a> Translator<'_, 'a> {
             }
             if rises(said, own) {
                 said = own;
-                if let (false, Row::Says(promised), Some(tone)) = (is_asked, &promised, own) {
+                if let (false, Row::Says(promised), Some(tone), Some(due)) =
+                    (is_asked, &promised, own, waited)
+                {
                     let about = About::Port(slot.clone());
-                    self.owe(interval, promised, (about, None), tone, owed);
+                    self.owe_between(due, interval, promised, (about, tone), owed);
                     clears = Some(promised.clone());
                 }
             }
         }
         let is_clear_asked = documents.iter().any(|it| {
             it.demand.pattern.tone == Severity::Healthy
+                && matches!(it.fate, Fate::Owed { .. })
                 && it.demand.pattern.about == About::Port(slot.clone())
                 && it.demand.pattern.counter.is_none()
                 && (it.demand.window.from..=it.demand.window.to).contains(&last.to)
@@ -301,6 +302,13 @@ impl<'a> Translator<'_, 'a> {
                 && pattern.about == about
                 && (window.from..=window.to).contains(&tick)
         };
+        let is_by_design = match &about {
+            About::Port(slot) => self.is_dark_by_design(slot, tick, documents),
+            _ => false,
+        };
+        if is_by_design {
+            return;
+        }
         let is_told = tick - interval.from >= self.rows.after(&row);
         if is_told && !documents.iter().any(is_asked) {
             let now = Interval {
@@ -311,7 +319,7 @@ impl<'a> Translator<'_, 'a> {
                 after: None,
                 ..(**promised).clone()
             };
-            self.owe(&now, &at_once, (about, None), tone, owed);
+            self.owe(&now, &at_once, (about, tone), owed);
         }
     }
 
@@ -339,6 +347,20 @@ impl<'a> Translator<'_, 'a> {
                 .is_some()
     }
 
+    /// Whether a port was never healthy until a poll, nothing was asked about it, and its peers are no evidence of a fault: a
+    /// first poll says nothing of it.
+    fn is_dark_by_design(&self, slot: &SlotRef, tick: u64, documents: &[Translated<'a>]) -> bool {
+        let is_asked = |it: &Translated<'_>| {
+            let pattern = &it.demand.pattern;
+            pattern.tone != Severity::Healthy
+                && pattern.about == About::Port(slot.clone())
+                && it.demand.window.from <= tick
+        };
+        self.was_dark(slot, tick)
+            && !self.has_evidence_against(&slot.node, slot.pci, tick)
+            && !documents.iter().any(is_asked)
+    }
+
     /// Whether a port was not healthy before its device was gone, and nothing was said of it: it has no cable by design.
     fn was_dark(&self, slot: &SlotRef, back: u64) -> bool {
         let mut before = (0..back).rev().filter_map(|tick| {
@@ -354,29 +376,67 @@ impl<'a> Translator<'_, 'a> {
         last.is_some_and(|last| last.kind().is_some() && before.all(|it| it.kind().is_some()))
     }
 
-    /// Demands the report of a fault.
+    /// Demands the report of a fault whose kind does not change.
     fn owe(
         &self,
         interval: &Interval,
         promised: &Says,
-        (about, check): (About, Option<&str>),
-        tone: Severity,
+        about: (About, Severity),
         owed: &mut Vec<Demand<'a>>,
     ) {
-        let after = self.rows.ticks(promised.after.unwrap_or(Lasting::NOTHING));
-        if interval.to.saturating_sub(interval.from) <= after {
-            return;
+        if let Waited::Due { from, to, .. } = self.stands(interval, promised.after) {
+            self.owe_between((from, to), interval, promised, about, owed);
         }
-        let from = interval.from + after;
+    }
+
+    /// Demands the report of a fault that is due in these polls.
+    fn owe_between(
+        &self,
+        (from, to): (u64, u64),
+        interval: &Interval,
+        promised: &Says,
+        (about, tone): (About, Severity),
+        owed: &mut Vec<Demand<'a>>,
+    ) {
         let within = promised
             .within
             .map_or(GRACE, |within| self.rows.ticks(within));
         let pattern = EventPattern {
             tone,
-            ..is_healthy(about, check)
+            ..is_healthy(about, None)
         };
-        let last = self.delivery.next(&interval.node, from);
+        let last = self.delivery.next(&interval.node, to);
         owed.push(self.once(interval, pattern, from, last.saturating_add(within)));
+    }
+
+    /// When a fault of a port is due by its row: what is read from its first poll on decides, if it shows the fault.
+    fn waited(
+        &self,
+        slot: &SlotRef,
+        interval: &Interval,
+        promised: &Row,
+        severity: Severity,
+    ) -> Waited {
+        let after = match promised {
+            Row::Says(says) => says.after,
+            Row::Silent | Row::Usual => None,
+        };
+        self.waited_for(slot, interval.layer, interval.from, severity)
+            .unwrap_or_else(|| self.stands(interval, after))
+    }
+
+    /// When a fault is due that must have stood so long without another kind.
+    fn stands(&self, interval: &Interval, after: Option<Lasting>) -> Waited {
+        let after = self.rows.ticks(after.unwrap_or(Lasting::NOTHING));
+        let due = interval.from.saturating_add(after);
+        match due < interval.to {
+            true => Waited::Due {
+                from: due,
+                to: due,
+                is_owed: true,
+            },
+            false => Waited::Over,
+        }
     }
 
     /// Demands its clear.
@@ -451,12 +511,30 @@ fn run<'i>(later: &'i [Interval], first: &'i Interval) -> Vec<&'i Interval> {
 
 /// The severity of an interval by a row; `None` if nothing is said.
 fn severity(row: &Row, interval: &Interval) -> Option<Severity> {
+    stated(row, interval.tone)
+}
+
+/// The severity by a row of what has this one by the documents; `None` if nothing is said.
+fn stated(row: &Row, natural: Option<Severity>) -> Option<Severity> {
     match row {
-        Row::Says(says) => {
-            let natural = interval.tone?;
-            Some(says.verdict.unwrap_or(natural))
-        }
+        Row::Says(says) => Some(says.verdict.unwrap_or(natural?)),
         Row::Silent | Row::Usual => None,
+    }
+}
+
+/// The severity by the monitor's row, beside the documents', of what has this one by the documents; `None` if nothing is said.
+pub(super) fn own_severity(
+    documents: &Row,
+    promised: &Row,
+    natural: Option<Severity>,
+) -> Option<Severity> {
+    match (documents, promised) {
+        _ if documents == promised => stated(promised, natural),
+        (Row::Says(of_documents), Row::Says(says)) if of_documents.verdict == says.verdict => {
+            stated(promised, natural)
+        }
+        (_, Row::Says(says)) => Some(tone_of(says)),
+        _ => None,
     }
 }
 

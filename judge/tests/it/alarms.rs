@@ -174,6 +174,32 @@ fn a_second_fault_is_named_only_where_all_are() {
     check(&of_node("", "names: all\n"), &recording, &[Missing]);
 }
 
+/// Each fault is reported once: the first is read in poll 10, the second in poll 15.
+#[rstest]
+#[case::both(&[10, 15], 0, &[])]
+#[case::a_poll_late(&[11, 16], 0, &[])]
+#[case::the_first_in_every_poll(&[10, 11, 12, 13, 14, 15], 4, &[])]
+#[case::the_second_twice(&[10, 15, 15], 1, &[])]
+#[case::the_first_alone(&[10], 0, &[Missing])]
+fn where_all_are_named_each_fault_is_reported_once(
+    #[case] reports: &[usize],
+    #[case] repeats: usize,
+    #[case] others: &[FindingKind],
+) {
+    let once = alarming(&[(10, 31)], false);
+    let mut recording = once.clone();
+    let alarm = monitor(&mut recording, 10, "node-a").calls.clone();
+    for tick in 0..recording.ticks.len() {
+        let calls = &mut monitor(&mut recording, tick, "node-a").calls;
+        calls.retain(|call| !alarm.contains(call));
+        let so_often = reports.iter().filter(|at| **at == tick).count();
+        calls.extend(std::iter::repeat_n(alarm.clone(), so_often).flatten());
+    }
+    let expected = std::iter::repeat_n(Unexpected, repeats);
+    let expected: Vec<_> = others.iter().copied().chain(expected).collect();
+    check(&of_node("", "names: all\n"), &recording, &expected);
+}
+
 /// docs/monitor.md, `granularity`: an alarm that names what is not monitored is wrong whatever else stands, and it is not the one
 /// that the node owes.
 #[rstest]

@@ -265,7 +265,6 @@ fn each_key_of_a_row_decides_about_lines() {
             descriptor.promises.wire = Some(observe::promises::Wire {
                 first_poll: wire.first_poll,
                 baselines: wire.baselines,
-                device_events: wire.device_events,
                 ..observe::promises::Wire::default()
             });
             descriptor.speaks = Protocol::Lines;

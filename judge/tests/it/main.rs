@@ -1,6 +1,7 @@
 //! What the judge accepts and rejects, on recordings of the memory arm and on modified ones.
 
 mod alarms;
+mod changing;
 mod conceded;
 mod consequences;
 mod deciding;

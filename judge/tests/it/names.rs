@@ -177,7 +177,6 @@ fn an_old_name_is_gone_by_the_row_of_gone_devices() {
         (false, true)
     );
     assert_eq!(by_name(", gone_device: silent }"), (false, false));
-    assert_eq!(by_name("}\nwire: { device_events: false }"), (false, false));
 }
 
 /// A monitor that states what is, port by port.

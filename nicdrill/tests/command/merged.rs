@@ -98,8 +98,8 @@ fn promises_less() -> String {
 }
 
 #[rstest]
-#[case::of_a_right_monitor_in_memory(&["port", "--arm", "memory"], 0)]
-#[case::with_what_is_known_and_a_shuffled_order(&["port", "--arm", "memory", "--seed", "7", "--known", "known.toml"], 0)]
+#[case::of_a_right_monitor_in_memory(&["port", "--arm", "memory", "--platform", "dgx-h100,h100-oci"], 0)]
+#[case::with_what_is_known_and_a_shuffled_order(&["port", "--arm", "memory", "--platform", "gb300,l40s-oci", "--seed", "7", "--known", "known.toml"], 0)]
 #[case::of_which_lines_were_not_judged(&["port", "--arm", "memory", "--platform", "dgx-a100", "--monitor", "less.yaml"], 100)]
 #[case::of_a_wrong_monitor_as_processes(&["connector", "--platform", "h100-oci", "--monitor", WRONG], 100)]
 fn the_merged_run_is_that_of_one_machine(#[case] words: &[&str], #[case] code: i32) {

@@ -35,9 +35,7 @@ pub struct Wire {
     pub baselines: Option<Baselines>,
     /// How it clears what stands after a change of scope or a reboot.
     pub clears: Option<ClearedBy>,
-    /// Whether it sends events about devices.
-    pub device_events: Option<bool>,
-    /// Of which ports it tells that they are healthy again.
+    /// Of which ports it may report that they are healthy again.
     pub recoveries: Option<Recoveries>,
 }
 
@@ -129,7 +127,7 @@ impl Default for Baselines {
     }
 }
 
-/// Of which ports a monitor tells that they are healthy again.
+/// Of which ports a monitor may report that they are healthy again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Recoveries {
@@ -186,7 +184,6 @@ impl Wire {
             first_poll: own.first_poll.or(base.first_poll),
             baselines: own.baselines.or(base.baselines),
             clears: own.clears.or(base.clears),
-            device_events: own.device_events.or(base.device_events),
             recoveries: own.recoveries.or(base.recoveries),
         }
     }
