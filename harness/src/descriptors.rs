@@ -9,12 +9,10 @@ use std::{
 };
 
 use director::{Log, Target};
-use observe::{Descriptor, Differences, Pace, Problem, Vocabulary, shipped_descriptors};
+use observe::{Descriptor, Pace, Problem, Vocabulary, shipped_descriptors};
 use platforms::yaml::{self, YamlError};
 use reports::visible;
 use scenarios::{FileMoment, FileRef, HangEnd, Moment, MonitorAction, RuleEffect, Story};
-
-use serde::Deserialize;
 
 mod by_promise;
 
@@ -52,7 +50,7 @@ fn read_with(
     imports: usize,
 ) -> Result<Descriptor, YamlError> {
     let mut descriptor: Descriptor =
-        yaml::read(file, text).map_err(|error| advised(error, file, text))?;
+        yaml::read(file, text).map_err(|error| advised(error, text))?;
     if let Some(problem) = problems(&descriptor, library).into_iter().next() {
         return Err(place::located(file, text, problem));
     }
@@ -82,7 +80,7 @@ pub fn mistakes(file: &str, text: &str, library: &Library) -> Vec<YamlError> {
         every
     });
     let mistakes = mistakes.into_iter();
-    mistakes.map(|error| advised(error, file, text)).collect()
+    mistakes.map(|error| advised(error, text)).collect()
 }
 
 /// What is wrong with a descriptor that can be read.
@@ -170,13 +168,8 @@ fn base(
     read_with(&name, &text, library, imports).map_err(|error| error.to_string())
 }
 
-/// The error with what to write instead, where a key of earlier versions stands or nothing that a descriptor needs.
-fn advised(error: YamlError, file: &str, text: &str) -> YamlError {
-    /// The key that promises replaced.
-    #[derive(Deserialize)]
-    struct Earlier {
-        differences: Differences,
-    }
+/// The error with what to write, where there is nothing that a descriptor needs.
+fn advised(error: YamlError, text: &str) -> YamlError {
     if text.trim().is_empty() {
         return error.hint(
             "a descriptor needs at least `descriptor_version: 1`, `name` and `command`; `nicdrill init` writes one",
@@ -184,16 +177,6 @@ fn advised(error: YamlError, file: &str, text: &str) -> YamlError {
     }
     match error.what.as_str() {
         "key `descriptor_version` is missing" => error.hint("write `descriptor_version: 1`"),
-        "unknown key `differences`" => match yaml::read::<Earlier>(file, text) {
-            Ok(earlier) => YamlError {
-                what:
-                    "`differences` is a key of earlier versions: a monitor states what it promises"
-                        .to_owned(),
-                ..error
-            }
-            .hint(format!("write {}", earlier.differences.as_promises())),
-            Err(within) => within,
-        },
         _ => error,
     }
 }

@@ -11,7 +11,6 @@
 mod answers;
 mod call;
 mod descriptor;
-mod differences;
 mod exit_code;
 mod filling;
 mod http_json;
@@ -48,7 +47,6 @@ mod value_range;
 pub use answers::{Answers, Series, series};
 pub use call::{Call, Delivery};
 pub use descriptor::{ClockKind, Descriptor, Drains, PollUnit, Vocabulary, shipped_descriptors};
-pub use differences::Differences;
 pub use exit_code::{ExitCodes, RunEnd};
 pub use filling::{Filling, PLACEHOLDERS};
 pub use http_json::HttpJson;

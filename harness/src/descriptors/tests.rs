@@ -79,21 +79,13 @@ fn texts_and_metrics_may_be_listed() {
 }
 
 #[test]
-fn the_key_that_promises_replaced_is_refused_with_the_promises_to_write() {
+fn a_row_that_cannot_be_is_refused_at_its_place() {
     let head = "descriptor_version: 1\nname: a\ncommand: [b]\n";
     let refused = |more: &str| {
         read("d.yaml", &format!("{head}{more}\n"))
             .unwrap_err()
             .to_string()
     };
-    let debounced = refused("differences: { disappearance_polls: 3, baseline_devices: false }");
-    assert!(debounced.contains("d.yaml:4"), "{debounced}");
-    let promises = "write `promises: { like: reference, rows: { gone_device: { after: 2 polls } }, wire: { baselines: { devices: false } } }`";
-    assert!(debounced.contains(promises), "{debounced}");
-    let both = refused("differences: { disappearance_polls: 3, baseline_device: false }");
-    assert!(both.contains("d.yaml:4:40: unknown key"), "{both}");
-    let misspelt = refused("diferences: {}");
-    assert!(!misspelt.contains("differences"), "{misspelt}");
     let row = refused("promises: { rows: { down: { when: every_poll } } }");
     assert!(row.contains("d.yaml:4:29: "), "{row}");
     assert!(
