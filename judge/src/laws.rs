@@ -159,20 +159,16 @@ impl Judging<'_> {
         strays: &Strays<'_>,
     ) -> bool {
         let is_healthy = again.event.severity == Severity::Healthy;
-        let so_often = || {
-            let same = earlier.iter().filter(|it| {
-                it.node == again.node
-                    && it.event.subject == again.event.subject
-                    && it.event.severity == again.event.severity
-                    && it.event.text == again.event.text
-            });
-            same.count()
-        };
+        let same = earlier.iter().filter(|it| {
+            it.node == again.node
+                && it.event.subject == again.event.subject
+                && it.event.severity == again.event.severity
+                && it.event.text == again.event.text
+        });
         strays.are_changes_told()
             && before.event.codes == again.event.codes
             && (is_healthy
-                || before.event.text == again.event.text
-                    && !strays.may_be_another(again, so_often()))
+                || before.event.text == again.event.text && !strays.may_be_another(again, same))
             && strays.is_as_it_was(again, before.tick)
     }
 

@@ -237,13 +237,20 @@ impl<'a> Strays<'a> {
         is_told && has_events && promises.style.unwrap_or_default() == Style::Edge
     }
 
-    /// Whether an alarm that was raised so often before may be about another fault of its subject: each is reported when it
-    /// begins, and more of them began.
-    pub(crate) fn may_be_another(&self, reported: &ReportedEvent<'_>, so_often: usize) -> bool {
+    /// Whether an alarm that was raised before, each time in these words, may be about another fault of its subject: each is
+    /// reported when it begins, and more of them began than were reported.
+    pub(crate) fn may_be_another<'r>(
+        &self,
+        reported: &ReportedEvent<'_>,
+        before: impl Iterator<Item = &'r ReportedEvent<'r>>,
+    ) -> bool {
         let promises = &self.context.descriptor.promises;
-        promises.granularity.unwrap_or_default() != Granularity::Port
-            && promises.names == Some(Names::All)
-            && self.begun(reported) > so_often
+        let are_all_named = promises.granularity.unwrap_or_default() != Granularity::Port
+            && promises.names == Some(Names::All);
+        let count = |told: usize, earlier: &ReportedEvent<'_>| {
+            told + usize::from(self.begun(earlier) > told)
+        };
+        are_all_named && self.begun(reported) > before.fold(0, count)
     }
 
     /// How many faults of ports and devices began of the subject of an event until it came.
