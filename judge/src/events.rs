@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use director::Socket;
 use observe::{
     Subject,
     promises::{LostPublish, Pinned},
@@ -127,9 +128,12 @@ impl<'a> Judging<'a> {
                 || strays.unpromised_move(&at_the_end(fault, last)).is_some()
                 || pins && strays.stands(fault, last)
         };
+        let is_lost = |at: usize| self.is_clear_lost(&accepted[at], &reported);
+        let lost: BTreeSet<usize> = (0..accepted.len()).filter(|at| is_lost(*at)).collect();
+        let is_lost = |at: usize| lost.contains(&at);
         if !matches!(self.story.heal, Heal::Never { .. }) {
             for at in reckoning.outstanding {
-                if !stays(at) && !self.is_clear_lost(&accepted[at], &reported) {
+                if !stays(at) && !is_lost(at) {
                     self.outstanding(&accepted[at], assignment.of_event[at].is_some());
                 }
             }
@@ -148,7 +152,10 @@ impl<'a> Judging<'a> {
         let staying: BTreeSet<(&NodeName, &str)> = accepted
             .iter()
             .enumerate()
-            .filter(|(at, reported)| reported.event.severity != Severity::Healthy && stays(*at))
+            .filter(|(at, reported)| {
+                let is_fault = reported.event.severity != Severity::Healthy;
+                is_fault && (stays(*at) || is_lost(*at))
+            })
             .filter_map(|(_, reported)| Some((reported.node, reported.event.check.as_deref()?)))
             .collect();
         let stays = |node: &NodeName, check: &str| staying.contains(&(node, check));
@@ -197,7 +204,8 @@ impl<'a> Judging<'a> {
             if refused.is_some() {
                 cause.kind = CauseKind::NotDelivered;
             }
-            let is_lost = cause.kind == CauseKind::NotDelivered;
+            let is_lost = cause.kind == CauseKind::NotDelivered
+                || cause.kind == CauseKind::Missed && self.nobody_listened(demand);
             let promised = self.context.descriptor.promises.lost_publish;
             if is_lost && promised == Some(LostPublish::Lost) {
                 self.judged.leave_out_part(laws::LOST);
@@ -430,7 +438,7 @@ impl<'a> Judging<'a> {
         let said = same.take_while(|earlier| earlier.event.severity == event.severity);
         let first = said.last();
         let kind = match silence {
-            _ if first.is_some() => CauseKind::Repeats,
+            _ if first.is_some() && strays.denied(reported).is_none() => CauseKind::Repeats,
             Some(_) => CauseKind::Silence,
             None => CauseKind::Unexpected,
         };
@@ -470,6 +478,18 @@ impl<'a> Judging<'a> {
         let names = subject_names(&reported.event.subject.to_string());
         finding.reads = self.reads(Some(reported.node), reported.tick, &names);
         self.findings.push(finding);
+    }
+
+    /// Whether nobody listened just before the time of a demand, so that what was to be reported then was refused before any
+    /// call was made.
+    fn nobody_listened(&self, demand: &Demand<'_>) -> bool {
+        let before = demand.window.from.saturating_sub(1);
+        let outages = self.context.truth.log.outages.iter();
+        let mut refusing = outages.filter(|outage| outage.socket != Socket::Listening);
+        refusing.any(|outage| {
+            let mut ticks = before..=demand.window.to;
+            outage.node == demand.node && ticks.any(|tick| outage.lasts_in(tick))
+        })
     }
 
     /// Whether the clear of a report was refused, and is lost by promise.

@@ -1,6 +1,8 @@
 //! Events that nothing claims: which kinds of faults can be their cause, and whether anything is promised about
 //! these. Start at [`Strays::excuse`].
 
+mod denied;
+
 use std::collections::BTreeSet;
 
 use observe::{
@@ -14,7 +16,7 @@ use terms::{Check, CheckKind, Severity};
 use crate::{
     added,
     counters::{compared_over_a_restart, rate_of_another_clock},
-    demands::behind,
+    demands::{behind, polled},
     episodes::{Episodes, Happened, happened},
     fits::{JudgeContext, layer_of_check},
     kinds::Whom,
@@ -23,9 +25,9 @@ use crate::{
     reported_event::ReportedEvent,
 };
 
-/// How many ticks an episode may lie back that is the cause of an event. Chosen: a minute, in which a link that was
-/// disturbed is up again.
-const EPISODE_TICKS: u64 = 60;
+/// How many polls an episode may lie back that is the cause of an event. Chosen: as many as a second apart are a minute, in
+/// which a link that was disturbed is up again.
+const EPISODE_POLLS: usize = 60;
 
 /// What can be the cause of an event.
 pub(crate) struct Strays<'a> {
@@ -83,6 +85,9 @@ impl<'a> Strays<'a> {
         let changed = self.unpromised_name(reported);
         if let Some(reason) = changed.or_else(|| self.unpromised_move(reported)) {
             return Some(reason);
+        }
+        if self.denied(reported).is_some() {
+            return None;
         }
         if reported.event.severity == Severity::Healthy {
             return self.excuse_of_healthy(reported);
@@ -157,6 +162,9 @@ impl<'a> Strays<'a> {
     ) -> Option<&'static str> {
         if self.is_forbidden_of_added(reported) {
             return Some("nothing about what was added and is healthy, by the row of `hot_added`");
+        }
+        if self.denied(reported).is_some() {
+            return Some("nothing healthy about what is not, as every poll reads it then");
         }
         if reported.event.severity == Severity::Healthy || !self.rows.restates_less_after_reboots()
         {
@@ -416,7 +424,11 @@ impl<'a> Strays<'a> {
 
     fn episode(&self, reported: &ReportedEvent<'_>) -> Option<Named> {
         let pcis = self.functions(reported);
-        let from = reported.tick.saturating_sub(EPISODE_TICKS);
+        // While the host boots nothing is polled, however long that takes.
+        let polls = polled(self.recording, reported.node);
+        let polls: Vec<u64> = polls.take_while(|tick| *tick <= reported.tick).collect();
+        let back = polls.iter().rev().nth(EPISODE_POLLS);
+        let from = back.copied().unwrap_or_default();
         let pcis = pcis.into_iter().map(Some).chain([None]);
         let mut found = pcis.map(|pci| {
             self.episodes

@@ -14,7 +14,7 @@ use terms::Severity;
 use super::{
     names::{Bearing, bearers, bearings, function_of, name_of, renamed_at},
     patience,
-    promised::{Ceiling, GRACE, Piece, Promised, Reported},
+    promised::{Ceiling, GRACE, Piece, Promised, Reported, Worse},
 };
 use crate::{
     clock::{Clock, is_paced},
@@ -255,17 +255,20 @@ pub(super) fn groups(
             owing.unpromised.push(unpromised);
             continue;
         };
-        owing
-            .escalations
-            .extend(promised.escalation(interval, since, &owed));
-        owing.pieces.push(match changed {
+        let may_stay = |piece: Piece| match changed {
             Some(_) => Piece {
                 over_by: None,
                 opens_until: None,
-                ..owed
+                ..piece
             },
-            None => owed,
-        });
+            None => piece,
+        };
+        match promised.escalation(interval, since, &owed) {
+            Some(Worse::May(ceiling)) => owing.escalations.push(ceiling),
+            Some(Worse::Is(piece)) => owing.pieces.push(may_stay(piece)),
+            None => {}
+        }
+        owing.pieces.push(may_stay(owed));
     }
     free_moved(moves, granularity, &mut groups);
     // A flap between two polls shows no state, but a counter that has grown.

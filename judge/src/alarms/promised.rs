@@ -22,6 +22,14 @@ pub(super) struct Ceiling {
     pub(super) tone: Severity,
 }
 
+/// What an alarm becomes about a port that is not healthy for long.
+pub(super) enum Worse {
+    /// It may be as severe as this.
+    May(Ceiling),
+    /// It is, by the row of what persists.
+    Is(Piece),
+}
+
 /// A fault that is owed.
 pub(super) struct Piece {
     /// The first poll that reads it.
@@ -161,14 +169,14 @@ impl Promised<'_> {
         })
     }
 
-    /// How severe an alarm about a port may be that has not been healthy since a tick, once that has lasted; `None` if it
+    /// How severe an alarm about a port becomes that has not been healthy since a tick, once that has lasted; `None` if it
     /// does not, or must not get worse. Without a row about it, it may after the documents' time.
     pub(super) fn escalation(
         &self,
         interval: &Interval,
         since: u64,
         piece: &Piece,
-    ) -> Option<Ceiling> {
+    ) -> Option<Worse> {
         if !matches!(interval.whom, Whom::Port(..)) {
             return None;
         }
@@ -185,10 +193,27 @@ impl Promised<'_> {
             true => severity(&says, interval).unwrap_or(Severity::Fatal),
             false => Severity::Fatal,
         };
-        Some(Ceiling {
-            from,
-            to: piece.over_by.unwrap_or(u64::MAX),
-            tone,
+        // A port that was healthy before, and of which this kind alone stands for so long.
+        let episode = episode_of(&self.episodes, interval, self.first_poll);
+        let by = self.clock.stood(interval.from, interval.to, after);
+        let is_state = !matches!(interval.kind, Kind::Named(Named::Unreadable | Named::Hang));
+        let is_owed = is_promised
+            && episode.is_none()
+            && since > self.first_poll
+            && is_state
+            && tone.is_worse_than(piece.tone);
+        let to = piece.over_by.unwrap_or(u64::MAX);
+        Some(match by.filter(|_| is_owed) {
+            Some(by) => Worse::Is(Piece {
+                since: piece.since,
+                from,
+                by: self.clock.by(by, says.within.unwrap_or(GRACE)),
+                to: interval.to,
+                over_by: piece.over_by,
+                opens_until: piece.opens_until,
+                tone,
+            }),
+            None => Worse::May(Ceiling { from, to, tone }),
         })
     }
 }

@@ -309,17 +309,16 @@ impl<'a> Translator<'_, 'a> {
         if is_by_design {
             return;
         }
-        let is_told = tick - interval.from >= self.rows.after(&row);
+        let after = self.rows.after(&row);
+        let is_told = tick - interval.from >= after;
         if is_told && !documents.iter().any(is_asked) {
-            let now = Interval {
-                from: tick,
-                ..interval.clone()
-            };
-            let at_once = Says {
-                after: None,
-                ..(**promised).clone()
-            };
-            self.owe(&now, &at_once, (about, tone), owed);
+            // Who remembers nothing waits anew, or says at once what has stood for long.
+            let due = (tick, tick.saturating_add(after));
+            self.owe_between(due, interval, promised, (about, tone), owed);
+            let owed = owed.last_mut().filter(|_| interval.to <= due.1);
+            if let Some(over_before) = owed {
+                over_before.bounds.at_least = 0;
+            }
         }
     }
 

@@ -40,8 +40,17 @@ impl Translator<'_, '_> {
         let unhealthy = before.iter().rev();
         let unhealthy = unhealthy.take_while(|tick| self.read_of(slot, **tick).is_some());
         let since = unhealthy.last().copied().unwrap_or(begins);
+        let forgets = self.rows.begins_anew().is_some()
+            || self
+                .rows
+                .unpromised(&Named::MonitorRestart.into())
+                .is_some();
+        let restarts = self.episodes.on_node(&slot.node);
+        let restarts = restarts.filter(|(kind, _)| forgets && *kind == Named::MonitorRestart);
+        let restarts: Vec<u64> = restarts.map(|(_, tick)| tick).collect();
         let mut of_kind: Option<(Named, u64)> = None;
         let mut from = None;
+        let mut unseen_from = begins;
         for tick in after.iter().copied() {
             let read = self.read_of(slot, tick);
             // The step that makes it may come within the first poll.
@@ -66,9 +75,12 @@ impl Translator<'_, '_> {
             };
             let kind_since = match of_kind {
                 None => begins,
+                // Who remembers nothing counts anew.
+                Some(_) if restarts.iter().any(|it| (unseen_from..=tick).contains(it)) => tick,
                 Some((before, since)) if before == kind => since,
                 Some(_) => tick,
             };
+            unseen_from = tick + 1;
             of_kind = Some((kind, kind_since));
             let has_stood = |since: u64| self.has_stood(&row, &polls, since, tick);
             if has_stood(since) {

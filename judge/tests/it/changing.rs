@@ -18,9 +18,9 @@ use crate::promises::Case;
 use crate::wire::{calls, monitor};
 
 /// A port is not healthy from poll 10 on, changes its kind two or three polls later, and is healthy from poll 20 on.
-fn played(first: &str, (changes, second): (u64, &str), asked: [&str; 2]) -> Case {
+fn script(first: &str, (changes, second): (u64, &str), asked: [&str; 2]) -> String {
     let [asked_first, asked_then] = asked;
-    Case::played(&format!(
+    format!(
         "
 scenario: a port changes from one fault to another
 why: an example
@@ -39,7 +39,11 @@ timeline:
     expect: [ {{ healthy: victim }} ]
 until: 26s
 "
-    ))
+    )
+}
+
+fn played(first: &str, then: (u64, &str), asked: [&str; 2]) -> Case {
+    Case::played(&script(first, then, asked))
 }
 
 const DISABLED: &str = "state: DOWN, phys_state: Disabled";
@@ -54,12 +58,21 @@ static WORSE: LazyLock<Case> = LazyLock::new(|| {
     played(INIT, (12, POLLING), ["nonfatal", then])
 });
 
-/// A monitor that reports the port in these polls, and that it is healthy in poll 20.
+/// A monitor that reports the port in these polls, and that it is healthy in poll 20. Of its first poll it promises events, too.
 #[track_caller]
 fn check(case: &Case, rows: &str, reports: &[(usize, Severity)], findings: &[FindingKind]) {
-    let rows = format!(
-        "rows: {{ {rows}, first_poll: usual, persists: silent }}\nwire: {{ first_poll: events }}\n"
-    );
+    let wire = "wire: { first_poll: events }";
+    judged_with(case, (rows, wire), reports, findings);
+}
+
+#[track_caller]
+fn judged_with(
+    case: &Case,
+    (rows, wire): (&str, &str),
+    reports: &[(usize, Severity)],
+    findings: &[FindingKind],
+) {
+    let rows = format!("rows: {{ {rows}, first_poll: usual, persists: silent }}\n{wire}\n");
     let promises: Promises =
         platforms::yaml::read("promises.yaml", &rows).unwrap_or_else(|error| panic!("{error}"));
     let descriptor = Descriptor {
@@ -136,4 +149,47 @@ fn a_fault_that_becomes_worse_before_its_time_is_not_owed(
     #[case] findings: &[FindingKind],
 ) {
     check(&WORSE, rows, reports, findings);
+}
+
+/// It says that the port is healthy while every poll reads that it is not, before it has reported it or after that.
+#[rstest]
+#[case::before_its_time("disabled: { after: 3 polls }, polling: { after: 3 polls }", &[(11, Healthy), (13, Fatal)], &[Unexpected])]
+#[case::never_taken_back("disabled: { clears: never }, polling: { clears: never }", &[(10, Fatal), (15, Healthy)], &[Unexpected])]
+#[case::by_a_person("disabled: { clears: by_operator }, polling: { clears: by_operator }", &[(10, Fatal), (15, Healthy)], &[Unexpected])]
+#[case::what_is_silent_is_healthy_to_it("disabled: silent, polling: silent", &[(15, Healthy)], &[])]
+fn a_healthy_event_about_what_stands_is_wrong_whatever_is_promised_of_first_polls(
+    #[case] rows: &str,
+    #[case] reports: &[(usize, Severity)],
+    #[case] findings: &[FindingKind],
+) {
+    for wire in ["", "wire: { first_poll: events }"] {
+        let silent = rows.contains("silent") && !wire.is_empty();
+        if !silent {
+            judged_with(&AS_SEVERE, (rows, wire), reports, findings);
+        }
+    }
+}
+
+/// The monitor is restarted in poll 12 or 15, and remembers nothing, or promises nothing of that.
+#[rstest]
+#[case::it_goes_on(12, &[(13, Fatal)], &[])]
+#[case::it_waits_anew(12, &[(15, Fatal)], &[])]
+#[case::too_early(12, &[(12, Fatal)], &[Unexpected, Missing])]
+#[case::too_late(12, &[(18, Fatal)], &[Unexpected, Missing])]
+#[case::again_at_once(15, &[(13, Fatal), (15, Fatal)], &[])]
+#[case::again_when_it_has_waited(15, &[(13, Fatal), (18, Fatal)], &[])]
+fn after_a_restart_a_monitor_without_memory_may_wait_anew(
+    #[case] restarts: u64,
+    #[case] reports: &[(usize, Severity)],
+    #[case] findings: &[FindingKind],
+) {
+    let text = script(DISABLED, (restarts, POLLING), ["fatal", ""]);
+    let changes = format!("{{ set: victim, {POLLING} }}");
+    let restart = "{ monitor: restart, signal: TERM }";
+    assert!(text.contains(&changes), "{text}");
+    let case = Case::played(&text.replace(&changes, restart));
+    for row in ["", ", monitor_restart: { restates: all }"] {
+        let rows = format!("disabled: {{ after: 3 polls }}, polling: {{ after: 3 polls }}{row}");
+        check(&case, &rows, reports, findings);
+    }
 }

@@ -198,3 +198,47 @@ fn a_first_poll_does_not_wait_for_a_port_that_is_disabled() {
     check(&case, 0, rows, &[]);
     check(&case, 31, rows, &[Missing]);
 }
+
+/// A port is stuck in INIT, and the documents' row of what persists is fatal.
+const STUCK: &str = "
+scenario: a port is stuck in INIT
+why: an example
+platforms: all
+let: { victim: { role: compute, layer: infiniband, nth: 1 } }
+timeline:
+  - at: 10s
+    do: [ { set: victim, state: INIT, phys_state: LinkUp } ]
+    expect: [ { nonfatal: victim }, { fatal: victim, from: 40s, to: 44s } ]
+  - at: 60s
+    do: [ { set: victim, state: ACTIVE, phys_state: LinkUp } ]
+    expect: [ { healthy: victim, within: 2 polls } ]
+until: 70s
+";
+
+/// It is nonfatal at once, and fatal from a poll on.
+#[rstest]
+#[case::in_time("persists: { after: 10 polls }", 20, &[])]
+#[case::late_within_its_time("persists: { after: 10 polls, within: 9 polls }", 28, &[])]
+#[case::too_late("persists: { after: 10 polls }", 40, &[Missing])]
+#[case::never("persists: { after: 10 polls }", 99, &[Missing])]
+#[case::too_early("persists: { after: 10 polls }", 15, &[Unexpected])]
+#[case::as_the_documents_ask("persists: usual", 40, &[])]
+#[case::never_as_they_ask("persists: usual", 99, &[Missing])]
+#[case::silent("persists: silent", 99, &[])]
+fn an_alarm_becomes_as_severe_as_the_row_of_what_persists(
+    #[case] row: &str,
+    #[case] fatal_from: u64,
+    #[case] findings: &[FindingKind],
+) {
+    static STUCK_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(STUCK));
+    let recording = pages(&STUCK_CASE, |_, port, at| {
+        Some(match by_state(port) {
+            Severity::NonFatal if at >= fatal_from => Severity::Fatal,
+            severity => severity,
+        })
+    });
+    let rows = format!("init: {{ verdict: nonfatal }}, {row}");
+    let found = found(&STUCK_CASE, &recording, &template(&rows));
+    let expected: BTreeSet<FindingKind> = findings.iter().copied().collect();
+    assert_eq!(kinds(&found), expected, "{row}: {found:#?}");
+}
