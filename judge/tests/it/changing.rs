@@ -190,6 +190,10 @@ fn after_a_restart_a_monitor_without_memory_may_wait_anew(
     let case = Case::played(&text.replace(&changes, restart));
     for row in ["", ", monitor_restart: { restates: all }"] {
         let rows = format!("disabled: {{ after: 3 polls }}, polling: {{ after: 3 polls }}{row}");
-        check(&case, &rows, reports, findings);
+        // Without a row what is reported in the episode is not judged.
+        let judged = findings
+            .iter()
+            .filter(|it| !row.is_empty() || **it != Unexpected);
+        check(&case, &rows, reports, &judged.copied().collect::<Vec<_>>());
     }
 }
