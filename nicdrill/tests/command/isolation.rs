@@ -269,7 +269,7 @@ fn a_monitor_that_daemonises_itself_is_the_monitor_under_test() {
     assert_eq!(ran.code, 101, "{ran}");
     assert!(
         ran.out
-            .contains("the monitor ended by itself at poll 0: Code(0)"),
+            .contains("the monitor ended by itself at poll 0: exit code 0"),
         "{ran}"
     );
 }

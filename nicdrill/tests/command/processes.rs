@@ -156,7 +156,7 @@ fn a_platform_with_nothing_to_watch_is_drilled_too() {
 #[case::is_ended_by_a_signal(
     "#!/bin/sh\nkill -SEGV $$\n",
     101,
-    "ended by itself at poll 0: Signal(11)"
+    "ended by itself at poll 0: signal 11"
 )]
 #[case::lacks_its_interpreter(
     "#!/opt/no/python9\n",
