@@ -128,12 +128,12 @@ impl<'a> Judging<'a> {
                 || strays.unpromised_move(&at_the_end(fault, last)).is_some()
                 || pins && strays.stands(fault, last)
         };
-        let is_lost = |at: usize| self.is_clear_lost(&accepted[at], &reported);
-        let lost: BTreeSet<usize> = (0..accepted.len()).filter(|at| is_lost(*at)).collect();
-        let is_lost = |at: usize| lost.contains(&at);
+        let all = accepted.iter().enumerate();
+        let lost = all.filter(|(_, fault)| self.is_clear_lost(fault, &reported));
+        let lost: BTreeSet<usize> = lost.map(|(at, _)| at).collect();
         if !matches!(self.story.heal, Heal::Never { .. }) {
             for at in reckoning.outstanding {
-                if !stays(at) && !is_lost(at) {
+                if !stays(at) && !lost.contains(&at) {
                     self.outstanding(&accepted[at], assignment.of_event[at].is_some());
                 }
             }
@@ -154,7 +154,7 @@ impl<'a> Judging<'a> {
             .enumerate()
             .filter(|(at, reported)| {
                 let is_fault = reported.event.severity != Severity::Healthy;
-                is_fault && (stays(*at) || is_lost(*at))
+                is_fault && (stays(*at) || lost.contains(at))
             })
             .filter_map(|(_, reported)| Some((reported.node, reported.event.check.as_deref()?)))
             .collect();
@@ -204,10 +204,13 @@ impl<'a> Judging<'a> {
             if refused.is_some() {
                 cause.kind = CauseKind::NotDelivered;
             }
-            let is_lost = cause.kind == CauseKind::NotDelivered
-                || cause.kind == CauseKind::Missed && self.nobody_listened(demand);
-            let promised = self.context.descriptor.promises.lost_publish;
-            if is_lost && promised == Some(LostPublish::Lost) {
+            let may_lose = self.context.descriptor.promises.lost_publish == Some(LostPublish::Lost);
+            let is_lost = || match cause.kind {
+                CauseKind::NotDelivered => true,
+                CauseKind::Missed => self.nobody_listened(demand),
+                _ => false,
+            };
+            if may_lose && is_lost() {
                 self.judged.leave_out_part(laws::LOST);
                 continue;
             }
@@ -438,7 +441,7 @@ impl<'a> Judging<'a> {
         let said = same.take_while(|earlier| earlier.event.severity == event.severity);
         let first = said.last();
         let kind = match silence {
-            _ if first.is_some() && strays.denied(reported).is_none() => CauseKind::Repeats,
+            _ if first.is_some() && !strays.denies_what_stands(reported) => CauseKind::Repeats,
             Some(_) => CauseKind::Silence,
             None => CauseKind::Unexpected,
         };

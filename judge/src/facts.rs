@@ -21,6 +21,7 @@ use crate::{
     owed::Rows,
     reasons,
     reported_event::ReportedEvent,
+    trace::ended,
 };
 
 /// The result of an expectation.
@@ -306,10 +307,7 @@ fn exit<'a>(code: i32, instances: impl Iterator<Item = (u64, &'a MonitorTick)>) 
         .flat_map(|(tick, instance)| instance.exits.iter().map(move |exit| (tick, *exit)))
         .collect();
     let found = exits.iter().any(|(_, exit)| *exit == Exit::Code(code));
-    let rendered = |(tick, exit): &(u64, Exit)| match exit {
-        Exit::Code(code) => format!("poll {tick}: exit code {code}"),
-        Exit::Signal(signal) => format!("poll {tick}: ended by signal {signal}"),
-    };
+    let rendered = |(tick, exit): &(u64, Exit)| format!("poll {tick}: {}", ended(*exit));
     check(
         found,
         || format!("exit code {code}"),

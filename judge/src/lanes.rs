@@ -8,9 +8,9 @@ use scenarios::{About, Expectation, Story, What};
 use terms::{Arm, Severity};
 
 use director::{NodeView, Target, Truth};
-use observe::{Descriptor, Exit, MonitorTick, Observation, Recording, Subject, told_read};
+use observe::{Descriptor, MonitorTick, Observation, Recording, Subject, told_read};
 
-use crate::{Consequences, links, normal};
+use crate::{Consequences, links, normal, trace::ended};
 
 mod subject;
 
@@ -232,11 +232,7 @@ impl Drawing<'_> {
                     }
                 }
                 for exit in &monitor.exits {
-                    let text = match exit {
-                        Exit::Code(code) => format!("exit code {code}"),
-                        Exit::Signal(signal) => format!("ended by signal {signal}"),
-                    };
-                    self.mark(of.clone(), tick, MarkKind::Exit, text);
+                    self.mark(of.clone(), tick, MarkKind::Exit, ended(*exit));
                 }
                 if !monitor.reads.is_empty() {
                     let before = reads.insert(name, monitor);

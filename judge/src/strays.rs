@@ -86,7 +86,7 @@ impl<'a> Strays<'a> {
         if let Some(reason) = changed.or_else(|| self.unpromised_move(reported)) {
             return Some(reason);
         }
-        if self.denied(reported).is_some() {
+        if self.denies_what_stands(reported) {
             return None;
         }
         if reported.event.severity == Severity::Healthy {
@@ -163,7 +163,7 @@ impl<'a> Strays<'a> {
         if self.is_forbidden_of_added(reported) {
             return Some("nothing about what was added and is healthy, by the row of `hot_added`");
         }
-        if self.denied(reported).is_some() {
+        if self.denies_what_stands(reported) {
             return Some("nothing healthy about what is not, as every poll reads it then");
         }
         if reported.event.severity == Severity::Healthy || !self.rows.restates_less_after_reboots()

@@ -89,10 +89,15 @@ fn instance_lines(instance: &MonitorTick, lines: &mut String) {
         }
     }
     for exit in &instance.exits {
-        let _ = match exit {
-            Exit::Code(code) => writeln!(lines, "  exit code {code}"),
-            Exit::Signal(signal) => writeln!(lines, "  ended by signal {signal}"),
-        };
+        let _ = writeln!(lines, "  {}", ended(*exit));
+    }
+}
+
+/// How a program ended, as a part of a line.
+pub(crate) fn ended(exit: Exit) -> String {
+    match exit {
+        Exit::Code(_) => exit.to_string(),
+        Exit::Signal(_) => format!("ended by {exit}"),
     }
 }
 

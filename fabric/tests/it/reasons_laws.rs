@@ -174,8 +174,7 @@ proptest! {
                 let end = (slot, side);
                 if pair(&truth).is_some_and(|pair| pair.neighbour.is_some()) {
                     let is_late = reported.get_mut(&end);
-                    assert!(is_late.is_some(), "{} {side:?} heard {truth:?}", end.0);
-                    is_late.into_iter().for_each(|is_late| *is_late = false);
+                    *is_late.unwrap_or_else(|| panic!("{} {side:?} heard {truth:?}", end.0)) = false;
                 } else if armed && reported.get(&end) == Some(&false) {
                     reported.remove(&end);
                 }

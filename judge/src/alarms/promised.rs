@@ -205,13 +205,10 @@ impl Promised<'_> {
         let to = piece.over_by.unwrap_or(u64::MAX);
         Some(match by.filter(|_| is_owed) {
             Some(by) => Worse::Is(Piece {
-                since: piece.since,
                 from,
                 by: self.clock.by(by, says.within.unwrap_or(GRACE)),
-                to: interval.to,
-                over_by: piece.over_by,
-                opens_until: piece.opens_until,
                 tone,
+                ..*piece
             }),
             None => Worse::May(Ceiling { from, to, tone }),
         })

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use director::FunctionView;
 use observe::promises::{FirstPollEvents, Named, Restates};
-use platforms::{NodeName, SlotRef};
+use platforms::{NodeName, PciAddress, SlotRef};
 use scenarios::{About, ChecksRun, What, Window};
 use terms::Severity;
 
@@ -122,15 +123,7 @@ impl<'a> Translator<'_, 'a> {
             let Some(function) = function.filter(|view| view.listed && view.monitored) else {
                 continue;
             };
-            let healthy = function.ports.iter().filter(|(_, port)| port.healthy());
-            let ports = healthy.map(|(port, _)| {
-                let node = node.clone();
-                About::Port(SlotRef {
-                    node,
-                    pci,
-                    port: *port,
-                })
-            });
+            let ports = healthy_ports(&node, pci, function);
             let mut about: Vec<About> = ports.filter(|_| baselines.ports).collect();
             if !about.is_empty() && baselines.devices {
                 about.push(About::Device(node.clone(), pci));
@@ -139,8 +132,7 @@ impl<'a> Translator<'_, 'a> {
                 let is_asked = owed.iter().any(|one| {
                     one.pattern.about == about
                         && one.pattern.tone == Severity::Healthy
-                        && one.window.from <= first
-                        && first <= one.window.to
+                        && (one.window.from..=one.window.to).contains(&first)
                 });
                 if !is_asked {
                     owed.push(may_come(&node, first, about, None));
@@ -161,14 +153,7 @@ impl<'a> Translator<'_, 'a> {
         };
         let mut may = |about, check: Option<&str>| owed.push(may_come(node, tick, about, check));
         for (pci, function) in views.watched() {
-            for (port, _) in function.ports.iter().filter(|(_, port)| port.healthy()) {
-                let slot = SlotRef {
-                    node: node.clone(),
-                    pci,
-                    port: *port,
-                };
-                may(About::Port(slot), None);
-            }
+            healthy_ports(node, pci, function).for_each(|port| may(port, None));
         }
         for card in views.cards() {
             if views.meets_peers(&card) {
@@ -185,7 +170,7 @@ impl<'a> Translator<'_, 'a> {
         let Some([views, _]) = self.readings.views(node, tick) else {
             return;
         };
-        let management = |view: &director::FunctionView| view.role == platforms::Role::Management;
+        let management = |view: &FunctionView| view.role == platforms::Role::Management;
         for (pci, view) in views.0.iter().filter(|(_, view)| management(view)) {
             for (port, of) in &view.ports {
                 let slot = SlotRef {
@@ -250,6 +235,22 @@ impl<'a> Translator<'_, 'a> {
             }
         }
     }
+}
+
+/// The ports of a function that are healthy.
+fn healthy_ports<'f>(
+    node: &'f NodeName,
+    pci: PciAddress,
+    function: &'f FunctionView,
+) -> impl Iterator<Item = About> + 'f {
+    let healthy = function.ports.iter().filter(|(_, port)| port.healthy());
+    healthy.map(move |(port, _)| {
+        About::Port(SlotRef {
+            node: node.clone(),
+            pci,
+            port: *port,
+        })
+    })
 }
 
 /// A healthy event that may come in a poll, or in the next ones if it waits for devices that cannot be read.

@@ -218,7 +218,7 @@ impl<'a> Translator<'_, 'a> {
                 return;
             };
             let long = interval.to - interval.from;
-            let theirs = severity(&documents, interval)
+            let theirs = severity(&documents, interval.tone)
                 .filter(|_| *by_documents && long > self.rows.after(&documents));
             let own = own_severity(&documents, &promised, interval.tone);
             let waited = own.map(|own| self.waited(&slot, interval, &promised, own));
@@ -243,7 +243,7 @@ impl<'a> Translator<'_, 'a> {
                     (is_asked, &promised, own, waited)
                 {
                     let about = About::Port(slot.clone());
-                    self.owe_between(due, interval, promised, (about, tone), owed);
+                    owed.push(self.due_between(due, interval, promised, (about, tone)));
                     clears = Some(promised.clone());
                 }
             }
@@ -283,7 +283,7 @@ impl<'a> Translator<'_, 'a> {
         let Some((_, row)) = self.rows.pair(&interval.kind, interval.layer) else {
             return;
         };
-        let (Row::Says(promised), Some(tone)) = (&row, severity(&row, interval)) else {
+        let (Row::Says(promised), Some(tone)) = (&row, severity(&row, interval.tone)) else {
             return;
         };
         let node = interval.node.clone();
@@ -313,12 +313,12 @@ impl<'a> Translator<'_, 'a> {
         let is_told = tick - interval.from >= after;
         if is_told && !documents.iter().any(is_asked) {
             // Who remembers nothing waits anew, or says at once what has stood for long.
-            let due = (tick, tick.saturating_add(after));
-            self.owe_between(due, interval, promised, (about, tone), owed);
-            let owed = owed.last_mut().filter(|_| interval.to <= due.1);
-            if let Some(over_before) = owed {
-                over_before.bounds.at_least = 0;
+            let last = tick.saturating_add(after);
+            let mut again = self.due_between((tick, last), interval, promised, (about, tone));
+            if interval.to <= last {
+                again.bounds.at_least = 0;
             }
+            owed.push(again);
         }
     }
 
@@ -383,20 +383,20 @@ impl<'a> Translator<'_, 'a> {
         about: (About, Severity),
         owed: &mut Vec<Demand<'a>>,
     ) {
-        if let Waited::Due { from, to, .. } = self.stands(interval, promised.after) {
-            self.owe_between((from, to), interval, promised, about, owed);
+        let after = self.rows.ticks(promised.after.unwrap_or(Lasting::NOTHING));
+        if let Waited::Due { from, to, .. } = stands(interval, after) {
+            owed.push(self.due_between((from, to), interval, promised, about));
         }
     }
 
-    /// Demands the report of a fault that is due in these polls.
-    fn owe_between(
+    /// The demand for the report of a fault that is due in these polls.
+    fn due_between(
         &self,
         (from, to): (u64, u64),
         interval: &Interval,
         promised: &Says,
         (about, tone): (About, Severity),
-        owed: &mut Vec<Demand<'a>>,
-    ) {
+    ) -> Demand<'a> {
         let within = promised
             .within
             .map_or(GRACE, |within| self.rows.ticks(within));
@@ -405,7 +405,7 @@ impl<'a> Translator<'_, 'a> {
             ..is_healthy(about, None)
         };
         let last = self.delivery.next(&interval.node, to);
-        owed.push(self.once(interval, pattern, from, last.saturating_add(within)));
+        self.once(interval, pattern, from, last.saturating_add(within))
     }
 
     /// When a fault of a port is due by its row: what is read from its first poll on decides, if it shows the fault.
@@ -416,26 +416,8 @@ impl<'a> Translator<'_, 'a> {
         promised: &Row,
         severity: Severity,
     ) -> Waited {
-        let after = match promised {
-            Row::Says(says) => says.after,
-            Row::Silent | Row::Usual => None,
-        };
         self.waited_for(slot, interval.layer, interval.from, severity)
-            .unwrap_or_else(|| self.stands(interval, after))
-    }
-
-    /// When a fault is due that must have stood so long without another kind.
-    fn stands(&self, interval: &Interval, after: Option<Lasting>) -> Waited {
-        let after = self.rows.ticks(after.unwrap_or(Lasting::NOTHING));
-        let due = interval.from.saturating_add(after);
-        match due < interval.to {
-            true => Waited::Due {
-                from: due,
-                to: due,
-                is_owed: true,
-            },
-            false => Waited::Over,
-        }
+            .unwrap_or_else(|| stands(interval, self.rows.after(promised)))
     }
 
     /// Demands its clear.
@@ -508,13 +490,21 @@ fn run<'i>(later: &'i [Interval], first: &'i Interval) -> Vec<&'i Interval> {
     run
 }
 
-/// The severity of an interval by a row; `None` if nothing is said.
-fn severity(row: &Row, interval: &Interval) -> Option<Severity> {
-    stated(row, interval.tone)
+/// When a fault is due that must have stood for so many ticks, and is of one kind.
+fn stands(interval: &Interval, after: u64) -> Waited {
+    let due = interval.from.saturating_add(after);
+    match due < interval.to {
+        true => Waited::Due {
+            from: due,
+            to: due,
+            is_owed: true,
+        },
+        false => Waited::Over,
+    }
 }
 
 /// The severity by a row of what has this one by the documents; `None` if nothing is said.
-fn stated(row: &Row, natural: Option<Severity>) -> Option<Severity> {
+fn severity(row: &Row, natural: Option<Severity>) -> Option<Severity> {
     match row {
         Row::Says(says) => Some(says.verdict.unwrap_or(natural?)),
         Row::Silent | Row::Usual => None,
@@ -528,9 +518,9 @@ pub(super) fn own_severity(
     natural: Option<Severity>,
 ) -> Option<Severity> {
     match (documents, promised) {
-        _ if documents == promised => stated(promised, natural),
+        _ if documents == promised => severity(promised, natural),
         (Row::Says(of_documents), Row::Says(says)) if of_documents.verdict == says.verdict => {
-            stated(promised, natural)
+            severity(promised, natural)
         }
         (_, Row::Says(says)) => Some(tone_of(says)),
         _ => None,

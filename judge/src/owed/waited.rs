@@ -57,13 +57,14 @@ impl Translator<'_, '_> {
             if read.is_none() && of_kind.is_none() && tick == begins {
                 continue;
             }
-            let rows = read.and_then(|read| self.rows.pair(&read.state?.into(), layer));
-            let is_it = |(documents, promised): &(Row, Row)| {
-                let natural = read.and_then(|read| intervals::tone_of(read, layer));
-                own_severity(documents, promised, natural) == Some(severity)
-            };
-            let (Some((_, row)), Some(kind)) = (rows.filter(is_it), read.and_then(|it| it.state))
-            else {
+            let shown = read.and_then(|read| {
+                let kind = read.state?;
+                let (documents, row) = self.rows.pair(&kind.into(), layer)?;
+                let natural = intervals::tone_of(read, layer);
+                let is_it = own_severity(&documents, &row, natural) == Some(severity);
+                is_it.then_some((kind, row))
+            });
+            let Some((kind, row)) = shown else {
                 return of_kind.map(|_| match from {
                     None => Waited::Over,
                     Some(from) => Waited::Due {

@@ -1,4 +1,4 @@
-//! Healthy events about what is not healthy. Start at [`Strays::denied`].
+//! Healthy events about what is not healthy. Start at [`Strays::denies_what_stands`].
 
 use director::NodeView;
 use observe::{
@@ -12,68 +12,62 @@ use super::Strays;
 use crate::{intervals::tone_of, reported_event::ReportedEvent};
 
 impl Strays<'_> {
-    /// The kind of what stands of the very port or device that an event calls healthy, by all readings of this poll and the
-    /// one before, if a row says that it is reported; `None` if nothing does, or if an episode lies back so little that the
-    /// event may be left of it.
-    pub(crate) fn denied(&self, reported: &ReportedEvent<'_>) -> Option<Named> {
-        let (node, tick, event) = (reported.node, reported.tick, reported.event);
+    /// Whether an event calls the very port or device healthy of which all readings of this poll and the one before show a
+    /// fault that a row says is reported. Not if an episode lies back so little that the event may be left of it.
+    pub(crate) fn denies_what_stands(&self, reported: &ReportedEvent<'_>) -> bool {
+        let (tick, event) = (reported.tick, reported.event);
         if event.severity != Severity::Healthy
             || !event.codes.is_empty()
             || !self.are_changes_told()
             || self.episode(reported).is_some()
         {
-            return None;
+            return false;
         }
         let port = match &event.subject {
-            Subject::Port { port, .. } => Some(PortNumber(port.parse().ok()?)),
+            Subject::Port { port, .. } => match port.parse() {
+                Ok(number) => Some(PortNumber(number)),
+                Err(_) => return false,
+            },
             Subject::Device(_) => None,
-            Subject::Node | Subject::Card(_) | Subject::Other(_) => return None,
+            Subject::Node | Subject::Card(_) | Subject::Other(_) => return false,
+        };
+        let stands = |pci: PciAddress, tick: u64| {
+            let all = self.readings.views(reported.node, tick);
+            all.is_some_and(|all| {
+                let mut all = all.into_iter();
+                all.all(|views| self.is_said(reported.node, (pci, port), views, tick))
+            })
         };
         let functions = self.functions(reported);
-        let ticks = tick.saturating_sub(1)..=tick;
-        let mut kinds = ticks.flat_map(|tick| {
-            let all = functions.iter();
-            all.map(move |pci| self.stands_throughout(node, (*pci, port), tick))
-        });
-        let first = kinds.next()??;
-        kinds.all(|kind| kind.is_some()).then_some(first)
+        let mut ticks = tick.saturating_sub(1)..=tick;
+        !functions.is_empty() && ticks.all(|tick| functions.iter().all(|pci| stands(*pci, tick)))
     }
 
-    /// The kind of what stands of a port, or of a device if there is no port, from the start of a tick to its end.
-    fn stands_throughout(
-        &self,
-        node: &NodeName,
-        of: (PciAddress, Option<PortNumber>),
-        tick: u64,
-    ) -> Option<Named> {
-        let all = self.readings.views(node, tick)?;
-        let [start, end] = all.map(|views| self.reported_kind(node, of, views, tick));
-        start.filter(|_| end.is_some())
-    }
-
-    /// The kind of what is read, if a row says that it is reported.
-    fn reported_kind(
+    /// Whether a fault is read of a port, or of a device if there is no port, that a row says is reported.
+    fn is_said(
         &self,
         node: &NodeName,
         (pci, port): (PciAddress, Option<PortNumber>),
         views: &NodeView,
         tick: u64,
-    ) -> Option<Named> {
-        let function = views.0.get(&pci)?;
-        let is_said = |kind: Named, layer: Option<LinkLayer>| {
+    ) -> bool {
+        let Some(function) = views.0.get(&pci) else {
+            return false;
+        };
+        let has_row = |kind: Named, layer: Option<LinkLayer>| {
             let rows = self.rows.pair(&Kind::from(kind), layer);
-            matches!(rows, Some((_, Row::Says(_)))).then_some(kind)
+            matches!(rows, Some((_, Row::Says(_))))
         };
         let Some(port) = port else {
-            let is_gone = !function.listed;
-            return is_said(Named::GoneDevice, None).filter(|_| is_gone);
+            return !function.listed && has_row(Named::GoneDevice, None);
         };
-        let layer = Some(function.ports.get(&port)?.layer);
+        let layer = function.ports.get(&port).map(|view| view.layer);
         let reading = self.readings.port(node, (pci, port), views, tick);
-        let kind = reading.state.filter(|kind| {
-            let is_read = reading.blind.is_none() && *kind != Named::GoneDevice;
-            is_read && tone_of(reading, layer).is_some()
-        })?;
-        is_said(kind, layer)
+        layer.is_some()
+            && reading.blind.is_none()
+            && tone_of(reading, layer).is_some()
+            && reading
+                .state
+                .is_some_and(|kind| kind != Named::GoneDevice && has_row(kind, layer))
     }
 }
