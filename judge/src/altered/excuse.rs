@@ -11,6 +11,7 @@ use super::change::AlteredSubject;
 use crate::{
     demands::{Demand, demands},
     fits::JudgeContext,
+    owed::Owed,
 };
 
 /// The reason, if there is one, why the altered story holds whenever the story does.
@@ -33,7 +34,7 @@ pub(super) fn of(subject: &AlteredSubject<'_>, altered: &Story) -> Option<&'stat
         return None;
     }
     if lost.iter().all(|event| after.allows(event)) {
-        return Some("another line allows the event, and does not demand it");
+        return Some("the event is allowed without the line, by another line or by the documents");
     }
     let recording = subject.recording;
     let heals = |event: &One| {
@@ -54,7 +55,9 @@ struct One {
 
 /// The events of a story.
 struct Demanded {
+    /// What its lines demand.
     demanded: Vec<One>,
+    /// What its lines allow, and what is owed without a line.
     allowed: Vec<One>,
 }
 
@@ -74,11 +77,13 @@ impl Demanded {
         };
         let least = |demand: &Demand<'_>| demand.bounds.at_least.max(demand.attempts);
         let demanded = all.iter().flat_map(|of| vec![one(of); least(of)]);
+        let demanded = demanded.collect();
         let optional = all.iter().filter(|of| least(of) < of.bounds.at_most);
-        Self {
-            demanded: demanded.collect(),
-            allowed: optional.map(one).collect(),
-        }
+        let mut allowed: Vec<One> = optional.map(one).collect();
+        let owed = Owed::of(all, &context, recording);
+        let unasked = owed.demands.iter().filter(|of| of.expectation.is_none());
+        allowed.extend(unasked.map(one));
+        Self { demanded, allowed }
     }
 
     /// What is demanded here and not there, each as often.

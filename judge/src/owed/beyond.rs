@@ -25,6 +25,7 @@ impl<'a> Translator<'_, 'a> {
         self.baseline_runs(owed);
         self.new_starts(documents, owed);
         self.further_baselines(owed);
+        self.dark_again(documents, owed);
         self.whole_checks(documents, owed);
         if matches!(self.context.story.checks, ChecksRun::State | ChecksRun::All) {
             self.true_faults(documents, owed);
@@ -138,6 +139,39 @@ impl<'a> Translator<'_, 'a> {
                     owed.push(may_come(&node, first, about, None));
                 }
             }
+        }
+    }
+
+    /// What was reported of a port that is dark by design may be taken back once it is read as before, whether or not a line of
+    /// the story says so; that it must be, healing shows (docs/decisions.md, 5 and 6).
+    fn dark_again(&self, documents: &[Translated<'a>], owed: &mut Vec<Demand<'a>>) {
+        let is_clear = |it: &Translated<'_>, slot: &SlotRef| {
+            let pattern = &it.demand.pattern;
+            pattern.tone == Severity::Healthy && pattern.about == About::Port(slot.clone())
+        };
+        for it in documents {
+            let (demand, pattern) = (&it.demand, &it.demand.pattern);
+            let About::Port(slot) = &pattern.about else {
+                continue;
+            };
+            let begins = it.kinds.begins.unwrap_or(demand.window.from);
+            let is_left_out = pattern.tone != Severity::Healthy
+                && pattern.counter.is_none()
+                && self.was_dark(slot, begins)
+                && !documents.iter().any(|other| is_clear(other, slot));
+            if !is_left_out {
+                continue;
+            }
+            let read = |tick: u64| {
+                let [views, _] = self.readings.views(&demand.node, tick)?;
+                let port = (slot.pci, slot.port);
+                self.readings.port(&demand.node, port, views, tick).kind()
+            };
+            let before = begins.checked_sub(1).and_then(read);
+            let mut polls = polled(self.recording, &demand.node);
+            let again = polls.find(|tick| *tick > begins && read(*tick) == before);
+            let about = About::Port(slot.clone());
+            owed.extend(again.map(|tick| may_come(&demand.node, tick, about, None)));
         }
     }
 

@@ -361,7 +361,7 @@ impl<'a> Translator<'_, 'a> {
     }
 
     /// Whether a port was not healthy before its device was gone, and nothing was said of it: it has no cable by design.
-    fn was_dark(&self, slot: &SlotRef, back: u64) -> bool {
+    pub(super) fn was_dark(&self, slot: &SlotRef, back: u64) -> bool {
         let mut before = (0..back).rev().filter_map(|tick| {
             let [views, _] = self.readings.views(&slot.node, tick)?;
             views.0.get(&slot.pci).filter(|view| view.listed)?;

@@ -225,6 +225,50 @@ fn an_alarm_about_a_port_without_a_cable_says_so() {
     }
 }
 
+/// A port that is dark by design cannot be read for 40 s, or is missing for 10 s; no line asks for what the recovery
+/// brings.
+#[rstest::rstest]
+#[case::unreadable(
+    "l40-onprem",
+    "read: victim/state, fail: EIO, for: 40s",
+    "",
+    "nonfatal"
+)]
+#[case::missing(
+    "l40s-oci",
+    "remove_port: victim",
+    "  - at: 50s\n    do: [ { restore_port: victim } ]\n",
+    "fatal"
+)]
+fn a_port_that_is_dark_as_before_may_be_cleared_once_without_a_line(
+    #[case] platform: &str,
+    #[case] fault: &str,
+    #[case] mend: &str,
+    #[case] verdict: &str,
+) {
+    let text = CUT.replace("{ device: mlx5_0 }", "{ cabled: false, nth: 1 }");
+    let start = text.split_once("  - at: 10s").expect("a step").0;
+    let fault =
+        format!("do: [ {{ {fault} }} ]\n    expect: [ {{ {verdict}: victim, within: 32 polls }} ]");
+    let text = format!("{start}  - at: 10s\n    {fault}\n{mend}until: 70s\n");
+    let case = Case::played_on(platform, &text);
+    let as_it_came = found(&case, &case.recording, &reference());
+    assert_eq!(as_it_came, []);
+
+    let mut recording = case.recording.clone();
+    let mut all = calls(&mut recording);
+    let clear = all.iter().rev().flat_map(|call| &call.events);
+    let clear = clear.clone().find(|event| event.is_healthy);
+    let again = clear.expect("a clear").clone();
+    all.last_mut().expect("a call").events.push(again);
+    drop(all);
+    let twice = found(&case, &recording, &reference());
+    assert!(
+        twice.iter().any(|of| of.kind == FindingKind::Unexpected),
+        "{twice:#?}"
+    );
+}
+
 /// An alarm of one that reports its node has the severity and the subject that came.
 #[test]
 fn a_heading_agrees_with_what_came() {
