@@ -1,8 +1,8 @@
-//! What a monitor said, as intervals: of which subject it said what, from when to when.
+//! What a monitor stated of which subject, from when to when.
 //!
 //! Whatever the protocol and the style, a statement holds until another one about the same subject. A statement
 //! about the node as a whole, or everything that a check monitors, holds for all subjects of the check. Start at
-//! [`said`].
+//! [`statements`].
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::{Observation, Recording, Subject};
 
 /// A statement that held for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Interval {
+pub struct Statement {
     /// The subject.
     pub subject: Subject,
     /// The check; `None` if the protocol has none.
@@ -34,9 +34,9 @@ type Key = (Subject, Option<String>, Vec<String>);
 
 /// The statements of the monitor of a node that were accepted, in the order of their beginnings.
 #[must_use]
-pub fn said(recording: &Recording, node: &str) -> Vec<Interval> {
+pub fn statements(recording: &Recording, node: &str) -> Vec<Statement> {
     let mut done = Vec::new();
-    let mut open: BTreeMap<Key, Interval> = BTreeMap::new();
+    let mut open: BTreeMap<Key, Statement> = BTreeMap::new();
     for (tick, monitors) in (0..).zip(&recording.ticks) {
         let Some(monitor) = monitors.monitors.get(node) else {
             continue;
@@ -68,7 +68,7 @@ pub fn said(recording: &Recording, node: &str) -> Vec<Interval> {
                         done.push(ended(was, tick));
                     }
                     let (subject, check, codes) = key.clone();
-                    let now = Interval {
+                    let now = Statement {
                         subject,
                         check,
                         codes,
@@ -83,12 +83,12 @@ pub fn said(recording: &Recording, node: &str) -> Vec<Interval> {
         }
     }
     done.extend(open.into_values());
-    done.sort_by_key(|interval| interval.from);
+    done.sort_by_key(|statement| statement.from);
     done
 }
 
-fn ended(was: &Interval, tick: u64) -> Interval {
-    Interval {
+fn ended(was: &Statement, tick: u64) -> Statement {
+    Statement {
         to: Some(tick),
         ..was.clone()
     }
@@ -134,7 +134,7 @@ mod tests {
 
     #[track_caller]
     fn check(statements: &[(&str, Severity)], unhealthy: &[(&str, u64, Option<u64>, u32)]) {
-        let said = said(&recording(statements), "n");
+        let said = super::statements(&recording(statements), "n");
         let faults = said.iter().filter(|it| it.severity != Severity::Healthy);
         let rendered: Vec<(&str, u64, Option<u64>, u32)> = faults
             .map(|it| (it.subject.nic().unwrap_or(""), it.from, it.to, it.times))
