@@ -21,7 +21,7 @@ use observe::{
 };
 use platforms::NodeName;
 use reports::{Cause, CauseKind, Finding, FindingKind};
-use scenarios::{About, ConditionIs, Heal, What};
+use scenarios::{About, Heal};
 use terms::{EventField, Severity};
 
 use crate::{
@@ -119,19 +119,7 @@ impl Judging<'_> {
         self.count_alarms(&owed, &openings);
     }
 
-    /// Whether a fact is about what this monitor does not tell apart.
-    pub(super) fn is_too_fine(&self, what: &What) -> bool {
-        self.has_alarms()
-            && matches!(
-                what,
-                What::Condition(ConditionIs { about: Some(_), .. })
-                    | What::Rule(_)
-                    | What::RulesSilent
-                    | What::Calls { .. }
-            )
-    }
-
-    /// The reason that is counted where [`Self::is_too_fine`] holds.
+    /// Why what single events decide is not judged of one that has alarms.
     pub(super) fn too_fine(&self) -> &'static str {
         match self.context.descriptor.promises.granularity {
             None | Some(Granularity::Port) => LEVEL,

@@ -2,14 +2,24 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use cluster::{Consequence, Stamp};
+use cluster::{Consequence, ConsequenceKind, Stamp};
 use rstest::rstest;
 use simfs::SimTime;
 
-use super::*;
-use crate::consequences::Fault;
-use crate::facts::tests::told_of;
+use super::told_of;
+use scenarios::{ConditionIs, ConditionOf, RuleIs, Stands, Times, Window};
+
+use super::super::{
+    condition::{checks, condition},
+    cordon::{cordoned, uncordoned},
+    rule::{describe, rule},
+    *,
+};
 use crate::fits::tests::{Case, ib_port, node_a, node_b, pci, roce_port, slot};
+use crate::{
+    consequences::{ClusterState, Fault, TickMade},
+    left::{left, undecided},
+};
 
 const IB: &str = "InfiniBandStateCheck";
 const ENTRY: &str = "NIC:mlx5_0 NICPort:1 down";
@@ -222,7 +232,7 @@ fn times(at_least: u32, at_most: u32) -> RuleIs {
     }
 }
 
-fn counted(counted: std::ops::RangeInclusive<u64>) -> RuleIs {
+fn counted(counted: RangeInclusive<u64>) -> RuleIs {
     RuleIs {
         counted: Some(counted),
         ..rule_is()

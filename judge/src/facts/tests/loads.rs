@@ -2,17 +2,26 @@
 
 use std::ops::RangeInclusive;
 
-use director::TickTruth;
-use lnet::{Nid, UlpEvent, UlpResult};
+use ::lnet::{NiView, Nid, Recovery, UlpEvent, UlpResult};
+use director::{Interface, TickTruth, Truth};
 use observe::{Call, MonitorTick, Observation, Tick};
 use platforms::{Shared, SlotRef};
 use rstest::rstest;
-use scenarios::WorkloadCounter;
-use workloads::WorkloadCause;
+use scenarios::{CountIs, CounterOf, LnetIs, Window, WorkloadCounter, WorkloadIs};
+use simfs::SimTime;
+use terms::{ReportVerdict, Severity};
+use workloads::{WorkloadCause, WorkloadOutcome, WorkloadStats};
 
-use super::*;
-use crate::facts::tests::told_of as rendered;
+use super::super::{
+    count::count,
+    lnet::lnet,
+    verdict::{secs, verdict},
+    workload::workload,
+    *,
+};
+use super::told_of as rendered;
 use crate::fits::tests::{Case, event, node_a, node_b, port, slot};
+use crate::loads::{WorkloadVerdict, verdict_on};
 
 const FAILED: WorkloadStats = WorkloadStats {
     outcome: WorkloadOutcome::Failed,

@@ -1,18 +1,50 @@
-//! Checks expectations about both ends of a link.
-//!
-//! They are about the world only, independently of the monitor.
-
-use fabric::{EndTruth, opa::Pair};
-use platforms::SlotRef;
-use scenarios::{EndIs, PairIs, Window};
+//! What both ends of a link remember. It is about the world only, independently of the monitor.
 
 use director::Truth;
+use fabric::{
+    EndTruth,
+    opa::{OfflineDisabledReason, Pair},
+};
+use platforms::SlotRef;
+use reports::CauseKind;
+use scenarios::{About, EndIs, PairIs, What, Window};
 
-use crate::facts::{Outcome, check};
+use super::{Fact, FactKind, FactLane, Outcome, Scene, check};
+use crate::altered::{Alteration, AlteredSubject, with};
+
+/// The ends of this port's link.
+pub(super) struct Link<'w> {
+    pub(super) slot: &'w SlotRef,
+    pub(super) here: &'w EndIs,
+    pub(super) there: &'w EndIs,
+}
+
+impl Fact for Link<'_> {
+    fn kind(&self) -> FactKind {
+        FactKind::of("link", CauseKind::Link)
+    }
+
+    fn about(&self) -> Option<About> {
+        Some(About::Port(self.slot.clone()))
+    }
+
+    fn lane(&self) -> FactLane<'_> {
+        FactLane::Port(self.slot)
+    }
+
+    fn outcome(&self, scene: &Scene<'_>) -> Outcome {
+        let (window, truth) = (scene.expectation.window, scene.context.truth);
+        link(self.slot, self.here, self.there, window, truth)
+    }
+
+    fn falsified(&self, subject: &AlteredSubject<'_>) -> Vec<Alteration> {
+        other_ends(subject, self.slot, self.here, self.there)
+    }
+}
 
 /// Checks an expectation of a link: it holds if both ends are as expected in one tick of the
 /// window.
-pub(super) fn standing(
+pub(super) fn link(
     slot: &SlotRef,
     here: &EndIs,
     there: &EndIs,
@@ -104,4 +136,72 @@ fn rendered(pair: Pair) -> String {
 fn logs(log: &[Pair]) -> String {
     let entries: Vec<String> = log.iter().map(|pair| rendered(*pair)).collect();
     format!("log: [{}]", entries.join(", "))
+}
+
+fn other_ends(
+    subject: &AlteredSubject<'_>,
+    slot: &SlotRef,
+    here: &EndIs,
+    there: &EndIs,
+) -> Vec<Alteration> {
+    let line = |here: EndIs, there: EndIs| {
+        subject.line(What::Link {
+            slot: slot.clone(),
+            here,
+            there,
+        })
+    };
+    let here_changed = ends(here).into_iter().map(|(name, end)| {
+        let name = match name {
+            End::Pair => "another pair here",
+            End::Offline => "another offline reason here",
+            End::Log => "another log here",
+        };
+        (name, line(end, there.clone()))
+    });
+    let there_changed = ends(there).into_iter().map(|(name, end)| {
+        let name = match name {
+            End::Pair => "another pair there",
+            End::Offline => "another offline reason there",
+            End::Log => "another log there",
+        };
+        (name, line(here.clone(), end))
+    });
+    here_changed.chain(there_changed).collect()
+}
+
+/// A part of an end.
+enum End {
+    Pair,
+    Offline,
+    Log,
+}
+
+/// An end with each of its stated parts made false.
+fn ends(end: &EndIs) -> Vec<(End, EndIs)> {
+    let pair = end.pair.map(|pair| match pair {
+        PairIs::Unavailable => PairIs::Shown(Pair::CLEAR),
+        PairIs::Shown(_) => PairIs::Unavailable,
+    });
+    let offline = end.offline.map(|offline| {
+        let none = OfflineDisabledReason::NONE;
+        if offline == none {
+            OfflineDisabledReason::by_code(1).unwrap_or(none)
+        } else {
+            none
+        }
+    });
+    let log = end.log.as_ref().map(|log| {
+        let mut longer = log.clone();
+        longer.push(Pair::CLEAR);
+        longer
+    });
+    [
+        pair.map(|pair| (End::Pair, with(end, |of| of.pair = Some(pair)))),
+        offline.map(|reason| (End::Offline, with(end, |of| of.offline = Some(reason)))),
+        log.map(|log| (End::Log, with(end, |of| of.log = Some(log)))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
