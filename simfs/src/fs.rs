@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    Edit, Errno, Moment, MomentId, NodeId, NodeKind, OpCounts, Pattern, Rule, RuleId, SimTime,
+    Edit, Errno, MomentId, NodeId, NodeKind, OpCounts, OpMoment, Pattern, Rule, RuleId, SimTime,
     Stale, TraceEntry, Tree, TreePath,
     client::Progress,
     moment::Moments,
@@ -170,7 +170,7 @@ impl Fs {
     }
 
     /// Arms a moment.
-    pub fn arm_moment(&mut self, moment: Moment) {
+    pub fn arm_moment(&mut self, moment: OpMoment) {
         self.moments.arm(moment);
     }
 
