@@ -9,8 +9,8 @@ use std::{
 };
 
 use platforms::{
-    Driver, Function, NetDev, PciAddress, PhysState, Port, PortNumber, PortState, Rate, Rdma,
-    Restart, Role, Shared,
+    Driver, Function, NetDev, NicRole, PciAddress, PhysState, Port, PortNumber, PortState, Rate,
+    Rdma, Restart, Shared,
 };
 use simfs::SimTime;
 
@@ -50,7 +50,7 @@ pub(crate) struct Parked {
 #[derive(Clone, Debug)]
 pub(crate) struct Device {
     /// Its role in the platform; `None` if the platform does not describe it.
-    pub(crate) role: Option<Role>,
+    pub(crate) role: Option<NicRole>,
     /// The physical function, for a virtual one.
     pub(crate) parent: Option<PciAddress>,
     /// Whether it is off the bus until restored.
@@ -72,7 +72,7 @@ impl Device {
     /// have a cable (for a virtual function: its physical function's).
     pub(crate) fn of(
         function: &Function,
-        role: Option<Role>,
+        role: Option<NicRole>,
         driver: &Arc<Driver>,
         rate: Rate,
         cabled: impl Fn(PortNumber) -> bool,

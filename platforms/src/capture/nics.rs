@@ -8,7 +8,7 @@ use super::unlinked_vfs::{Ids, Owner, owner_of_unlinked};
 use super::{CaptureError, Snapshot, gpus};
 use crate::profile::{Device, Model, Skipped, TopoRow, Vfs};
 use crate::topo::Topology;
-use crate::{Driver, PciAddress, Platforms, Rate, Role, TopoLevel};
+use crate::{Driver, NicRole, PciAddress, Platforms, Rate, TopoLevel};
 
 /// The NICs that were found.
 #[derive(Default)]
@@ -337,7 +337,7 @@ impl<'a> Reading<'a> {
             numa,
             netdevs,
             rate,
-            role: Role::Compute,
+            role: NicRole::Compute,
             topo: TopoRow(topo),
             cabled,
             ports: count,

@@ -2,7 +2,7 @@
 //!
 //! `storage_resolver` finds the nodes and ports; `routing` has the keys for nodes on two nets.
 
-use platforms::Role;
+use platforms::NicRole;
 use platforms::yaml::Place;
 use serde_json::json;
 use simfs::SimTime;
@@ -22,7 +22,7 @@ pub(crate) struct LnetSpec {
     pub(super) nis: u32,
     /// Interfaces on `tcp` beside the others, with the place of their key.
     pub(super) tcp: (u32, Place),
-    pub(super) role: Role,
+    pub(super) role: NicRole,
     pub(super) routing: RoutingSpec,
     pub(super) discovery: DiscoverySpec,
     pub(super) write_interval: SimTime,
@@ -77,7 +77,7 @@ pub(crate) fn lnet_keys() -> impl Keys<Value = LnetSpec> {
                 Literal::Text("storage"),
                 Words(
                     "role",
-                    &[("compute", Role::Compute), ("storage", Role::Storage)],
+                    &[("compute", NicRole::Compute), ("storage", NicRole::Storage)],
                 ),
                 "The role of the ports.",
             ),
