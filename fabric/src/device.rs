@@ -131,7 +131,7 @@ pub(crate) struct Jack {
     /// The counters that grow by themselves.
     pub(crate) growing: BTreeMap<Arc<str>, Growth>,
     /// The data that moves over it.
-    pub(crate) traffic: Option<Traffic>,
+    pub(crate) traffic: Option<PortTraffic>,
     /// Bytes sent and received by its user that are not yet a whole word.
     pub(crate) rest: [u64; 2],
     /// Values of counters that are hidden because they cannot be read as numbers.
@@ -230,7 +230,7 @@ pub(crate) struct Growth {
 
 /// Data that moves over a port in both directions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Traffic {
+pub(crate) struct PortTraffic {
     /// Words of 4 bytes, the unit of `port_xmit_data`.
     pub(crate) words: Growth,
     /// Bytes.
@@ -239,7 +239,7 @@ pub(crate) struct Traffic {
     pub(crate) packets: Growth,
 }
 
-impl Traffic {
+impl PortTraffic {
     /// Traffic of this many bytes per second in each direction, in packets of this size, from `now`
     /// on.
     pub(crate) fn new(bytes_per_second: u64, packet_bytes: u32, now: SimTime) -> Self {

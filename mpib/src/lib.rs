@@ -70,5 +70,5 @@ pub use result::NcclResult;
 pub use split::{Split, SupBandwidth};
 pub use topology::{Host, HostId, Nic, eight_vms};
 pub use trace::{NicBytes, Post, PostKind};
-pub use traffic::{Edge, IN_FLIGHT_MAX, Pause, Traffic, mesh, ring};
+pub use traffic::{Edge, IN_FLIGHT_MAX, JobTraffic, Pause, mesh, ring};
 pub use workload::{AgentError, JobWorkload};

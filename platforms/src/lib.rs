@@ -50,7 +50,7 @@ pub use catalogue::{NVIDIA_NETWORKING, Platforms};
 pub use check::{Problem, platform_name};
 pub use driver::{
     CounterFile, Driver, Duration, Keeps, LinkCondition, LinkEvent, LinkReasons, LinkView, Restart,
-    Traffic,
+    TrafficCounters,
 };
 pub use gid::{Gid, GidKind};
 pub use identifiers::{DeviceIdentifiers, GpuIdentifiers, Guid, HardwareAddress, Identifiers};

@@ -9,8 +9,8 @@ use lnet::{
     Profile, Request, RouteSpec, Side, StoragePlan, UlpEvent, UlpResult, Verb,
 };
 use mpib::{
-    AgentAction, Counter, HostPlan, JobPlan, PerRail, Rail, RailMask, RailPlan, Retries,
-    SupBandwidth, Traffic,
+    AgentAction, Counter, HostPlan, JobPlan, JobTraffic, PerRail, Rail, RailMask, RailPlan,
+    Retries, SupBandwidth,
 };
 use platforms::{NodeName, PciAddress, Platforms, PortNumber, PortRef, SlotRef};
 use proptest::prelude::*;
@@ -98,7 +98,7 @@ fn plans() -> BTreeMap<String, Plan> {
         profile: mpib::Profile::G1,
         hosts: (1..).zip(NODES).map(host).collect(),
         edges: vec![(0, 1), (1, 0)],
-        traffic: Traffic::steady(),
+        traffic: JobTraffic::steady(),
         retries: Retries::Eight,
         timeout_exponent: mpib::ACK_TIMEOUT_EXPONENT,
         cts_queue_depth: mpib::CTS_QUEUE_DEPTH,

@@ -3,7 +3,7 @@
 use mpib::{
     AgentAction, Counter, Edge, Job, Net, Profile, Rail, RailChange, RailMask, RailState, Settings,
 };
-use mpib::{SupBandwidth, Traffic, eight_vms};
+use mpib::{JobTraffic, SupBandwidth, eight_vms};
 use rstest::rstest;
 use simfs::SimTime;
 
@@ -19,7 +19,7 @@ fn job(outage_ms: u64) -> Job {
         to: vm(to),
     });
     let net = Net::new(eight_vms(), Settings::new(Profile::G1));
-    let mut job = Job::start(net, &edges, Traffic::steady());
+    let mut job = Job::start(net, &edges, JobTraffic::steady());
     let hint = AgentAction::Hint {
         to: vm(2),
         share: SupBandwidth::NONE,

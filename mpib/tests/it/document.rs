@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use mpib::{
-    Bytes, IslandPrefix, Job, Net, PathClass, PostKind, Profile, Rail, Settings, Traffic,
+    Bytes, IslandPrefix, Job, JobTraffic, Net, PathClass, PostKind, Profile, Rail, Settings,
     eight_vms, ring,
 };
 use rstest::rstest;
@@ -89,7 +89,7 @@ fn section_7_2_puts_islands_apart_on_sout(#[values(Profile::Spec, Profile::G1)] 
 fn ring_of_7_3(profile: Profile) -> Job {
     let net = Net::new(eight_vms(), Settings::new(profile));
     let edges = ring(&[vm(1), vm(2), vm(5), vm(6)]);
-    let traffic = Traffic::steady().of(Bytes::from_mib(1024));
+    let traffic = JobTraffic::steady().of(Bytes::from_mib(1024));
     let mut job = Job::start(net, &edges, traffic);
     job.advance(simfs::SimTime::from_secs(1));
     job

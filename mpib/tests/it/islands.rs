@@ -1,8 +1,8 @@
 //! Islands that the ends of a connection see differently, and the send queue for clear-to-send.
 
 use mpib::{
-    Bytes, CTS_QUEUE_DEPTH, Death, Environment, FailureCause, Hazard, Host, Isend, Job, NcclResult,
-    Net, Profile, Rail, Settings, Side, SupBandwidth, Tag, Traffic, eight_vms, ring,
+    Bytes, CTS_QUEUE_DEPTH, Death, Environment, FailureCause, Hazard, Host, Isend, Job, JobTraffic,
+    NcclResult, Net, Profile, Rail, Settings, Side, SupBandwidth, Tag, eight_vms, ring,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -57,7 +57,7 @@ fn no_hint_saves_a_job_whose_clear_to_send_is_lost(#[case] share: SupBandwidth) 
     }
     let net = Net::new(hosts, Settings::new(Profile::G1));
     let edges = ring(&[vm(1), vm(5)]);
-    let mut job = Job::start(net, &edges[..1], Traffic::steady());
+    let mut job = Job::start(net, &edges[..1], JobTraffic::steady());
     job.advance(SimTime::from_secs(60));
     assert_eq!(job.outcome(), WorkloadOutcome::Failed);
     let failure = job.failure().expect("it failed");
@@ -79,7 +79,7 @@ fn data_that_crosses_islands_on_sup_is_lost(
     hosts[0].agent = mpib::Agent::running(share);
     let net = Net::new(hosts, Settings::new(Profile::G1));
     let edges = ring(&[vm(1), vm(5)]);
-    let mut job = Job::start(net, &edges[..1], Traffic::steady());
+    let mut job = Job::start(net, &edges[..1], JobTraffic::steady());
     job.advance(SimTime::from_secs(60));
     assert_eq!(job.outcome(), expected);
     let lost = job.net().hazards().iter();
@@ -161,7 +161,7 @@ fn a_full_queue_ends_the_job() {
     let mut job = Job::start(
         queued("128", 100),
         &ring(&[vm(1), vm(2)]),
-        Traffic::steady(),
+        JobTraffic::steady(),
     );
     job.advance(SimTime::from_secs(60));
     let failure = job.failure().expect("it failed");

@@ -7,8 +7,8 @@
 use std::net::Ipv4Addr;
 
 use mpib::{
-    Agent, AgentAction, Bytes, Edge, Environment, Host, HostId, Job, Mode, Net, Profile, Rail,
-    RailChange, RailState, Retries, Settings, SupBandwidth, Traffic,
+    Agent, AgentAction, Bytes, Edge, Environment, Host, HostId, Job, JobTraffic, Mode, Net,
+    Profile, Rail, RailChange, RailState, Retries, Settings, SupBandwidth,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -76,12 +76,12 @@ impl World {
             retries: self.retries,
             ..Settings::new(self.profile)
         };
-        let traffic = Traffic {
+        let traffic = JobTraffic {
             size: Bytes::new(self.size),
             in_flight: self.in_flight,
             dependent: self.dependent,
             period: SimTime::from_secs(1),
-            ..Traffic::steady()
+            ..JobTraffic::steady()
         };
         let traffic = traffic.paused(TRAFFIC_ENDS, SimTime::MAX);
         Job::start(Net::new(hosts, settings), &self.edges, traffic)
