@@ -1,6 +1,6 @@
 //! `platforms:`, which states the platforms that a scenario applies to.
 
-use platforms::yaml::{self, Place, Value};
+use platforms::yaml::{self, Place, YamlValue};
 use platforms::{DeviceName, LinkLayer, Machine, NicRole, Refusal, Routes};
 use serde_json::json;
 
@@ -68,13 +68,13 @@ pub(crate) const PLATFORMS: Plain<Fitness> = plain(
         ])
     },
     |context, node| match &node.value {
-        Value::Text(_) => ALL
+        YamlValue::Text(_) => ALL
             .parse(context, node)
             .map_err(|error| {
                 error.hint("write `all`, a list of names such as `[ h100-oci ]`, or `{ with: … }`")
             })
             .map(|()| Fitness::default()),
-        Value::List(_) => Ok(Fitness {
+        YamlValue::List(_) => Ok(Fitness {
             names: Some(NAMES.parse(context, node)?),
             ..Fitness::default()
         }),

@@ -3,7 +3,7 @@
 //! The selection itself needs a machine and is in [`crate::resolved_world`].
 
 use mpib::Rail;
-use platforms::yaml::{Node, Place, Value};
+use platforms::yaml::{Node, Place, YamlValue};
 use platforms::{DeviceName, LinkLayer, LinkReasons, NicRole, PciAddress};
 use serde_json::json;
 
@@ -376,7 +376,7 @@ const NUMA: Plain<i64> = plain(
     "a number",
     || json!({ "type": "integer", "minimum": -1 }),
     |context, node| match node.value {
-        Value::Whole(-1) => Ok(-1),
+        YamlValue::Whole(-1) => Ok(-1),
         _ => Ok(i64::from(context.source.small(node, 0)?)),
     },
 );
@@ -389,7 +389,7 @@ const OR_ANY: Plain<Option<bool>> = plain(
     "`true`, `false` or `any`",
     || json!({ "enum": [true, false, "any"] }),
     |context, node| match &node.value {
-        Value::Text(_) => ANY.parse(context, node),
+        YamlValue::Text(_) => ANY.parse(context, node),
         _ => context.source.truth(node).map(Some),
     },
 );

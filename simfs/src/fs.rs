@@ -250,7 +250,7 @@ impl Fs {
         let kind = node.body.kind();
         let len = match &node.body {
             Body::Folder(_) => 0,
-            Body::File(crate::Value::Bytes(bytes)) if node.writable => bytes.len() as u64,
+            Body::File(crate::FileValue::Bytes(bytes)) if node.writable => bytes.len() as u64,
             Body::File(_) => ATTRIBUTE_LEN,
             Body::Link(target) => target.len() as u64,
             Body::Stream(bytes) => bytes.len() as u64,

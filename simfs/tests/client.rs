@@ -2,8 +2,8 @@
 
 use rstest::rstest;
 use simfs::{
-    Edit, Errno, Fs, MomentId, NodeKind, Op, OpMoment, OpSet, Refused, Rule, RuleId, SimTime, Spot,
-    Stale, TreePath, Turn, Value, Verdict, When, Within,
+    Edit, Errno, FileValue, Fs, MomentId, NodeKind, Op, OpMoment, OpSet, Refused, Rule, RuleId,
+    SimTime, Spot, Stale, TreePath, Turn, Verdict, When, Within,
 };
 
 const STATE: &str = "sys/class/infiniband/mlx5_0/ports/1/state";
@@ -12,7 +12,7 @@ const DEVICE: &str = "sys/devices/pci0000:00/0000:17:00.0/infiniband/mlx5_0";
 fn file(path: &str, text: &str) -> Edit {
     Edit::File {
         path: path.into(),
-        value: Value::Bytes(text.as_bytes().to_vec()),
+        value: FileValue::Bytes(text.as_bytes().to_vec()),
     }
 }
 
