@@ -10,7 +10,7 @@ use platforms::{CLASS_INFINIBAND, NicRole, NodeName, Platform};
 use simfs::{Fs, Refused};
 
 /// Each device with its role, or with the reason why it is not monitored.
-pub type Found = BTreeMap<String, Result<Watched, Unmonitored>>;
+pub type FoundRoles = BTreeMap<String, Result<Watched, Unmonitored>>;
 
 /// Why the agent classifies no device of a platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Watched {
 ///
 /// # Errors
 /// If it refuses to start; the text is then its one line.
-pub fn classified(platform: &Platform) -> Result<Found, Unclassified> {
+pub fn classified(platform: &Platform) -> Result<FoundRoles, Unclassified> {
     let mut fs = Fs::new();
     fs.alias_folder(CLASS_INFINIBAND);
     fs.apply(&platforms::render(&platform.machine(&NodeName::from(NODE))));

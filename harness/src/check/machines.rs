@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memory::{Found, Unclassified, classified};
+use memory::{FoundRoles, Unclassified, classified};
 use platforms::{NicRole, Platform, Platforms, PortFacts, Survey, natural};
 
 use super::{FileKind, Mistake, Source};
@@ -76,7 +76,10 @@ fn name_in(text: &str) -> Option<String> {
 
 /// The differences between the declarations of a platform and what the reference monitor finds on it, one text each.
 #[must_use]
-pub fn unlike_declared(platform: &Platform, found: &Result<Found, Unclassified>) -> Vec<String> {
+pub fn unlike_declared(
+    platform: &Platform,
+    found: &Result<FoundRoles, Unclassified>,
+) -> Vec<String> {
     match (platform.documented_refusal(), found) {
         (None, Ok(found)) => unlike(platform, found),
         (Some(_), Err(_)) => Vec::new(),
@@ -95,7 +98,7 @@ pub fn declared_role(port: &PortFacts) -> String {
     }
 }
 
-fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
+fn unlike(platform: &Platform, found: &FoundRoles) -> Vec<String> {
     let mut problems = Vec::new();
     let declared: BTreeMap<String, PortFacts> = platform
         .ports()
