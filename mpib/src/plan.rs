@@ -4,13 +4,13 @@ use std::{collections::BTreeMap, net::Ipv4Addr};
 
 use platforms::{LinkLayer, NodeName, PortRef, SlotRef};
 
-use super::{Gid, JobTraffic, PerRail, Profile, Retries, SupBandwidth};
+use super::{Gid, JobTraffic, MpibProfile, PerRail, Retries, SupBandwidth};
 
 /// A collective job.
 #[derive(Clone, Debug)]
 pub struct JobPlan {
     /// The modelled behaviour.
-    pub profile: Profile,
+    pub profile: MpibProfile,
     /// Its hosts.
     pub hosts: Vec<HostPlan>,
     /// Sender and receiver of each edge, as indexes into `hosts`.

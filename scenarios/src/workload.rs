@@ -10,7 +10,7 @@ mod workload_resolver;
 
 use std::ops::RangeInclusive;
 
-use mpib::{ACK_TIMEOUT_EXPONENT, Bytes, Gid, IN_FLIGHT_MAX, Retries};
+use mpib::{ACK_TIMEOUT_EXPONENT, Bytes, Gid, IN_FLIGHT_MAX, MpibProfile, Retries};
 use platforms::yaml::{Key, Node, Place, YamlValue};
 use serde_json::json;
 use simfs::SimTime;
@@ -55,7 +55,7 @@ pub(crate) struct MpibSpec {
     in_flight: u8,
     dependent: bool,
     pause: Option<(SimTime, SimTime)>,
-    profile: mpib::Profile,
+    profile: MpibProfile,
     retries: Retries,
     timeout_exponent: u8,
     gids: Vec<(Name, Gid)>,
@@ -144,9 +144,9 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                 Words(
                     "profile",
                     &[
-                        ("spec", mpib::Profile::Spec),
-                        ("g1", mpib::Profile::G1),
-                        ("g2", mpib::Profile::G2),
+                        ("spec", MpibProfile::Spec),
+                        ("g1", MpibProfile::G1),
+                        ("g2", MpibProfile::G2),
                     ],
                 ),
                 "The MPIB version, or document, whose behaviour is modelled.",

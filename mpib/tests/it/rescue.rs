@@ -1,8 +1,8 @@
 //! What an outage does to the queue pairs, in order, and the mask that would have saved the job.
 
 use mpib::{
-    AgentAction, AsyncEvent, Bytes, Edge, Hopeless, Job, JobTraffic, Net, NetEventKind, Profile,
-    Rail, RailChange, RailState, Rescue, Settings, SupBandwidth, eight_vms, ring,
+    AgentAction, AsyncEvent, Bytes, Edge, Hopeless, Job, JobTraffic, MpibProfile, Net,
+    NetEventKind, Rail, RailChange, RailState, Rescue, Settings, SupBandwidth, eight_vms, ring,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -40,7 +40,7 @@ fn check_of(
     change_ms: Option<(u64, SupBandwidth)>,
 ) -> Job {
     let edges: Vec<_> = ring(&[vm(1), vm(2)]).into_iter().take(1).collect();
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
     let mut job = Job::start(net, &edges, traffic);
     assert!(hint(&mut job, share), "vm1 and vm2 are connected");
     let mut changes = vec![
@@ -198,7 +198,7 @@ fn no_hint_moves_what_is_left_of_128_bytes(#[case] size: u64, #[case] rest: u64)
 #[test]
 fn a_dead_agent_writes_no_hint_that_saves() {
     let edges: Vec<_> = ring(&[vm(1), vm(2)]).into_iter().take(1).collect();
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
     let mut job = Job::start(net, &edges, JobTraffic::steady());
     assert!(hint(&mut job, SupBandwidth::NONE));
     job.advance(SimTime::from_secs(5));
@@ -221,7 +221,7 @@ fn a_dead_agent_writes_no_hint_that_saves() {
 #[test]
 fn a_hint_that_is_taken_back_saves_only_for_a_while() {
     let edges: Vec<_> = ring(&[vm(1), vm(2)]).into_iter().take(1).collect();
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
     let mut job = Job::start(net, &edges, JobTraffic::steady());
     assert!(hint(&mut job, SupBandwidth::NONE));
     job.notify(RailChange {
@@ -252,7 +252,7 @@ fn a_write_that_waits_and_is_acknowledged_later_is_no_reason() {
         from: vm(from),
         to: vm(to),
     });
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
     let mut job = Job::start(net, &edges, JobTraffic::steady());
     assert!(hint(&mut job, SupBandwidth::NONE));
     for (at_ms, host, rail, state) in [
@@ -276,7 +276,7 @@ fn a_write_that_waits_and_is_acknowledged_later_is_no_reason() {
 #[test]
 fn only_what_still_waits_has_to_be_saved() {
     let edges: Vec<_> = ring(&[vm(1), vm(2)]).into_iter().take(1).collect();
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
     let mut job = Job::start(net, &edges, JobTraffic::steady());
     assert!(hint(&mut job, SupBandwidth::NONE));
     for (at_ms, state) in [

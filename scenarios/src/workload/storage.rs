@@ -2,6 +2,7 @@
 //!
 //! `storage_resolver` finds the nodes and ports; `routing` has the keys for nodes on two nets.
 
+use lnet::LnetProfile;
 use platforms::NicRole;
 use platforms::yaml::Place;
 use serde_json::json;
@@ -26,7 +27,7 @@ pub(crate) struct LnetSpec {
     pub(super) routing: RoutingSpec,
     pub(super) discovery: DiscoverySpec,
     pub(super) write_interval: SimTime,
-    pub(super) profile: lnet::Profile,
+    pub(super) profile: LnetProfile,
 }
 
 /// The nodes that discover their peers.
@@ -155,10 +156,10 @@ const RPC: Plain<SimTime> = plain("`1MiB per TIME`", string_form, |context, node
     })
 });
 
-const LNET_PROFILE: Plain<lnet::Profile> = plain(
+const LNET_PROFILE: Plain<LnetProfile> = plain(
     "`hld`, `2.15` or `2.17`",
     || {
-        let names = lnet::Profile::ALL.map(lnet::Profile::name);
+        let names = LnetProfile::ALL.map(LnetProfile::name);
         let texts = names.iter().map(|name| json!(name));
         let numbers = names.iter().filter_map(|name| name.parse::<f64>().ok());
         json!({ "enum": texts.chain(numbers.map(|number| json!(number))).collect::<Vec<_>>() })
@@ -166,9 +167,9 @@ const LNET_PROFILE: Plain<lnet::Profile> = plain(
     |context, node| {
         let source = &context.source;
         let text = source.text(node, "a profile of LNet")?;
-        let mut all = lnet::Profile::ALL.into_iter();
+        let mut all = LnetProfile::ALL.into_iter();
         all.find(|profile| profile.name() == text).ok_or_else(|| {
-            let names = lnet::Profile::ALL.map(lnet::Profile::name);
+            let names = LnetProfile::ALL.map(LnetProfile::name);
             source.unknown(node.place, "profile", &text, names)
         })
     },

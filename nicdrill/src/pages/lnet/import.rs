@@ -5,11 +5,11 @@
 
 use std::{fmt::Write as _, ops::RangeInclusive};
 
-use lnet::{Lnd, NetName, Nid, Param, Params, Profile};
+use lnet::{Lnd, LnetProfile, NetName, Nid, Param, Params};
 use platforms::yaml::{self, Node, YamlError, YamlValue, nearest};
 
 /// The profile whose defaults are compared with the file.
-const PROFILE: Profile = Profile::V2_17;
+const PROFILE: LnetProfile = LnetProfile::V2_17;
 /// The number of routers in the world `storage-routed`.
 const ROUTERS: usize = 2;
 /// The number of ports of the role `storage` that a node of these worlds has.
