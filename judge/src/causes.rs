@@ -3,7 +3,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use platforms::{Card, LinkLayer, NodeName, PciAddress, Role};
+use platforms::{Card, LinkLayer, NicRole, NodeName, PciAddress};
 use reports::{Cause, CauseAction, CauseKind, CauseRole, CauseSubject};
 use scenarios::{About, EventPattern};
 use terms::EventField;
@@ -360,7 +360,7 @@ impl JudgeContext<'_> {
                 }
                 "no cable, dark by design"
             }
-            (_, Some(Role::Management)) => "management, not monitored",
+            (_, Some(NicRole::Management)) => "management, not monitored",
             (CauseRole::Unmonitored, _)
                 if at_rest().is_some_and(|port| port.is_of_vendor && !port.is_vf) =>
             {
@@ -448,7 +448,7 @@ impl JudgeContext<'_> {
         let is_named = number.is_some_and(|number| number.parse::<u32>().is_ok());
         let scope = self.descriptor.promises.scope.as_ref();
         if !is_named
-            || view.role == Role::Management
+            || view.role == NicRole::Management
             || scope.is_some_and(|it| it.vendors.is_some())
         {
             return false;

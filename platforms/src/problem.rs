@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use crate::yaml::YamlError;
-use crate::{PciAddress, Role, TopoLevel};
+use crate::{NicRole, PciAddress, TopoLevel};
 
 /// The kind of value of a [`ProblemKind::Twice`] that a device's node GUID is.
 pub(crate) const NODE_GUID: &str = "node GUID";
@@ -131,7 +131,7 @@ pub enum ProblemKind {
         /// The device.
         device: String,
         /// Its declared role.
-        role: Role,
+        role: NicRole,
         /// Its NUMA node.
         node: i32,
     },

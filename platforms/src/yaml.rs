@@ -21,7 +21,7 @@ use serde_saphyr::{
 
 pub(crate) use self::mistakes::salvage_beside;
 pub use self::mistakes::{Salvage, read_every, salvage};
-pub use self::node::{Key, Node, Value};
+pub use self::node::{Key, Node, YamlValue};
 pub(crate) use self::refused::Refused;
 
 /// The longest accepted text, in bytes (1 MiB). Chosen: hundreds of times the longest shipped file.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::yaml::{self, Node, Place, Value};
+use platforms::yaml::{self, Node, Place, YamlValue};
 use platforms::{DeviceName, NodeName, Platform, Platforms};
 use terms::Arm;
 
@@ -172,7 +172,7 @@ fn name_of(file: &str) -> String {
 /// The names under `let`, whatever they are declared as.
 fn handle_names(fields: &Fields<'_>) -> BTreeSet<String> {
     match fields.get("let").map(|node| &node.value) {
-        Some(Value::Map(pairs)) => pairs.iter().map(|(key, _)| key.name.clone()).collect(),
+        Some(YamlValue::Map(pairs)) => pairs.iter().map(|(key, _)| key.name.clone()).collect(),
         _ => BTreeSet::new(),
     }
 }

@@ -14,7 +14,7 @@ use super::{connector::Connector, inbox::EventSender};
 
 /// What monitors have sent to their sockets and opened there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Traffic {
+pub(super) struct SocketTraffic {
     /// How many bytes have come on all connections of all nodes.
     pub(super) received: u64,
     /// How many connections were opened to the sockets of all nodes.
@@ -81,8 +81,8 @@ pub(super) trait Transport {
     }
 
     /// What the monitors have sent and opened; nothing for protocols without connections.
-    fn traffic(&self) -> Traffic {
-        Traffic::default()
+    fn traffic(&self) -> SocketTraffic {
+        SocketTraffic::default()
     }
 
     /// Closes all sockets and connections.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Check;
 use crate::profile::{Roles, Vfs};
 use crate::render::{cpus_of, unlike_a_range};
-use crate::{ProblemKind, Role, TopoLevel, provenance, yaml};
+use crate::{NicRole, ProblemKind, TopoLevel, provenance, yaml};
 
 impl Check<'_> {
     pub(super) fn whole(&mut self) {
@@ -131,9 +131,9 @@ impl Check<'_> {
             devices.filter(|device| device.role == role).count()
         };
         let are = Roles {
-            management: count(Role::Management),
-            compute: count(Role::Compute),
-            storage: count(Role::Storage),
+            management: count(NicRole::Management),
+            compute: count(NicRole::Compute),
+            storage: count(NicRole::Storage),
         };
         if are != profile.roles {
             let reported = profile.roles.to_string();

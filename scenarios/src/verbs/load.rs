@@ -4,7 +4,7 @@
 
 use lnet::{Nid, Param, Verb, WRITE_BYTES};
 use mpib::SupBandwidth;
-use platforms::yaml::{Node, Place, Value};
+use platforms::yaml::{Node, Place, YamlValue};
 use serde_json::json;
 
 use super::fault_rule::{NID, fault_keys, fault_rule};
@@ -247,7 +247,7 @@ const SHARE: Plain<SupBandwidth> = plain(
 );
 
 fn share(context: &Context<'_>, node: &Node) -> Parsed<SupBandwidth> {
-    if let Value::Text(_) = node.value {
+    if let YamlValue::Text(_) = node.value {
         return context
             .source
             .choice(node, "share", &[("all", SupBandwidth::MAX)]);

@@ -2,7 +2,7 @@
 
 use fabric::{CharDeviceKind, CounterChange, PortAction, PortsAction, StickAt};
 use platforms::CounterValue;
-use platforms::yaml::Value;
+use platforms::yaml::YamlValue;
 
 use super::spec::{VerbSpec, port, ports};
 use crate::keys::{Literal, maybe, need, or, together};
@@ -301,7 +301,9 @@ const COUNTER_VALUE: Plain<CounterValue> = plain(
     },
     |context, node| {
         Ok(match &node.value {
-            Value::Whole(_) => CounterValue::Count(context.source.number(node, 0, COUNTER_MAX)?),
+            YamlValue::Whole(_) => {
+                CounterValue::Count(context.source.number(node, 0, COUNTER_MAX)?)
+            }
             _ => CounterValue::Text(context.source.text(node, "a number or a text")?),
         })
     },
