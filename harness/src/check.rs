@@ -20,10 +20,10 @@ use cluster::rules::{read_every, read_every_cable};
 use director::{FreezeError, Log, StageError, freeze_at};
 use platforms::{
     Platforms,
-    yaml::{Place, YamlError},
+    yaml::{About, Place, YamlError},
 };
 use reports::KnownDeviations;
-use scenarios::{Mentions, ScenarioError, Story, Unfit};
+use scenarios::{Mentions, PLATFORM, ScenarioError, Story, Unfit};
 
 pub use kind::{FileKind, SETTINGS};
 pub use machines::{declared_role, unlike_declared};
@@ -146,9 +146,11 @@ fn is_of_another(mistake: &Mistake, told: &BTreeSet<String>) -> bool {
 
 /// Whether a mistake is that there is no platform of a name which one has that cannot be read.
 fn misses_one_of(mistake: &Mistake, broken: &[String]) -> bool {
-    let missed = mistake.text.split_once("there is no platform `");
-    let missed = missed.map(|(_, rest)| rest.split(['`', ':']).next().unwrap_or_default());
-    missed.is_some_and(|missed| broken.iter().any(|name| name == missed))
+    let Some(About::Unknown { kind, name }) = mistake.about.as_deref() else {
+        return false;
+    };
+    let base = name.split(':').next().unwrap_or_default();
+    *kind == PLATFORM && broken.iter().any(|name| name == base)
 }
 
 /// The files that are named, each once, and what cannot be read of what is named.

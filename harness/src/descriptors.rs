@@ -10,7 +10,7 @@ use std::{
 
 use director::{Log, Target};
 use observe::{Descriptor, Pace, Problem, Vocabulary, shipped_descriptors};
-use platforms::yaml::{self, YamlError};
+use platforms::yaml::{self, About, YamlError};
 use reports::visible;
 use scenarios::{FileMoment, FileRef, HangEnd, MonitorAction, RuleEffect, StepMoment, Story};
 
@@ -175,8 +175,10 @@ fn advised(error: YamlError, text: &str) -> YamlError {
             "a descriptor needs at least `descriptor_version: 1`, `name` and `command`; `nicdrill init` writes one",
         );
     }
-    match error.what.as_str() {
-        "key `descriptor_version` is missing" => error.hint("write `descriptor_version: 1`"),
+    match error.about.as_deref() {
+        Some(About::MissingKey(key)) if key == "descriptor_version" => {
+            error.hint("write `descriptor_version: 1`")
+        }
         _ => error,
     }
 }

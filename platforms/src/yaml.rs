@@ -76,6 +76,24 @@ pub struct YamlError {
     pub line: Option<String>,
     /// The hint, if there is one.
     pub hint: Option<String>,
+    /// What it is about, if something depends on it.
+    pub about: Option<Box<About>>,
+}
+
+/// What an error is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum About {
+    /// A key that is missing.
+    MissingKey(String),
+    /// A name that does not exist.
+    Unknown {
+        /// What has such a name, such as a platform.
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A value of another kind than the one that belongs there.
+    Kind,
 }
 
 impl YamlError {
@@ -94,6 +112,7 @@ impl YamlError {
             what: what.into(),
             line: line.map(str::to_owned),
             hint: None,
+            about: None,
         }
     }
 
@@ -101,6 +120,13 @@ impl YamlError {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error with what it is about.
+    #[must_use]
+    pub fn about(mut self, about: About) -> Self {
+        self.about = Some(Box::new(about));
         self
     }
 
@@ -198,6 +224,7 @@ fn within_size(file: &str, text: &str) -> Result<(), YamlError> {
         ),
         line: None,
         hint: None,
+        about: None,
     })
 }
 
@@ -243,7 +270,9 @@ fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
         Error::SerdeUnknownVariant {
             variant, expected, ..
         } => at(format!("unknown word `{variant}`")).hint(choice(variant, expected)),
-        Error::SerdeMissingField { field, .. } => at(format!("key `{field}` is missing")),
+        Error::SerdeMissingField { field, .. } => {
+            at(format!("key `{field}` is missing")).about(About::MissingKey(field.to_string()))
+        }
         Error::DuplicateMappingKey { key: Some(key), .. } => duplicate(file, text, place, key),
         Error::MultipleDocuments { .. } => at("a second YAML document begins here".to_owned())
             .hint("a file has one document: leave the line `---` out, or write two files"),

@@ -1,6 +1,6 @@
 //! Errors of reading a scenario and of resolving it in a world.
 
-use platforms::yaml::{Place, YamlError};
+use platforms::yaml::{About, Place, YamlError};
 
 /// Why a scenario cannot be read or resolved. Each error has its place, the source line and a hint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,16 +74,27 @@ impl ScenarioError {
         self.first().place
     }
 
+    /// The same error with what it is about; of several, each.
+    #[must_use]
+    pub(crate) fn about(self, about: About) -> Self {
+        self.map(&|error| error.about(about.clone()))
+    }
+
     /// The same error with a hint; of several, each.
     #[must_use]
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        let hint = hint.into();
+        self.map(&|error| error.hint(hint.clone()))
+    }
+
+    /// The same error, or each of several, changed.
+    fn map(self, change: &dyn Fn(YamlError) -> YamlError) -> Self {
         match self {
-            Self::Wrong(error) => Self::Wrong(error.hint(hint)),
-            Self::NotBuilt(error) => Self::NotBuilt(error.hint(hint)),
+            Self::Wrong(error) => Self::Wrong(change(error)),
+            Self::NotBuilt(error) => Self::NotBuilt(change(error)),
             Self::Several(errors) => {
-                let hint = hint.into();
-                let hinted = errors.into_iter().map(|error| error.hint(hint.clone()));
-                Self::Several(hinted.collect())
+                let errors = errors.into_iter();
+                Self::Several(errors.map(|error| error.map(change)).collect())
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `platforms:`, which states the platforms that a scenario applies to.
 
-use platforms::yaml::{self, Place, YamlValue};
+use platforms::yaml::{self, About, Place, YamlValue};
 use platforms::{DeviceName, LinkLayer, Machine, NicRole, Refusal, Routes};
 use serde_json::json;
 
@@ -15,6 +15,9 @@ use crate::mistakes::Mistakes;
 use crate::reader::{Fields, Source};
 use crate::resolved_world::{ResolvedPort, ResolvedWorld, default_route};
 use crate::values::LAYER;
+
+/// What an error is about that names a platform which does not exist.
+pub const PLATFORM: &str = "platform";
 
 /// Whether a scenario applies to a platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -239,7 +242,11 @@ impl Fitness {
             let near = near.unwrap_or_default();
             let what = format!("there is no platform `{name}`");
             let hint = format!("{near}`nicdrill platform list` lists them");
-            Err(source.wrong(*place, what).hint(hint))
+            let about = About::Unknown {
+                kind: PLATFORM,
+                name: name.clone(),
+            };
+            Err(source.wrong(*place, what).hint(hint).about(about))
         }))
         .map(|_| ())
     }

@@ -55,7 +55,7 @@ pub use cluster::{
 pub use duration::parse as parse_time;
 pub use error::{ScenarioError, Unfit};
 pub use evidence::{Evidence, Fact, Topic};
-pub use fitness::Fit;
+pub use fitness::{Fit, PLATFORM};
 pub use mentions::Mentions;
 pub use order::read_actions;
 pub use scenario::{AtRest, Scenario, read};

@@ -3,7 +3,7 @@
 //!
 //! It knows kinds of values only, not the words of the language.
 
-use platforms::yaml::{Key, Node, Place, YamlError, YamlValue, nearest};
+use platforms::yaml::{About, Key, Node, Place, YamlError, YamlValue, nearest};
 use platforms::{NAME_HINT, name_mistake};
 use simfs::{Errno, SimTime};
 
@@ -78,10 +78,8 @@ impl<'a> Source<'a> {
     }
 
     fn kind(&self, node: &Node, expected: &str) -> ScenarioError {
-        self.wrong(
-            node.place,
-            format!("found {}, expected {expected}", node.value.kind()),
-        )
+        let what = format!("found {}, expected {expected}", node.value.kind());
+        self.wrong(node.place, what).about(About::Kind)
     }
 
     /// Rejects a name that no file may give ([`platforms::name_mistake`]).
@@ -308,7 +306,8 @@ impl<'n> Fields<'n> {
             Some(verb) => format!("`{verb}` needs the key `{name}`"),
             None => format!("key `{name}` is missing in {}", self.what),
         };
-        source.wrong(self.place, what)
+        let about = About::MissingKey(name.to_owned());
+        source.wrong(self.place, what).about(about)
     }
 
     /// The value of an optional key, parsed by `read`.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use cluster::rules::RuleError;
-use platforms::yaml::{Place, YamlError};
+use platforms::yaml::{About, Place, YamlError};
 use reports::KnownError;
 use scenarios::ScenarioError;
 
@@ -21,6 +21,8 @@ pub struct Mistake {
     /// The text of the error of another file, if this one is wrong only because it names that file. Then `text` is this
     /// behind the name of the file.
     pub elsewhere: Option<String>,
+    /// What it is about, if something depends on it.
+    pub about: Option<Box<About>>,
 }
 
 impl Mistake {
@@ -31,6 +33,7 @@ impl Mistake {
             place,
             text: text.to_string(),
             elsewhere: None,
+            about: None,
         }
     }
 
@@ -63,7 +66,10 @@ impl Mistake {
 
 impl From<&YamlError> for Mistake {
     fn from(error: &YamlError) -> Self {
-        Self::new(&error.file, error.place, error)
+        Self {
+            about: error.about.clone(),
+            ..Self::new(&error.file, error.place, error)
+        }
     }
 }
 

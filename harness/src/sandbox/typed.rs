@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::yaml::{YamlError, nearest};
+use platforms::yaml::{About, YamlError, nearest};
 use scenarios::{Word, WordKind, vocabulary};
 
 /// What stands before a subject where a verb is about devices.
@@ -144,10 +144,10 @@ pub(super) fn told(
     });
     let word = word.filter(|word| !word.is_empty() && text.contains(word.as_str()));
     let word = word.unwrap_or_else(|| text.to_owned());
-    let what = if error.what.contains(&format!("`{word}`")) {
-        error.what.clone()
-    } else {
-        format!("`{word}`: {}", error.what)
+    // Other errors quote the word that is wrong.
+    let what = match error.about.as_deref() {
+        Some(About::Kind | About::MissingKey(_)) => format!("`{word}`: {}", error.what),
+        _ => error.what.clone(),
     };
     (what, hint)
 }

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::de::DeserializeOwned;
 
 use super::node::Part;
-use super::{Key, Node, Place, YamlError, YamlValue, nearest, read, read_despite_twins, tree};
+use super::{
+    About, Key, Node, Place, YamlError, YamlValue, nearest, read, read_despite_twins, tree,
+};
 
 /// The largest number of mistakes that are told of one text. Chosen: more are read by nobody.
 const MISTAKES_MAX: usize = 50;
@@ -133,12 +135,16 @@ pub(crate) fn salvage_beside<T: DeserializeOwned>(
             break;
         };
         // A reader that misses a key names the map by one of the keys that it has: by the last one, as a rule.
-        let missing = missing_key(&error);
+        let missing = match error.about.as_deref() {
+            Some(About::MissingKey(key)) => Some(key.as_str()),
+            _ => None,
+        };
         let wrong = missing.map_or(at, |_| line.map);
         if !missing.is_some_and(|key| rest.is_consequence(lines[wrong].place, key)) {
             let told = YamlError::at(file, text, line.place, error.what.clone());
             mistakes.push(YamlError {
                 hint: error.hint.clone(),
+                about: error.about.clone(),
                 ..told
             });
         }
@@ -160,14 +166,6 @@ pub(crate) fn salvage_beside<T: DeserializeOwned>(
         keys_left_out: of_whole.map(|(_, key)| key).collect(),
         incomplete: rest.incomplete,
     }))
-}
-
-/// The key that is missing, if this is the mistake.
-fn missing_key(error: &YamlError) -> Option<&str> {
-    error
-        .what
-        .strip_prefix("key `")?
-        .strip_suffix("` is missing")
 }
 
 /// What is left of a document.
