@@ -75,8 +75,7 @@ use director::Truth;
 use facts::{Outcome, Scene};
 use fits::JudgeContext;
 use observe::{
-    Broken, ClockKind, Descriptor, Exit, Pace, Protocol, Recording, UNNAMED, promises::Stamps,
-    told_read,
+    Broken, ClockKind, Descriptor, Exit, Pace, Recording, UNNAMED, promises::Stamps, told_read,
 };
 use owed::{Instead, Owed};
 use reported_event::ReportedEvent;
@@ -187,12 +186,8 @@ impl<'a> Judging<'a> {
 
     /// Counts the words, codes and values that mean nothing, each once: a fault may be among them.
     fn unnamed_words(&mut self) {
-        let key = match self.recording.protocol {
-            Protocol::PlatformConnector => return,
-            Protocol::Lines | Protocol::HttpJson => "verdicts",
-            Protocol::ExitCode => "codes",
-            Protocol::Textfile | Protocol::Scrape => "values",
-            Protocol::PrometheusRules => "alerts",
+        let Some(part) = self.recording.protocol.facts().part else {
+            return;
         };
         let ticks = self.recording.ticks.iter();
         let monitors = ticks.flat_map(|tick| tick.monitors.values());
@@ -205,8 +200,10 @@ impl<'a> Judging<'a> {
             .map(|(_, word)| word.as_str())
             .collect();
         for word in words {
-            self.judged
-                .leave_out_part(format!("`{key}` does not say what `{word}` means"));
+            self.judged.leave_out_part(format!(
+                "`{}` does not say what `{word}` means",
+                part.meanings
+            ));
         }
     }
 

@@ -6,13 +6,15 @@ use terms::{Check, CheckKind, EventField as Field, Severity};
 
 use super::{event, version};
 use crate::{
-    Call, Observation,
+    Breach, Call, Contract, Observation,
     promises::{Calls, ErrorCodes, PortNaming, Stamps, Wire},
-    protocol::{Breach, Contract},
 };
 
 /// All violations of the contract in a call, in order: what the connector refuses, and what was promised otherwise.
-pub(super) fn breaches<'c>(call: &'c Call, contract: &Contract<'_>) -> Vec<Breach<'c>> {
+pub(in crate::protocol) fn breaches<'c>(
+    call: &'c Call,
+    contract: &Contract<'_>,
+) -> Vec<Breach<'c>> {
     let mut breaches = match contract.wire {
         Some(wire) => batch(call, wire),
         None => Vec::new(),

@@ -8,7 +8,21 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use terms::Severity;
 
-use crate::{Problem, Schedule, Span, Subject, VerdictWord, scrape::metrics_path};
+use super::scrape_page::metrics_path;
+use crate::{
+    Adapter, Facts, Medium, PageForm, Part, Problem, Schedule, Span, Subject, VerdictWord,
+};
+
+pub(super) const FACTS: Facts = Facts {
+    medium: Medium::KeptPages,
+    part: Some(Part {
+        key: "prometheus",
+        example: "`prometheus: { rules: alerts.yaml }`",
+        meanings: "alerts",
+        silence_hint: "does it listen at `{metrics_port}`, and is the path of its page that of `prometheus`?",
+    }),
+    silence: "in {polls} polls no page with a series was scraped from the monitor",
+};
 
 /// The row for alerts that have none of their own.
 const ANY: &str = "*";
@@ -84,9 +98,14 @@ impl Prometheus {
     pub fn instance_of(&self, node: &str) -> String {
         self.instance.replace("{node}", node)
     }
+}
 
-    /// What is wrong with it.
-    pub(crate) fn problems(&self) -> Vec<Problem> {
+impl Adapter for Prometheus {
+    fn page(&self) -> Option<(&str, PageForm)> {
+        Some((&self.path, PageForm::Series))
+    }
+
+    fn problems(&self) -> Vec<Problem> {
         let zero = |key: &'static str, span: Span| {
             let what = format!("`prometheus` has an interval of 0: `{key}`");
             let is_zero = span.0.is_zero();

@@ -6,26 +6,23 @@
 use proto::{Entity, HealthEvent, HealthEvents, Message as _, RecommendedAction};
 use terms::Severity;
 
-use crate::{
-    Call, Delivery, Observation, Subject,
-    protocol::{Adapter, Breach, Contract},
-};
+use crate::{Adapter, Call, Delivery, Facts, Medium, Observation, Subject};
 
 mod contract;
 
-/// The adapter.
+pub(super) use contract::breaches;
+
+pub(super) const FACTS: Facts = Facts {
+    medium: Medium::Calls,
+    part: None,
+    silence: "the monitor polled {polls} times and never called the connector",
+};
+
+/// The adapter, which needs no part of a descriptor.
 #[derive(Clone, Copy, Debug)]
-pub struct PlatformConnector;
+pub(crate) struct PlatformConnector;
 
-impl Adapter for PlatformConnector {
-    fn breaches<'c>(&self, call: &'c Call, contract: &Contract<'_>) -> Vec<Breach<'c>> {
-        contract::breaches(call, contract)
-    }
-
-    fn health_events(&self, call: &Call) -> Option<HealthEvents> {
-        Some(batch(call))
-    }
-}
+impl Adapter for PlatformConnector {}
 
 /// The name of the field with a call's version.
 const VERSION: &str = "version";

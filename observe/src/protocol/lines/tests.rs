@@ -51,7 +51,7 @@ fn the_first_rule_that_matches_a_line_says_what_it_means(
     #[case] line: &str,
     #[case] said: Option<(Severity, Subject, &str)>,
 ) {
-    let observed = rules(RULES).expect("the rules are right").observed(line);
+    let observed = rules(RULES).expect("the rules are right").line_says(line);
     let observed = observed.map(|delivery| delivery.observations);
     let observed = observed.as_deref().map(|all| {
         let [one] = all else {
@@ -66,7 +66,7 @@ fn the_first_rule_that_matches_a_line_says_what_it_means(
 fn a_word_that_is_not_named_is_kept() {
     let rules = rules(RULES).expect("the rules are right");
     let fields = |line: &str| {
-        let observed = rules.observed(line).expect("a rule matches").observations;
+        let observed = rules.line_says(line).expect("a rule matches").observations;
         observed[0].fields.clone()
     };
     assert_eq!(
@@ -79,7 +79,7 @@ fn a_word_that_is_not_named_is_kept() {
 #[test]
 fn a_code_tells_faults_of_one_subject_apart() {
     let rules = rules(RULES).expect("the rules are right");
-    let observed = rules.observed("counter link_downed of mlx5_0");
+    let observed = rules.line_says("counter link_downed of mlx5_0");
     let observed = observed.expect("a rule matches").observations;
     assert_eq!(observed[0].codes, ["link_downed"]);
 }

@@ -1,6 +1,6 @@
 //! The adapter of monitors that answer with JSON: pointers to a list, and in each of its items to the parts of a statement.
 //!
-//! Start at [`HttpJson::observed`].
+//! Start at [`HttpJson`].
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,21 @@ use serde::Deserialize;
 use serde_json::Value;
 use terms::Severity;
 
-use crate::{Delivery, Observation, Problem, Subject, VerdictWord, observation};
+use crate::{
+    Adapter, Delivery, Facts, Medium, Observation, PageForm, Part, Problem, Subject, VerdictWord,
+    observation,
+};
+
+pub(super) const FACTS: Facts = Facts {
+    medium: Medium::Page,
+    part: Some(Part {
+        key: "http_json",
+        example: "`http_json: { path: /health, verdict: /status, verdicts: { ok: healthy, down: fatal } }`",
+        meanings: "verdicts",
+        silence_hint: "compare its page at `{metrics_port}` with its descriptor: path, names, labels",
+    }),
+    silence: "in {polls} polls the page of the monitor said nothing that `http_json` finds",
+};
 
 /// With `speaks: http-json`: the page, and where it says what. Pointers are JSON Pointers (RFC 6901), such as
 /// `/status/ports`.
@@ -34,14 +48,14 @@ pub struct HttpJson {
     verdicts: BTreeMap<String, VerdictWord>,
 }
 
-impl HttpJson {
-    /// What a page says.
-    ///
-    /// # Errors
-    /// What is wrong with it, in words: it is not JSON, or has no list where the descriptor says.
-    pub fn observed(&self, page: &str) -> Result<Delivery, String> {
+impl Adapter for HttpJson {
+    fn page(&self) -> Option<(&str, PageForm)> {
+        Some((&self.path, PageForm::Json))
+    }
+
+    fn page_says(&self, text: &str) -> Result<Delivery, String> {
         let page: Value =
-            serde_json::from_str(page).map_err(|error| format!("it is not JSON: {error}"))?;
+            serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
         let items = match &self.items {
             None => std::slice::from_ref(&page),
             Some(at) => match page.pointer(at) {
@@ -55,22 +69,7 @@ impl HttpJson {
         Ok(observations.into())
     }
 
-    fn item(&self, item: &Value) -> Observation {
-        let at = |pointer: &Option<String>| word(item.pointer(pointer.as_ref()?)?);
-        let verdict = item.pointer(&self.verdict).and_then(word);
-        let stated = verdict.as_ref().and_then(|word| self.verdicts.get(word));
-        let unnamed = verdict.clone().filter(|_| stated.is_none());
-        Observation {
-            subject: Subject::named(at(&self.device), at(&self.port), at(&self.card)),
-            severity: stated.map_or(Severity::Unknown, |stated| (*stated).into()),
-            text: at(&self.text).or(verdict).unwrap_or_default(),
-            fields: observation::unnamed(unnamed),
-            ..Observation::default()
-        }
-    }
-
-    /// What is wrong with it, and a hint.
-    pub(crate) fn problems(&self) -> Vec<Problem> {
+    fn problems(&self) -> Vec<Problem> {
         let pointers = [
             ("items", self.items.as_ref()),
             ("device", self.device.as_ref()),
@@ -112,6 +111,22 @@ impl HttpJson {
     }
 }
 
+impl HttpJson {
+    fn item(&self, item: &Value) -> Observation {
+        let at = |pointer: &Option<String>| word(item.pointer(pointer.as_ref()?)?);
+        let verdict = item.pointer(&self.verdict).and_then(word);
+        let stated = verdict.as_ref().and_then(|word| self.verdicts.get(word));
+        let unnamed = verdict.clone().filter(|_| stated.is_none());
+        Observation {
+            subject: Subject::named(at(&self.device), at(&self.port), at(&self.card)),
+            severity: stated.map_or(Severity::Unknown, |stated| (*stated).into()),
+            text: at(&self.text).or(verdict).unwrap_or_default(),
+            fields: observation::unnamed(unnamed),
+            ..Observation::default()
+        }
+    }
+}
+
 /// A word, number or truth value as text.
 fn word(value: &Value) -> Option<String> {
     match value {
@@ -137,7 +152,7 @@ mod tests {
 
     fn check(form: &str, page: &str, stated: Result<&[&str], &str>) {
         let form: HttpJson = toml::from_str(form).unwrap();
-        let observed = form.observed(page);
+        let observed = form.page_says(page);
         let line = |it: &Observation| format!("{} {}", it.severity, it.subject);
         let lines: Result<Vec<String>, String> =
             observed.map(|all| all.observations.iter().map(line).collect());
@@ -179,7 +194,7 @@ mod tests {
             Err("it has no list at `/status/ports`"),
         );
         let form: HttpJson = toml::from_str(PORTS).unwrap();
-        let error = form.observed("<html>").unwrap_err();
+        let error = form.page_says("<html>").unwrap_err();
         assert!(error.starts_with("it is not JSON: "), "{error}");
     }
 

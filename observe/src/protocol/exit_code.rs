@@ -2,7 +2,7 @@
 //! every run states by its exit code what is.
 //!
 //! Not here: what a program asks Slurm for (`slurm.rs`), and when it runs (`schedule.rs`). Start at
-//! [`ExitCodes::observed`].
+//! [`ExitCodes`].
 
 use std::{
     borrow::Cow,
@@ -18,9 +18,21 @@ use serde::{
 use terms::Severity;
 
 use crate::{
-    Delivery, Exit, Observation, Problem, Subject, VerdictWord, observation,
+    Adapter, Delivery, Exit, Facts, Medium, Observation, Part, Problem, RunEnd, Subject,
+    VerdictWord, observation,
     pattern::{self, Pattern},
     slurm::Actions,
+};
+
+pub(super) const FACTS: Facts = Facts {
+    medium: Medium::RunEnds,
+    part: Some(Part {
+        key: "exit_code",
+        example: "`exit_code: { codes: nhc }`",
+        meanings: "codes",
+        silence_hint: "every run ended with a code that `exit_code` takes for unknown, or asked Slurm for nothing: {ends}; see its last output",
+    }),
+    silence: "in {polls} polls no run of the program said how the node is",
 };
 
 /// The groups of `subject`.
@@ -60,68 +72,10 @@ enum Convention {
     Nhc,
 }
 
-/// The exit codes from here on are no program's: a shell, or `env`, says by them that a program cannot be executed (126), is
-/// missing (127), or was ended by a signal (128 and its number), after POSIX, Shell Command Language, section 2.8.2.
-const OF_A_SHELL: i32 = 126;
-
 /// The last code that Nagios plugins may end with: unknown.
 const NAGIOS_LAST: i32 = 3;
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunEnd {
-    /// By itself, or by a signal of somebody else.
-    Exit(Exit),
-    /// It was killed after `kill_after`.
-    Overran,
-}
-
 impl ExitCodes {
-    /// What a run says, and what it takes back: of the subjects that earlier runs had a fault of, those that it does not
-    /// name. `open` are these subjects, and becomes those of this run. A run that says that nothing is known changes
-    /// nothing.
-    #[must_use]
-    pub fn observed(&self, end: RunEnd, output: &str, open: &mut BTreeSet<Subject>) -> Delivery {
-        let (severity, unnamed) = self.severity(end);
-        let mut observations = Vec::new();
-        match severity {
-            Severity::Unknown => observations.push(Observation {
-                text: last_line(output).unwrap_or_else(|| end.to_string()),
-                fields: observation::unnamed(unnamed),
-                ..Observation::default()
-            }),
-            Severity::Healthy => {
-                open.clear();
-                observations.push(Observation {
-                    severity,
-                    text: last_line(output).unwrap_or_else(|| end.to_string()),
-                    ..Observation::default()
-                });
-            }
-            Severity::NonFatal | Severity::Fatal => {
-                let named = self.subjects(output);
-                let fault = |(subject, text)| Observation {
-                    subject,
-                    severity,
-                    text,
-                    ..Observation::default()
-                };
-                let over = open.iter().filter(|was| !named.contains_key(was));
-                let healthy = |subject: &Subject| Observation {
-                    subject: subject.clone(),
-                    severity: Severity::Healthy,
-                    text: "it is not named any more".to_owned(),
-                    ..Observation::default()
-                };
-                // A node that is well takes back all that was said before, so it goes first.
-                observations.extend(over.map(healthy));
-                *open = named.keys().cloned().collect();
-                observations.extend(named.into_iter().map(fault));
-            }
-        }
-        observations.into()
-    }
-
     /// Whether a run ended as a crash does: by a signal, or by a code that means nothing here.
     pub(crate) fn is_crash(&self, end: RunEnd) -> bool {
         let RunEnd::Exit(Exit::Code(code)) = end else {
@@ -189,9 +143,64 @@ impl ExitCodes {
         };
         (known, None)
     }
+}
 
-    /// What is wrong with it, and a hint.
-    pub(crate) fn problems(&self) -> Vec<Problem> {
+impl Adapter for ExitCodes {
+    fn may_be_silent(&self) -> bool {
+        // Of a node that somebody else has drained there is nothing to say.
+        self.drained_by.is_some()
+    }
+
+    fn run_says(
+        &self,
+        end: RunEnd,
+        output: &str,
+        open: &mut BTreeSet<Subject>,
+    ) -> Option<Delivery> {
+        if self.actions.is_some() {
+            return None;
+        }
+        let (severity, unnamed) = self.severity(end);
+        let mut observations = Vec::new();
+        match severity {
+            Severity::Unknown => observations.push(Observation {
+                text: last_line(output).unwrap_or_else(|| end.to_string()),
+                fields: observation::unnamed(unnamed),
+                ..Observation::default()
+            }),
+            Severity::Healthy => {
+                open.clear();
+                observations.push(Observation {
+                    severity,
+                    text: last_line(output).unwrap_or_else(|| end.to_string()),
+                    ..Observation::default()
+                });
+            }
+            Severity::NonFatal | Severity::Fatal => {
+                let named = self.subjects(output);
+                let fault = |(subject, text)| Observation {
+                    subject,
+                    severity,
+                    text,
+                    ..Observation::default()
+                };
+                let over = open.iter().filter(|was| !named.contains_key(was));
+                let healthy = |subject: &Subject| Observation {
+                    subject: subject.clone(),
+                    severity: Severity::Healthy,
+                    text: "it is not named any more".to_owned(),
+                    ..Observation::default()
+                };
+                // A node that is well takes back all that was said before, so it goes first.
+                observations.extend(over.map(healthy));
+                *open = named.keys().cloned().collect();
+                observations.extend(named.into_iter().map(fault));
+            }
+        }
+        Some(observations.into())
+    }
+
+    fn problems(&self) -> Vec<Problem> {
         let of_subject = self.subject.as_ref().and_then(|of| of.problem(&GROUPS));
         let of_subject = of_subject.map(|(what, hint)| Problem::at(["subject"], what, hint));
         let of_codes = match (&self.codes, self.actions) {
@@ -225,27 +234,6 @@ impl ExitCodes {
 fn last_line(output: &str) -> Option<String> {
     let mut lines = output.lines().rev().map(str::trim);
     lines.find(|line| !line.is_empty()).map(str::to_owned)
-}
-
-impl RunEnd {
-    /// Whether it is a crash whatever the program's codes mean: a signal of nobody who runs it, or a shell's code.
-    pub(crate) fn is_crash(self) -> bool {
-        match self {
-            Self::Exit(Exit::Signal(_)) => true,
-            Self::Exit(Exit::Code(code)) => code >= OF_A_SHELL,
-            Self::Overran => false,
-        }
-    }
-}
-
-impl fmt::Display for RunEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exit(Exit::Code(code)) => write!(f, "exit code {code}"),
-            Self::Exit(Exit::Signal(signal)) => write!(f, "ended by signal {signal}"),
-            Self::Overran => f.write_str("killed, because it ran too long"),
-        }
-    }
 }
 
 impl<'de> Deserialize<'de> for Codes {

@@ -9,7 +9,20 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Series, SeriesRules, answers};
+use crate::{
+    Adapter, Delivery, Facts, Medium, Part, Problem, Series, SeriesRules, answers, series_rules,
+};
+
+pub(super) const FACTS: Facts = Facts {
+    medium: Medium::Files,
+    part: Some(Part {
+        key: "textfile",
+        example: series_rules::EXAMPLE,
+        meanings: "values",
+        silence_hint: "does it write `*.prom` files into `{textfile_dir}`, and are their names those of `metrics`?",
+    }),
+    silence: "in {polls} polls the files of the monitor had no series that a rule of `metrics` names",
+};
 
 /// With `speaks: textfile`: how the program runs, and what its metrics mean.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -20,6 +33,20 @@ pub struct Textfile {
     pub program: TextfileProgram,
     /// What the series say.
     pub metrics: SeriesRules,
+}
+
+impl Adapter for Textfile {
+    fn problems(&self) -> Vec<Problem> {
+        self.metrics.problems("textfile")
+    }
+
+    fn is_run(&self) -> bool {
+        self.program == TextfileProgram::OneShot
+    }
+
+    fn files_say(&self, series: &[Series]) -> Delivery {
+        self.metrics.observed(series)
+    }
 }
 
 /// How a program runs that writes files for the collector.

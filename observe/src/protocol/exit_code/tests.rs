@@ -10,11 +10,22 @@ fn codes(text: &str) -> Result<ExitCodes, String> {
     toml::from_str(text).map_err(|error: toml::de::Error| error.to_string())
 }
 
+/// What a run says.
+fn observed(
+    codes: &ExitCodes,
+    end: RunEnd,
+    output: &str,
+    open: &mut BTreeSet<Subject>,
+) -> Vec<Observation> {
+    let said = codes.run_says(end, output, open);
+    said.expect("its codes count").observations
+}
+
 /// What a run says, with a code and no output.
 fn check(text: &str, code: i32, severity: Severity) {
     let end = RunEnd::Exit(Exit::Code(code));
-    let observed = codes(text).unwrap().observed(end, "", &mut BTreeSet::new());
-    let [observation] = &observed.observations[..] else {
+    let observed = observed(&codes(text).unwrap(), end, "", &mut BTreeSet::new());
+    let [observation] = &observed[..] else {
         panic!("one statement: {observed:?}");
     };
     assert_eq!(observation.severity, severity, "{text}, code {code}");
@@ -41,7 +52,7 @@ fn of_a_map_zero_is_healthy_unless_it_says_otherwise() {
     check("codes = { '3' = 'nonfatal' }", 3, Severity::NonFatal);
     let map = codes("codes = { '3' = 'nonfatal' }").unwrap();
     let end = RunEnd::Exit(Exit::Code(4));
-    let observed = map.observed(end, "", &mut BTreeSet::new()).observations;
+    let observed = observed(&map, end, "", &mut BTreeSet::new());
     assert_eq!(
         observed[0].fields,
         [(UNNAMED.to_owned(), "exit code 4".to_owned())]
@@ -53,7 +64,7 @@ fn a_run_that_was_killed_knows_nothing() {
     let nhc = codes("codes = 'nhc'").unwrap();
     for end in [RunEnd::Overran, RunEnd::Exit(Exit::Signal(9))] {
         let mut open = BTreeSet::from([Subject::Node]);
-        let observed = nhc.observed(end, "", &mut open).observations;
+        let observed = observed(&nhc, end, "", &mut open);
         assert_eq!(observed[0].severity, Severity::Unknown);
         assert_eq!(open.len(), 1, "what stood stands");
     }
@@ -69,7 +80,7 @@ subject = 'port (?P<device>\S+)/(?P<port>\d+) (?P<text>.*)'",
     let mut open = BTreeSet::new();
     for (code, output, stated) in runs {
         let end = RunEnd::Exit(Exit::Code(*code));
-        let observed = nhc.observed(end, output, &mut open).observations;
+        let observed = observed(&nhc, end, output, &mut open);
         let lines: Vec<String> = observed.iter().map(ToString::to_string).collect();
         assert_eq!(lines, *stated, "{output}");
     }

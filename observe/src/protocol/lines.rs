@@ -1,7 +1,7 @@
 //! The adapter of monitors that write lines: what a program says in its output is what it reports.
 //!
 //! A [`LineRule`] has a regular expression with named groups for the parts of an observation. The first rule that
-//! matches a line decides; a line that none matches is only a line. Start at [`Lines::observed`].
+//! matches a line decides; a line that none matches is only a line. Start at [`Lines`].
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,19 @@ use serde::Deserialize;
 use terms::Severity;
 
 use crate::{
-    Delivery, Observation, Problem, observation,
+    Adapter, Delivery, Facts, Medium, Observation, Part, Problem, observation,
     pattern::{self, Pattern},
+};
+
+pub(super) const FACTS: Facts = Facts {
+    medium: Medium::Output,
+    part: Some(Part {
+        key: "lines",
+        example: "`lines: [ { pattern: …, says: fatal } ]`",
+        meanings: "verdicts",
+        silence_hint: "compare its last output with the patterns of `lines` in its descriptor",
+    }),
+    silence: "the monitor polled {polls} times and wrote no line that a rule of `lines` matches",
 };
 
 /// The groups that a pattern may have.
@@ -50,10 +61,8 @@ pub enum VerdictWord {
     Unknown,
 }
 
-impl Lines {
-    /// What a line says; `None` if no rule matches it.
-    #[must_use]
-    pub fn observed(&self, line: &str) -> Option<Delivery> {
+impl Adapter for Lines {
+    fn line_says(&self, line: &str) -> Option<Delivery> {
         let (rule, found) = self
             .0
             .iter()
@@ -76,8 +85,7 @@ impl Lines {
         Some(vec![observation].into())
     }
 
-    /// What is wrong with the rules.
-    pub(crate) fn problems(&self) -> Vec<Problem> {
+    fn problems(&self) -> Vec<Problem> {
         if self.0.is_empty() {
             return vec![Problem::at(
                 ["lines"],
