@@ -245,6 +245,7 @@ impl Fitness {
             let about = About::Unknown {
                 kind: PLATFORM,
                 name: name.clone(),
+                known: Vec::new(),
             };
             Err(source.wrong(*place, what).hint(hint).about(about))
         }))

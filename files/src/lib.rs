@@ -1,0 +1,17 @@
+//! Reads the files of users, YAML and TOML, for every crate: values with their places, mistakes as values, and all mistakes
+//! of a file at once, in the order of its text.
+//!
+//! It opens no file: the caller passes the text. What keys mean is in the crates whose files they are of. Start at
+//! [`yaml::read_every`].
+
+pub mod yaml;
+
+mod error;
+mod near;
+mod node;
+mod place;
+
+pub use error::{About, YamlError};
+pub use near::nearest;
+pub use node::{Key, Node, Value};
+pub use place::Place;
