@@ -10,8 +10,10 @@ mod error;
 mod near;
 mod node;
 mod place;
+mod problem;
 
 pub use error::{About, YamlError};
 pub use near::nearest;
 pub use node::{Key, Node, Value};
 pub use place::Place;
+pub use problem::{Problem, mistakes, read};

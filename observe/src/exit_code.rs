@@ -10,6 +10,7 @@ use std::{
     fmt,
 };
 
+use files::Problem;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize, Deserializer,
@@ -18,7 +19,7 @@ use serde::{
 use terms::Severity;
 
 use crate::{
-    Delivery, Exit, Observation, Problem, Subject, VerdictWord, observation,
+    Delivery, Exit, Observation, Subject, VerdictWord, observation,
     pattern::{self, Pattern},
     slurm::Actions,
 };

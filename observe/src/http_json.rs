@@ -4,12 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use terms::Severity;
 
-use crate::{Delivery, Observation, Problem, Subject, VerdictWord, observation};
+use crate::{Delivery, Observation, Subject, VerdictWord, observation};
 
 /// With `speaks: http-json`: the page, and where it says what. Pointers are JSON Pointers (RFC 6901), such as
 /// `/status/ports`.

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use terms::Severity;
 
 use crate::{
-    Delivery, Observation, Problem, observation,
+    Delivery, Observation, observation,
     pattern::{self, Pattern},
 };
 

@@ -4,11 +4,12 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use terms::Severity;
 
-use crate::{Problem, Schedule, Span, Subject, VerdictWord, scrape::metrics_path};
+use crate::{Schedule, Span, Subject, VerdictWord, scrape::metrics_path};
 
 /// The row for alerts that have none of their own.
 const ANY: &str = "*";

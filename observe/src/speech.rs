@@ -3,9 +3,9 @@
 //!
 //! Start at [`Descriptor::pace`].
 
-use crate::{
-    Descriptor, ExitCodes, HttpJson, Problem, Prometheus, Protocol, Schedule, TextfileProgram,
-};
+use files::Problem;
+
+use crate::{Descriptor, ExitCodes, HttpJson, Prometheus, Protocol, Schedule, TextfileProgram};
 
 /// How a monitor comes to say something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
