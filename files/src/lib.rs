@@ -4,15 +4,18 @@
 //! It opens no file: the caller passes the text. What keys mean is in the crates whose files they are of. Start at
 //! [`yaml::read_every`].
 
+pub mod toml;
 pub mod yaml;
 
 mod error;
+mod mistakes;
 mod near;
 mod node;
 mod place;
 mod problem;
 
 pub use error::{About, YamlError};
+pub use mistakes::Mistakes;
 pub use near::nearest;
 pub use node::{Key, Node, Value};
 pub use place::Place;

@@ -1,19 +1,19 @@
-//! The mistakes of a part of a file, gathered while it is read piece by piece. Start at [`Gathered`].
+//! The mistakes of a file, gathered while it is read piece by piece. Start at [`Mistakes`].
 
-use super::place::RuleError;
+use crate::YamlError;
 
 /// Mistakes, in the order in which they were found.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub struct Mistakes {
     /// Of a value by itself.
-    of_values: Vec<RuleError>,
-    /// Between the keys of a rule: they may follow from a key that cannot be read.
-    between_keys: Vec<RuleError>,
+    of_values: Vec<YamlError>,
+    /// Between the keys of a part of the file: they may follow from a key that cannot be read.
+    between_keys: Vec<YamlError>,
 }
 
-impl Gathered {
+impl Mistakes {
     /// What was read of a piece; if there were mistakes in it they are kept, and nothing was.
-    pub(super) fn take<T>(&mut self, read: Result<T, impl Into<Self>>) -> Option<T> {
+    pub fn take<T>(&mut self, read: Result<T, impl Into<Self>>) -> Option<T> {
         match read {
             Ok(value) => Some(value),
             Err(mistakes) => {
@@ -26,17 +26,17 @@ impl Gathered {
     }
 
     /// Adds a mistake of a value by itself.
-    pub(super) fn note(&mut self, mistake: RuleError) {
+    pub fn note(&mut self, mistake: YamlError) {
         self.of_values.push(mistake);
     }
 
     /// Adds a mistake between keys.
-    pub(super) fn note_between(&mut self, mistake: RuleError) {
+    pub fn note_between(&mut self, mistake: YamlError) {
         self.between_keys.push(mistake);
     }
 
     /// A mistake between keys alone.
-    pub(super) fn between(mistake: RuleError) -> Self {
+    pub fn between(mistake: YamlError) -> Self {
         Self {
             between_keys: vec![mistake],
             ..Self::default()
@@ -44,7 +44,7 @@ impl Gathered {
     }
 
     /// Those of values alone: what holds of a rule some of whose keys cannot be read.
-    pub(super) fn of_values(self) -> Self {
+    pub fn of_values(self) -> Self {
         Self {
             between_keys: Vec::new(),
             ..self
@@ -52,12 +52,12 @@ impl Gathered {
     }
 
     /// Whether there is none.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.of_values.is_empty() && self.between_keys.is_empty()
     }
 
     /// The value, if it could be made and there was no mistake.
-    pub(super) fn or<T>(self, value: Option<T>) -> Result<T, Self> {
+    pub fn or<T>(self, value: Option<T>) -> Result<T, Self> {
         match value {
             Some(value) if self.is_empty() => Ok(value),
             _ => Err(self),
@@ -65,17 +65,17 @@ impl Gathered {
     }
 
     /// All of them, each once, in the order of the text.
-    pub(super) fn in_order(self) -> Vec<RuleError> {
+    pub fn in_order(self) -> Vec<YamlError> {
         let mut all = self.of_values;
         all.extend(self.between_keys);
-        all.sort_by_cached_key(|mistake| (mistake.line, mistake.column, mistake.cause.clone()));
+        all.sort_by_cached_key(|mistake| (mistake.place, mistake.what.clone()));
         all.dedup();
         all
     }
 }
 
-impl From<RuleError> for Gathered {
-    fn from(mistake: RuleError) -> Self {
+impl From<YamlError> for Mistakes {
+    fn from(mistake: YamlError) -> Self {
         Self {
             of_values: vec![mistake],
             between_keys: Vec::new(),
