@@ -36,6 +36,10 @@ pub enum About {
     },
     /// A value of another kind than the one that belongs there.
     Kind,
+    /// A word that is planned, and not implemented.
+    NotBuilt,
+    /// Several keys, of which one that cannot be read may be the reason.
+    Between,
 }
 
 impl YamlError {

@@ -143,7 +143,7 @@ impl KnownDeviations {
             file: file.to_owned(),
             entries,
         });
-        read.map_err(|found| found.in_order().into_iter().map(KnownError).collect())
+        read.map_err(|found| found.into_iter().map(KnownError).collect())
     }
 }
 

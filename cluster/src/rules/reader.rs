@@ -89,7 +89,7 @@ pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
 
 /// The mistakes of a file, in the order of its text.
 pub(super) fn in_order(found: Mistakes) -> Vec<RuleError> {
-    found.in_order().into_iter().map(RuleError).collect()
+    found.into_iter().map(RuleError).collect()
 }
 
 /// A rule of a file, so far as it can be read.

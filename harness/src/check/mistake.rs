@@ -78,7 +78,7 @@ impl Mistake {
 
     /// The mistakes of a scenario or world.
     pub(super) fn of_scenario(error: ScenarioError) -> impl Iterator<Item = Self> {
-        error.each().into_iter().map(|one| one.first().into())
+        error.into_iter().map(|one| Self::from(&one))
     }
 }
 
