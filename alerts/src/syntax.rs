@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use observe::Problem;
+use files::Problem;
 
 use crate::rule_file::{Group, Rule, RuleFile, is_scalar};
 

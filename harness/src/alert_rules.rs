@@ -12,13 +12,11 @@ use std::{collections::BTreeMap, num::NonZeroUsize, path::Path, sync::Arc, threa
 use alerts::{
     Firing, History, Instants, RuleFile, Statement, Syntax, TestCase, TestFile, Unnamed, statements,
 };
-use observe::{
-    AlertRows, Call, Descriptor, MonitorTick, Problem, Prometheus, Recording, Span, Tick,
-};
-use platforms::yaml::{self, YamlError};
+use files::{Problem, YamlError};
+use observe::{AlertRows, Call, Descriptor, MonitorTick, Prometheus, Recording, Span, Tick};
 use reports::counted;
 
-use crate::{near, place};
+use crate::near;
 
 pub use self::{
     error::{EvaluationError, PromtoolError},
@@ -48,12 +46,8 @@ pub type Evaluated = Vec<(Instants, Vec<Firing>)>;
 /// # Errors
 /// If the text is no rule file, or one that cannot be evaluated here, with the place.
 pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile, YamlError> {
-    let rules: RuleFile = yaml::read(file, text)?;
-    let problems = rules.problems(Some(prometheus.evaluation_interval));
-    match problems.into_iter().next() {
-        Some(problem) => Err(place::located(file, text, problem)),
-        None => Ok(rules),
-    }
+    let every = Some(prometheus.evaluation_interval);
+    files::read(file, text, |rules: &RuleFile| rules.problems(every))
 }
 
 /// Every mistake of a text that is to be a rule file, with its place; none if [`read`] reads it and promtool refuses none
@@ -66,7 +60,7 @@ pub fn mistakes(
     every: Option<Span>,
 ) -> (Vec<YamlError>, Option<EvaluationError>) {
     let mut unasked = None;
-    let mistakes = place::every(file, text, |rules: &RuleFile| {
+    let mistakes = files::mistakes(file, text, |rules: &RuleFile| {
         let mut problems = rules.problems(every);
         match refused(rules) {
             Ok(refused) => problems.extend(refused),

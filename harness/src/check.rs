@@ -146,7 +146,7 @@ fn is_of_another(mistake: &Mistake, told: &BTreeSet<String>) -> bool {
 
 /// Whether a mistake is that there is no platform of a name which one has that cannot be read.
 fn misses_one_of(mistake: &Mistake, broken: &[String]) -> bool {
-    let Some(About::Unknown { kind, name }) = mistake.about.as_deref() else {
+    let Some(About::Unknown { kind, name, .. }) = mistake.about.as_deref() else {
         return false;
     };
     let base = name.split(':').next().unwrap_or_default();

@@ -9,8 +9,8 @@ use std::{
 };
 
 use director::{Log, Target};
-use observe::{Descriptor, Pace, Problem, Vocabulary, shipped_descriptors};
-use platforms::yaml::{self, About, YamlError};
+use files::{About, Problem, YamlError, yaml};
+use observe::{Descriptor, Pace, Vocabulary, shipped_descriptors};
 use reports::visible;
 use scenarios::{FileMoment, FileRef, HangEnd, MonitorAction, RuleEffect, StepMoment, Story};
 
@@ -19,7 +19,6 @@ mod by_promise;
 use crate::{
     alert_rules, counter_names,
     outages::Outages,
-    place,
     read_files::{Library, text_of},
 };
 
@@ -52,7 +51,7 @@ fn read_with(
     let mut descriptor: Descriptor =
         yaml::read(file, text).map_err(|error| advised(error, text))?;
     if let Some(problem) = problems(&descriptor, library).into_iter().next() {
-        return Err(place::located(file, text, problem));
+        return Err(problem.located(file, text));
     }
     if descriptor.settable.is_none() && descriptor.flags == Vocabulary::Reference {
         descriptor.settable = shipped("reference").and_then(|reference| reference.settable);
@@ -62,7 +61,7 @@ fn read_with(
     }
     if let Some(like) = descriptor.promises.like.clone() {
         let base = imported(file, &like, library, imports);
-        let base = base.map_err(|problem| place::located(file, text, problem))?;
+        let base = base.map_err(|problem| problem.located(file, text))?;
         descriptor.promises = descriptor.promises.over(&base.promises);
     }
     Ok(descriptor)
@@ -72,7 +71,7 @@ fn read_with(
 /// if [`read_for`] reads it, apart from what is in its alert rules.
 #[must_use]
 pub fn mistakes(file: &str, text: &str, library: &Library) -> Vec<YamlError> {
-    let mistakes = place::every(file, text, |descriptor: &Descriptor| {
+    let mistakes = files::mistakes(file, text, |descriptor: &Descriptor| {
         let mut every = problems(descriptor, Some(library));
         let like = descriptor.promises.like.as_ref();
         every.extend(like.and_then(|like| imported(file, like, Some(library), IMPORTS_MAX).err()));

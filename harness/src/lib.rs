@@ -10,7 +10,6 @@ mod golden;
 mod interruption;
 mod lacking;
 mod outages;
-mod place;
 mod repeat;
 mod replay;
 mod shared_trees;

@@ -1,9 +1,9 @@
 //! Files with how often things happen at a site. The content is defined by [`Mix`]. Start at [`read`].
 
-use observe::{Mix, Problem};
-use platforms::yaml::{self, YamlError};
+use files::{Problem, YamlError};
+use observe::Mix;
 
-use crate::{counter_names, place, read_files::Library};
+use crate::{counter_names, read_files::Library};
 
 /// A mix, and the file that it comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,20 +20,16 @@ pub struct SiteMix {
 /// # Errors
 /// If the text is no mix of version 1, with the place of the mistake.
 pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteMix, YamlError> {
-    let mix: Mix = yaml::read(file, text)?;
-    match problems(&mix, library).into_iter().next() {
-        Some(problem) => Err(place::located(file, text, problem)),
-        None => Ok(SiteMix {
-            file: file.to_owned(),
-            mix,
-        }),
-    }
+    Ok(SiteMix {
+        file: file.to_owned(),
+        mix: files::read(file, text, |mix| problems(mix, library))?,
+    })
 }
 
 /// Every mistake of a text that is to be a mix, with its place; none if [`read`] reads it.
 #[must_use]
 pub fn mistakes(file: &str, text: &str, library: Option<&Library>) -> Vec<YamlError> {
-    place::every(file, text, |mix| problems(mix, library))
+    files::mistakes(file, text, |mix| problems(mix, library))
 }
 
 /// What is wrong with a mix that can be read.

@@ -1,9 +1,9 @@
 //! Files of needs: what a site requires of its monitor. The content is defined by [`Needs`]. Start at [`read`].
 
-use observe::{Needs, Problem};
-use platforms::yaml::{self, YamlError};
+use files::{Problem, YamlError};
+use observe::Needs;
 
-use crate::{counter_names, place, read_files::Library};
+use crate::{counter_names, read_files::Library};
 
 /// The needs of a run, and the file that they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,20 +20,16 @@ pub struct SiteNeeds {
 /// # Errors
 /// If the text is no needs of version 1, with the place of the mistake.
 pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteNeeds, YamlError> {
-    let needs: Needs = yaml::read(file, text)?;
-    match problems(&needs, library).into_iter().next() {
-        Some(problem) => Err(place::located(file, text, problem)),
-        None => Ok(SiteNeeds {
-            file: file.to_owned(),
-            needs,
-        }),
-    }
+    Ok(SiteNeeds {
+        file: file.to_owned(),
+        needs: files::read(file, text, |needs| problems(needs, library))?,
+    })
 }
 
 /// Every mistake of a text that is to be needs, with its place; none if [`read`] reads it.
 #[must_use]
 pub fn mistakes(file: &str, text: &str, library: Option<&Library>) -> Vec<YamlError> {
-    place::every(file, text, |needs| problems(needs, library))
+    files::mistakes(file, text, |needs| problems(needs, library))
 }
 
 /// What is wrong with needs that can be read.

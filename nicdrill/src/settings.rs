@@ -16,15 +16,16 @@ mod profile;
 
 use std::{
     collections::BTreeMap,
+    ops::Range,
     path::{Path, PathBuf},
 };
 
+use files::{Place, YamlError};
 use harness::{
     check::{self, Mistake},
     near,
     read_files::text_if_any,
 };
-use platforms::yaml::Place;
 use serde::{Deserialize, de::DeserializeOwned};
 use store::{StoreUrl, StoreUrlError};
 use toml::{Spanned, Value};
@@ -103,59 +104,64 @@ impl Settings {
     }
 
     fn of(text: &str) -> Result<Self, Stop> {
-        let (settings, mut slips) = Self::read_every(text);
-        match slips.is_empty() {
-            true => Ok(settings),
-            false => Err(slips.swap_remove(0).stop()),
+        let (settings, mut mistakes) = Self::read_every(FILE, text);
+        if mistakes.is_empty() {
+            return Ok(settings);
         }
+        let first = mistakes.swap_remove(0);
+        let place = first.place.unwrap_or_default();
+        Err(Stop {
+            hint: first.hint,
+            ..Stop::usage(format!("{FILE}:{place}: {}", first.what))
+        })
     }
 
     /// The settings in this text, and every mistake in it: what is wrong is left out.
-    fn read_every(text: &str) -> (Self, Vec<Slip>) {
-        let wrong = |error: toml::de::Error| {
-            let at = error.span().map_or(0, |span| span.start);
-            Slip::at(text, at, error.message())
-        };
+    fn read_every(file: &str, text: &str) -> (Self, Vec<YamlError>) {
+        let source = Source { file, text };
+        let wrong =
+            |error: toml::de::Error| source.wrong(error.span().unwrap_or(0..0), error.message());
         let keys: BTreeMap<Spanned<String>, Value> = match toml::from_str(text) {
             Ok(keys) => keys,
             Err(error) => return (Self::default(), vec![wrong(error)]),
         };
         let strange = keys.keys();
         let strange = strange.filter(|key| !KEYS.contains(&key.as_ref().as_str()));
-        let mut slips: Vec<Slip> = strange.map(|key| Slip::unknown(text, key, &KEYS)).collect();
+        let strange = strange.map(|key| source.unknown(key, &KEYS));
+        let mut mistakes: Vec<YamlError> = strange.collect();
         let spec: FileSpec = match toml::from_str(text) {
             Ok(spec) => spec,
             Err(error) => {
-                slips.push(wrong(error));
-                return (Self::default(), slips);
+                mistakes.push(wrong(error));
+                return (Self::default(), mistakes);
             }
         };
-        let mut of_file = OfFile { text, slips };
+        let mut of_file = OfFile { source, mistakes };
         let monitor = match of_file.read(spec.monitor) {
             None => MonitorSetting::Missing,
-            Some((at, name)) => MonitorSetting::Named {
-                place: format!("{FILE}:{}", place(text, at)),
+            Some((place, name)) => MonitorSetting::Named {
+                place: format!("{FILE}:{place}"),
                 name,
             },
         };
         let mut files = Vec::new();
         let mut paths = |value| {
             let read = of_file.read::<Vec<PathBuf>>(value);
-            let (at, paths) = read.unwrap_or_default();
-            files.extend(paths.iter().map(|path| (place(text, at), path.clone())));
+            let (place, paths) = read.unwrap_or_default();
+            files.extend(paths.iter().map(|path| (place, path.clone())));
             paths
         };
         let (platforms, scenarios) = (paths(spec.platforms), paths(spec.scenarios));
         let out = of_file.read(spec.out).map(|(_, out)| out);
         let store = of_file.read::<String>(spec.store);
-        let mut slips = of_file.slips;
-        let store = store.and_then(|(at, address)| {
-            let told = |error: StoreUrlError| Slip::at(text, at, error.to_string());
+        let mut mistakes = of_file.mistakes;
+        let store = store.and_then(|(place, address)| {
+            let told = |error: StoreUrlError| YamlError::new(file, place, error.to_string());
             let read = address.parse();
-            read.map_err(|error| slips.push(told(error))).ok()
+            read.map_err(|error| mistakes.push(told(error))).ok()
         });
-        let (profiles, of_profiles) = Profiles::of(text, spec.profile);
-        slips.extend(of_profiles);
+        let (profiles, of_profiles) = Profiles::of(source, spec.profile);
+        mistakes.extend(of_profiles);
         let settings = Self {
             monitor,
             platforms,
@@ -165,7 +171,7 @@ impl Settings {
             store,
             profiles,
         };
-        (settings, slips)
+        (settings, mistakes)
     }
 
     /// The same platforms and scenarios, for the reference monitor.
@@ -196,98 +202,65 @@ impl Settings {
 
 /// What is right in the text of such a file, and every mistake in it, in its order; `file` is the name that they carry.
 pub(crate) fn read_every(file: &str, text: &str) -> (Settings, Vec<Mistake>) {
-    let (settings, mut slips) = Settings::read_every(text);
-    slips.sort_by_key(|slip| slip.place);
-    let mistakes = slips.into_iter().map(|slip| slip.mistake(file));
-    (settings, mistakes.collect())
+    let (settings, mut mistakes) = Settings::read_every(file, text);
+    mistakes.sort_by_key(|mistake| mistake.place);
+    (settings, mistakes.iter().map(Mistake::from).collect())
 }
 
 /// The values of a file, each of which is read by itself.
 struct OfFile<'t> {
-    text: &'t str,
-    slips: Vec<Slip>,
+    source: Source<'t>,
+    mistakes: Vec<YamlError>,
 }
 
 impl OfFile<'_> {
-    /// A value and the byte at which it begins, if it is there and what it is to be.
-    fn read<T: DeserializeOwned>(&mut self, value: Option<Spanned<Value>>) -> Option<(usize, T)> {
+    /// A value and its place, if it is there and what it is to be.
+    fn read<T: DeserializeOwned>(&mut self, value: Option<Spanned<Value>>) -> Option<(Place, T)> {
         let value = value?;
-        let at = value.span().start;
+        let span = value.span();
         match value.into_inner().try_into() {
-            Ok(read) => Some((at, read)),
+            Ok(read) => Some((self.source.place(span), read)),
             Err(error) => {
-                self.slips.push(Slip::at(self.text, at, error.message()));
+                self.mistakes.push(self.source.wrong(span, error.message()));
                 None
             }
         }
     }
 }
 
-/// A mistake in the file.
-#[derive(Debug)]
-struct Slip {
-    place: Place,
-    what: String,
-    hint: Option<String>,
+/// The text of the file, and the name by which mistakes tell it.
+#[derive(Clone, Copy)]
+struct Source<'t> {
+    file: &'t str,
+    text: &'t str,
 }
 
-impl Slip {
-    /// A mistake at this byte of the text.
-    fn at(text: &str, at: usize, what: impl Into<String>) -> Self {
-        Self {
-            place: place(text, at),
-            what: what.into(),
-            hint: None,
-        }
+impl Source<'_> {
+    /// The place of the beginning of this span.
+    fn place(self, span: Range<usize>) -> Place {
+        Place::of_byte(self.text, span.start)
     }
 
-    /// What a command says of the value at this byte of the text.
-    fn of(stop: Stop, text: &str, at: usize) -> Self {
-        Self {
+    /// A mistake at the beginning of this span.
+    fn wrong(self, span: Range<usize>, what: impl Into<String>) -> YamlError {
+        YamlError::new(self.file, self.place(span), what)
+    }
+
+    /// What a command says of the value that has this span.
+    fn refused(self, span: Range<usize>, stop: Stop) -> YamlError {
+        YamlError {
             hint: stop.hint,
-            ..Self::at(text, at, stop.text)
+            ..self.wrong(span, stop.text)
         }
     }
 
     /// A key that the file may not have.
-    fn unknown(text: &str, key: &Spanned<String>, allowed: &[&str]) -> Self {
-        let (at, key) = (key.span().start, key.as_ref());
-        let near = near::did_you_mean(&near::names(key, allowed));
+    fn unknown(self, key: &Spanned<String>, allowed: &[&str]) -> YamlError {
+        let name = key.as_ref();
+        let near = near::did_you_mean(&near::names(name, allowed));
         let near = near.map_or_else(String::new, |near| format!("{near} "));
-        Self {
-            hint: Some(format!("{near}allowed: {}", allowed.join(", "))),
-            ..Self::at(text, at, format!("unknown key `{key}`"))
-        }
-    }
-
-    /// What ends a command that needs the settings.
-    fn stop(self) -> Stop {
-        Stop {
-            hint: self.hint,
-            ..Stop::usage(format!("{FILE}:{}: {}", self.place, self.what))
-        }
-    }
-
-    /// The mistake of a file with this name.
-    fn mistake(self, file: &str) -> Mistake {
-        let Self { place, what, hint } = self;
-        let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"));
-        Mistake::new(
-            file,
-            Some(place),
-            format_args!("{file}:{place}: {what}{hint}"),
-        )
-    }
-}
-
-/// The place of a byte of a text.
-fn place(text: &str, at: usize) -> Place {
-    let before = &text[..at];
-    let number =
-        |count: usize| u32::try_from(count).map_or(u32::MAX, |count| count.saturating_add(1));
-    Place {
-        line: number(before.matches('\n').count()),
-        column: number(before.chars().rev().take_while(|c| *c != '\n').count()),
+        self.wrong(key.span(), format!("unknown key `{name}`"))
+            .hint(format!("{near}allowed: {}", allowed.join(", ")))
     }
 }
 

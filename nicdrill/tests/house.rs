@@ -92,7 +92,7 @@ fn a_room_names_exactly_the_rooms_and_crates_that_the_table_allows() {
 
 /// What a monitor reads and reports on one side, the state of the simulated world on the other.
 #[test]
-fn the_two_sides_share_the_terms_alone() {
+fn the_two_sides_share_the_terms_and_the_reader_of_files_alone() {
     let table = table();
     let side = |crates: &[&str]| {
         let mut side = BTreeSet::new();
@@ -106,7 +106,7 @@ fn the_two_sides_share_the_terms_alone() {
     let monitors = side(&["monitor", "zoo", "cluster", "alerts"]);
     let simulators = side(&["director", "simfs-fuse"]);
     let shared: Vec<&String> = monitors.intersection(&simulators).collect();
-    assert_eq!(shared, ["terms"]);
+    assert_eq!(shared, ["files", "terms"]);
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 
 use terms::EventField;
 
-use crate::{Delivery, Observation, PageForm, Problem, RunEnd, Series, Subject, promises::Wire};
+use files::Problem;
+
+use crate::{Delivery, Observation, PageForm, RunEnd, Series, Subject, promises::Wire};
 
 /// By what a monitor says something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,11 @@
 
 use std::{borrow::Cow, fmt};
 
+use files::Problem;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
-use crate::{Problem, Span};
+use crate::Span;
 
 /// Where a monitor finds its node's tree. It is always at `{root}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -22,7 +22,6 @@ pub mod needs;
 mod observation;
 mod page_text;
 mod pattern;
-mod problem;
 pub mod promises;
 mod protocol;
 mod real_time;
@@ -53,7 +52,6 @@ pub use mix::Mix;
 pub use needs::Needs;
 pub use observation::{Observation, Subject, UNNAMED};
 pub use page_text::{PageForm, PageText};
-pub use problem::Problem;
 pub use promises::Promises;
 pub use protocol::{
     AlertRow, AlertRows, ExitCodes, HttpJson, LineRule, Lines, Meaning, Prometheus, Protocol,

@@ -6,11 +6,12 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use terms::{Check, CheckKind};
 
-use crate::{Descriptor, PollUnit, Problem, Span, toml_tables};
+use crate::{Descriptor, PollUnit, Span, toml_tables};
 
 /// A loop of a monitor.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Problem, needs, promises::Kind};
+use crate::{needs, promises::Kind};
 
 /// The most events of a kind. Chosen: a thousand times a day on each of 1,000 nodes.
 const MOST: f64 = 30_000_000.0;

@@ -8,15 +8,13 @@ mod within;
 
 use std::collections::BTreeMap;
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use within::{Quiet, Within};
 
-use crate::{
-    Problem,
-    promises::{ANY_COUNTER, Granularity, Kind, KindOf, Named},
-};
+use crate::promises::{ANY_COUNTER, Granularity, Kind, KindOf, Named};
 
 /// What a site needs of its monitor.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -29,10 +29,9 @@ pub use wire::{
     Baselines, Calls, ClearedBy, ErrorCodes, FirstPollEvents, PortNaming, Recoveries, Stamps, Wire,
 };
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-use crate::Problem;
 
 /// The promises of a monitor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]

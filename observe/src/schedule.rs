@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Problem, Span};
+use crate::Span;
 
 /// How long a scrape may take where nothing is stated (Prometheus, `scrape_timeout`).
 const TIMEOUT_NS: u64 = 10_000_000_000;

@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use terms::Severity;
 
 use crate::{
-    Delivery, Observation, Problem, Series, Subject, VerdictWord, observation,
-    value_range::ValueRange,
+    Delivery, Observation, Series, Subject, VerdictWord, observation, value_range::ValueRange,
 };
 
 /// The shortest rules of a part of a descriptor.

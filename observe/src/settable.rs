@@ -5,10 +5,11 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Problem, Span};
+use crate::Span;
 
 /// The longest word and number, in characters.
 const WORD_CHARS_MAX: usize = 64;

@@ -3,7 +3,9 @@
 //!
 //! Start at [`Descriptor::pace`].
 
-use crate::{Adapter, Descriptor, Medium, Problem, Protocol, Schedule};
+use files::Problem;
+
+use crate::{Adapter, Descriptor, Medium, Protocol, Schedule};
 
 /// How a monitor comes to say something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,6 @@ pub mod capture;
 pub mod profile;
 pub mod provenance;
 pub mod topo;
-pub mod yaml;
 
 mod assembly;
 mod bridges;
@@ -43,6 +42,12 @@ mod state;
 mod survey;
 mod template;
 mod variant;
+
+/// The reader of YAML, as files of platforms are read.
+pub mod yaml {
+    pub use files::yaml::*;
+    pub use files::{About, Key, Node, Place, YamlError, YamlValue, nearest};
+}
 
 pub use assembly::{UPTIME_AT_REST_NS, WORLD_START_WALL_NS};
 pub use bridges::{Bridge, BridgePort};

@@ -10,6 +10,9 @@
 //! ```
 //! What they do to a run is in [`crate::Excuses`]. Start at [`KnownDeviations::read`].
 
+use std::fmt;
+
+use files::YamlError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,8 +20,6 @@ use serde_json::Value;
 use crate::{DrillName, Glob, one_line};
 
 mod source;
-
-use source::Source;
 
 /// A day of the calendar, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,8 +32,8 @@ pub struct Day {
     pub day: u8,
 }
 
-impl std::fmt::Display for Day {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { year, month, day } = self;
         write!(f, "{year:04}-{month:02}-{day:02}")
     }
@@ -52,7 +53,7 @@ pub struct KnownEntry {
     /// A drill in which it occurs.
     pub drill: Option<DrillName>,
     /// Its line in the file, from 1.
-    pub line: usize,
+    pub line: u32,
 }
 
 /// The entries of a file.
@@ -65,31 +66,32 @@ pub struct KnownDeviations {
 }
 
 /// An invalid `known.toml`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: {found}\nhint: {hint}")]
-pub struct KnownError {
-    /// The file.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// What was found.
-    pub found: String,
-    /// What is allowed.
-    pub hint: &'static str,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownError(pub YamlError);
+
+impl std::error::Error for KnownError {}
+
+impl fmt::Display for KnownError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let YamlError { file, what, .. } = &self.0;
+        let line = self.0.place.unwrap_or_default().line;
+        let hint = self.0.hint.as_deref().unwrap_or_default();
+        write!(f, "{file}:{line}: {what}\nhint: {hint}")
+    }
 }
 
 const KEYS: &str =
     "an entry is `[[known]]` with `id` and `reason`, and may have `link`, `expires` and `drill`";
 
 /// Known deviations: findings of a monitor that are accepted.
-#[derive(Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "its schema describes the file")]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "known.toml")]
 struct FileSpec {
     /// The entries.
     #[serde(default)]
-    #[schemars(with = "Vec<EntrySpec>")]
-    known: Vec<toml::Spanned<EntrySpec>>,
+    known: Vec<EntrySpec>,
 }
 
 /// An accepted finding.
@@ -137,25 +139,11 @@ impl KnownDeviations {
     /// # Errors
     /// The mistakes, at least one, in the order of the text.
     pub fn read_every(file: &str, text: &str) -> Result<Self, Vec<KnownError>> {
-        let mut source = Source {
-            file,
-            text,
-            mistakes: Vec::new(),
-        };
-        let specs = match toml::from_str::<FileSpec>(text) {
-            Ok(spec) => spec.known,
-            Err(first) => source.each_entry(&first),
-        };
-        let entries = specs.into_iter().filter_map(|spec| source.entry(spec));
-        let entries = entries.collect();
-        let mut mistakes = source.mistakes;
-        if mistakes.is_empty() {
-            let file = file.to_owned();
-            return Ok(Self { file, entries });
-        }
-        mistakes.sort_by_key(|mistake| mistake.line);
-        mistakes.dedup();
-        Err(mistakes)
+        let read = source::entries(file, text).map(|entries| Self {
+            file: file.to_owned(),
+            entries,
+        });
+        read.map_err(|found| found.into_iter().map(KnownError).collect())
     }
 }
 

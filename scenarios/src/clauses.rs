@@ -7,12 +7,12 @@
 
 use std::collections::BTreeSet;
 
+use files::Mistakes;
 use platforms::yaml::{self, Place, YamlError, nearest};
 use serde::Deserialize;
 
 use crate::error::ScenarioError;
 use crate::mentions::Mentions;
-use crate::mistakes::Mistakes;
 use crate::reader::Source;
 use crate::scenario::Scenario;
 

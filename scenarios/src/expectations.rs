@@ -10,13 +10,13 @@ mod monitor_facts;
 mod qualifier;
 mod world_facts;
 
+use files::Mistakes;
 use platforms::yaml::{Key, Node, YamlValue};
 
 use crate::context::Context;
 use crate::expect::{ExpectLine, ExpectationSpec};
 use crate::keys::{KeyRow, Keys, MapForm};
 use crate::kind::Parsed;
-use crate::mistakes::Mistakes;
 use crate::reader::Fields;
 use crate::row::{Line, Row, find};
 pub(crate) use event::{EACH, EXPECTATION};

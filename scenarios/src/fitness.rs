@@ -1,5 +1,6 @@
 //! `platforms:`, which states the platforms that a scenario applies to.
 
+use files::Mistakes;
 use platforms::yaml::{self, About, Place, YamlValue};
 use platforms::{DeviceName, LinkLayer, Machine, NicRole, Refusal, Routes};
 use serde_json::json;
@@ -11,7 +12,6 @@ use crate::handle::DEVICE_NAMES;
 use crate::keys::{Keys, MapForm, maybe, together};
 use crate::kind::{Kind, Many, Parsed, Placed, Plain, Text, Words, any_of, plain, string_form};
 use crate::map::MapOf;
-use crate::mistakes::Mistakes;
 use crate::reader::{Fields, Source};
 use crate::resolved_world::{ResolvedPort, ResolvedWorld, default_route};
 use crate::values::LAYER;
@@ -245,6 +245,7 @@ impl Fitness {
             let about = About::Unknown {
                 kind: PLATFORM,
                 name: name.clone(),
+                known: Vec::new(),
             };
             Err(source.wrong(*place, what).hint(hint).about(about))
         }))

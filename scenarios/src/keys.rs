@@ -4,12 +4,12 @@
 //! source of the JSON Schema and the reference pages. Values that are maps of keys are in
 //! [`crate::map`].
 
+use files::Mistakes;
 use platforms::yaml::{Node, YamlValue};
 use serde_json::{Map, Value as Json, json};
 
 use crate::context::Context;
 use crate::kind::{Kind, Meanings, Parsed};
-use crate::mistakes::Mistakes;
 use crate::reader::Fields;
 
 /// Keys that are parsed together.
@@ -332,8 +332,8 @@ macro_rules! tuples {
             fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Self::Value> {
                 let ($($one,)*) = self;
                 let mut mistakes = Mistakes::default();
-                $(let $one = mistakes.note($one.parse(context, fields));)*
-                mistakes.none()?;
+                $(let $one = mistakes.take($one.parse(context, fields));)*
+                mistakes.or(Some(()))?;
                 Ok(($($one.expect("there is no mistake"),)*))
             }
         }

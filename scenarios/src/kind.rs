@@ -6,12 +6,12 @@
 
 use std::marker::PhantomData;
 
+use files::Mistakes;
 use platforms::yaml::{Node, Place, YamlValue};
 use serde_json::{Value as Json, json};
 
 use crate::context::Context;
 use crate::error::ScenarioError;
-use crate::mistakes::Mistakes;
 
 /// The result of parsing.
 pub(crate) type Parsed<T> = Result<T, ScenarioError>;

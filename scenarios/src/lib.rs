@@ -26,7 +26,6 @@ mod kind;
 mod map;
 mod mentions;
 mod message;
-mod mistakes;
 mod order;
 mod pick;
 mod plot;

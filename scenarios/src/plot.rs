@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use files::Mistakes;
 use platforms::yaml::{Node, Place};
 use serde_json::json;
 
@@ -9,7 +10,6 @@ use crate::context::Context;
 use crate::handle::Handle;
 use crate::keys::{Keys, maybe, need};
 use crate::kind::{Checked, List, Parsed, Plain, plain};
-use crate::mistakes::Mistakes;
 use crate::reader::Source;
 use crate::step::{GIVEN, GivenSpec, STEP, StepSpec};
 

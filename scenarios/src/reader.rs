@@ -3,13 +3,13 @@
 //!
 //! It knows kinds of values only, not the words of the language.
 
+use files::Mistakes;
 use platforms::yaml::{About, Key, Node, Place, YamlError, YamlValue, nearest};
 use platforms::{NAME_HINT, name_mistake};
 use simfs::{Errno, SimTime};
 
 use crate::duration;
 use crate::error::ScenarioError;
-use crate::mistakes::Mistakes;
 
 /// Keys and words that had another name, with the name that they have now.
 const RENAMED: [(&str, &str); 3] = [
@@ -32,13 +32,13 @@ pub(crate) struct Source<'a> {
 impl<'a> Source<'a> {
     /// An error at this place.
     pub(crate) fn wrong(&self, place: Place, what: impl Into<String>) -> ScenarioError {
-        ScenarioError::Wrong(YamlError::at(self.file, self.text, place, what))
+        YamlError::at(self.file, self.text, place, what).into()
     }
 
     /// An error for a word that is planned but not implemented.
     pub(crate) fn not_built(&self, place: Place, what: impl Into<String>) -> ScenarioError {
-        let error = YamlError::at(self.file, self.text, place, what);
-        ScenarioError::NotBuilt(error.hint("it is planned, but not implemented"))
+        let error = self.wrong(place, what).about(About::NotBuilt);
+        error.hint("it is planned, but not implemented")
     }
 
     /// Converts a place to the form that a story holds.
@@ -280,11 +280,12 @@ impl<'n> Fields<'n> {
         allowed: impl IntoIterator<Item = &'b str>,
         parse: impl FnOnce() -> Read<T>,
     ) -> Read<T> {
-        let Err(unknown) = self.known(source, allowed) else {
+        let Err(mut mistakes) = self.known(source, allowed) else {
             return parse();
         };
-        let beside = parse().err().into_iter().flat_map(ScenarioError::each);
-        Err(unknown.and(beside.filter(|error| error.place() != Some(self.place))))
+        let beside = parse().err().into_iter().flatten();
+        mistakes.extend(beside.filter(|error| error.place != Some(self.place)));
+        Err(mistakes.sorted())
     }
 
     /// The value of a key.

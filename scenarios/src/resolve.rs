@@ -9,6 +9,7 @@ mod shown;
 
 use std::collections::BTreeMap;
 
+use files::Mistakes;
 use platforms::yaml::Place;
 use platforms::{NodeName, SlotRef};
 use simfs::SimTime;
@@ -17,7 +18,6 @@ use crate::cluster::ClusterPlan;
 use crate::duration::parse;
 use crate::error::{ScenarioError, Unfit};
 use crate::frame::Frame;
-use crate::mistakes::Mistakes;
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::resolve::action_resolver::ActionResolver;
@@ -72,16 +72,16 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
     for spec in &scenario.steps {
         let named = spec.nodes.iter();
         let named = named.map(|(name, place)| known_node(&source, resolved, name, *place));
-        if mistakes.note(Mistakes::in_all(named)).is_none() {
+        if mistakes.take(Mistakes::in_all(named)).is_none() {
             continue;
         }
-        let of_spec = mistakes.note_fitting(step(&resolver, spec))?;
+        let of_spec = Unfit::noted(step(&resolver, spec), &mut mistakes)?;
         steps.extend(of_spec.flatten());
         for line in &spec.expect {
-            mistakes.note_fitting(expectations.line(line, spec))?;
+            Unfit::noted(expectations.line(line, spec), &mut mistakes)?;
         }
     }
-    mistakes.none()?;
+    mistakes.or(Some(()))?;
     let mut expectations = expectations.finish();
     if let Some(baseline) = usual_baseline(scenario, &expectations) {
         expectations.insert(0, baseline);

@@ -4,13 +4,13 @@
 //! The rows for `do:` are in [`crate::verbs`], those for `expect:` in [`crate::expectations`]. Start at
 //! [`Row`].
 
+use files::Mistakes;
 use platforms::yaml::Node;
 use serde_json::Value as Json;
 
 use crate::context::Context;
 use crate::keys::{KeyRow, Keys, MapForm};
 use crate::kind::{Kind, Meanings, Parsed};
-use crate::mistakes::Mistakes;
 use crate::reader::{Fields, Source};
 
 /// A word's name, meaning and example.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use files::Mistakes;
 use platforms::yaml::{self, Node, Place, YamlValue};
 use platforms::{DeviceName, NodeName, Platform, Platforms};
 use terms::Arm;
@@ -16,7 +17,6 @@ use crate::fitness::Fit;
 use crate::frame::{Frame, VERSION, frame, keys};
 use crate::keys::{Keys, MapForm};
 use crate::kind::Kind;
-use crate::mistakes::Mistakes;
 use crate::plot::plot;
 use crate::reader::{Fields, Source};
 use crate::resolve;
@@ -85,10 +85,12 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
             let Some((root, twins)) = yaml::read_despite_twins(file, text) else {
                 return Err(error.into());
             };
-            let twins = twins.into_iter().map(ScenarioError::from);
-            let twins = ScenarioError::from(error).and(twins);
+            let mut mistakes = ScenarioError::from(error);
+            mistakes.extend(twins);
             // Which of two values is meant decides what else is wrong.
-            return Err(twins.before(scenario(file, text, &root).err()));
+            let mut mistakes = mistakes.sorted();
+            mistakes.extend(scenario(file, text, &root).err().into_iter().flatten());
+            return Err(mistakes);
         }
     };
     scenario(file, text, &root)

@@ -14,12 +14,12 @@ mod monitor;
 mod port;
 pub(crate) mod spec;
 
+use files::Mistakes;
 use platforms::yaml::Node;
 
 use crate::context::Context;
 use crate::keys::{Keys, MapForm, maybe};
 use crate::kind::Parsed;
-use crate::mistakes::Mistakes;
 use crate::row::{Line, Planned, Row, find};
 use crate::values::{LAYER, NODES};
 pub(crate) use file::WRITES;

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
+use files::Mistakes;
 use mpib::Rail;
 use platforms::yaml::{self, Node, Place, YamlValue};
 use platforms::{DeviceName, PortNumber};
@@ -16,7 +17,6 @@ use crate::error::ScenarioError;
 use crate::keys::{Keys, Literal, maybe, need, or, together};
 use crate::kind::{Checked, Kind, List, Many, Placed, Plain, Text, number, plain, text_form};
 use crate::map::MapOf;
-use crate::mistakes::Mistakes;
 use crate::reader::Source;
 use crate::values::{DEVICE_NAME, RAIL, TRUTH};
 
@@ -97,18 +97,18 @@ impl World {
             let switches = || world.switches.iter().map(|(known, _)| known.as_str());
             if !switches().any(|known| known == name) {
                 let unknown = source.unknown(*place, "switch", name, switches());
-                let _: Option<()> = mistakes.note(Err(unknown));
+                mistakes.take::<()>(Err(unknown));
             }
             for (name, place) in &cable.nodes {
                 let known = || world.nodes.iter().flat_map(|node| &node.names);
                 if !known().any(|known| known == name) {
                     let known = known().map(String::as_str);
                     let unknown = source.unknown(*place, "node", name, known);
-                    let _: Option<()> = mistakes.note(Err(unknown));
+                    mistakes.take::<()>(Err(unknown));
                 }
             }
         }
-        mistakes.none().map(|()| world)
+        mistakes.or(Some(world))
     }
 
     /// Its name.

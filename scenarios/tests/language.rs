@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use files::About;
 use platforms::{NodeName, Platform, Platforms};
 use proptest::prelude::*;
 use rstest::rstest;
@@ -448,7 +449,8 @@ fn what_is_planned_is_refused_by_name() {
             _ => format!("{}: x\n{}", word.word, around("{ cut: victim }", "nothing")),
         };
         let error = refused(&text);
-        assert!(matches!(error, ScenarioError::NotBuilt(_)), "{error}");
+        let about = error.first().about.as_deref();
+        assert_eq!(about, Some(&About::NotBuilt), "{error}");
         assert!(
             error
                 .to_string()

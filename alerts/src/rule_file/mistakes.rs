@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use observe::{Problem, Span};
+use files::Problem;
+use observe::Span;
 use serde_json::Value;
 
 use super::{Group, Rule, RuleFile, is_scalar};

@@ -4,11 +4,11 @@
 
 use std::{ops::Range, time::Duration};
 
+use files::{Mistakes, YamlError};
 use toml::Spanned;
 
 use super::{
-    gathered::Gathered,
-    place::{Place, RuleError},
+    place::Place,
     reader::COUNT_MAX,
     rule::{Body, Count, Edge, Hold, Repeat, Silence, Spread},
     text::{MatchText, RuleText},
@@ -16,7 +16,7 @@ use super::{
 
 impl Place<'_> {
     /// The kind of the rule, by the key that only this kind has.
-    pub(super) fn body(&self, reported: &Spanned<RuleText>) -> Result<Body, Gathered> {
+    pub(super) fn body(&self, reported: &Spanned<RuleText>) -> Result<Body, Mistakes> {
         let text = reported.get_ref();
         let kinds = [
             ("count", text.count.as_ref().map(Spanned::span)),
@@ -34,13 +34,13 @@ impl Place<'_> {
             [(_, _)] => self.holding(reported),
             [] => {
                 let cause = "the rule has none of `count`, `silence` and `holds`";
-                let mut found = Gathered::between(self.error(text.name.span(), cause, hint));
+                let mut found = Mistakes::between(self.error(text.name.span(), cause, hint));
                 self.values(text, &mut found);
                 Err(found)
             }
             [(first, _), (second, span), ..] => {
                 let cause = format!("the rule has both `{first}` and `{second}`");
-                let mut found = Gathered::between(self.error(span.clone(), cause, hint));
+                let mut found = Mistakes::between(self.error(span.clone(), cause, hint));
                 self.values(text, &mut found);
                 Err(found)
             }
@@ -48,7 +48,7 @@ impl Place<'_> {
     }
 
     /// What is wrong with the values of a rule of no kind, or of several.
-    fn values(&self, text: &RuleText, found: &mut Gathered) {
+    fn values(&self, text: &RuleText, found: &mut Mistakes) {
         let spans = [
             ("window", &text.window),
             ("silence", &text.silence),
@@ -77,8 +77,8 @@ impl Place<'_> {
     }
 
     /// Rejects the keys that this kind of rule does not have.
-    fn none_of(&self, kind: &str, keys: &[(&str, Option<Range<usize>>)]) -> Result<(), Gathered> {
-        let mut found = Gathered::default();
+    fn none_of(&self, kind: &str, keys: &[(&str, Option<Range<usize>>)]) -> Result<(), Mistakes> {
+        let mut found = Mistakes::default();
         let there = keys
             .iter()
             .filter_map(|(key, span)| Some((key, span.clone()?)));
@@ -90,9 +90,9 @@ impl Place<'_> {
         found.or(Some(()))
     }
 
-    fn counting(&self, reported: &Spanned<RuleText>) -> Result<Body, Gathered> {
+    fn counting(&self, reported: &Spanned<RuleText>) -> Result<Body, Mistakes> {
         let text = reported.get_ref();
-        let mut found = Gathered::default();
+        let mut found = Mistakes::default();
         found.take(self.none_of(
             "`count`",
             &[
@@ -139,7 +139,7 @@ impl Place<'_> {
         found.or(count)
     }
 
-    fn count(&self, reported: Option<&Spanned<usize>>) -> Result<usize, RuleError> {
+    fn count(&self, reported: Option<&Spanned<usize>>) -> Result<usize, YamlError> {
         let count = reported.map_or(0, |count| *count.get_ref());
         if (1..=COUNT_MAX).contains(&count) {
             return Ok(count);
@@ -150,7 +150,7 @@ impl Place<'_> {
         Err(self.error(at, cause, hint))
     }
 
-    fn edge(&self, reported: Option<&Spanned<String>>) -> Result<Edge, RuleError> {
+    fn edge(&self, reported: Option<&Spanned<String>>) -> Result<Edge, YamlError> {
         match reported.map(|reported| (reported.get_ref().as_str(), reported.span())) {
             None | Some(("included", _)) => Ok(Edge::Included),
             Some(("excluded", _)) => Ok(Edge::Excluded),
@@ -162,7 +162,7 @@ impl Place<'_> {
         }
     }
 
-    fn repeat(&self, reported: Option<&Spanned<String>>) -> Result<Repeat, RuleError> {
+    fn repeat(&self, reported: Option<&Spanned<String>>) -> Result<Repeat, YamlError> {
         match reported.map(|reported| (reported.get_ref().as_str(), reported.span())) {
             None | Some(("each", _)) => Ok(Repeat::Each),
             Some(("once", _)) => Ok(Repeat::Once),
@@ -183,9 +183,9 @@ impl Place<'_> {
         reported: &Spanned<RuleText>,
         window: Option<Duration>,
         count: Option<usize>,
-    ) -> Result<Option<Body>, Gathered> {
+    ) -> Result<Option<Body>, Mistakes> {
         let text = reported.get_ref();
-        let mut found = Gathered::default();
+        let mut found = Mistakes::default();
         found.take(self.none_of(
             "`distinct`",
             &[
@@ -228,7 +228,7 @@ impl Place<'_> {
         key: &str,
         reported: Option<&Spanned<String>>,
         (other, limit): (&str, Option<Duration>),
-    ) -> Result<Duration, RuleError> {
+    ) -> Result<Duration, YamlError> {
         let found = self.span_of(key, reported)?.unwrap_or_default();
         if limit.is_none_or(|limit| found < limit) {
             return Ok(found);
@@ -238,9 +238,9 @@ impl Place<'_> {
         Err(self.error(at, cause, "two polls of the monitor are `2s`"))
     }
 
-    fn waiting(&self, reported: &Spanned<RuleText>) -> Result<Body, Gathered> {
+    fn waiting(&self, reported: &Spanned<RuleText>) -> Result<Body, Mistakes> {
         let text = reported.get_ref();
-        let mut found = Gathered::default();
+        let mut found = Mistakes::default();
         let mut others = not_for_waiting_or_holding(text).to_vec();
         others.push(("hold", span(text.hold.as_ref())));
         found.take(self.none_of("`silence`", &others));
@@ -265,9 +265,9 @@ impl Place<'_> {
         found.or(body)
     }
 
-    fn holding(&self, reported: &Spanned<RuleText>) -> Result<Body, Gathered> {
+    fn holding(&self, reported: &Spanned<RuleText>) -> Result<Body, Mistakes> {
         let text = reported.get_ref();
-        let mut found = Gathered::default();
+        let mut found = Mistakes::default();
         let mut others = not_for_waiting_or_holding(text).to_vec();
         others.extend([
             ("grace", span(text.grace.as_ref())),
@@ -289,7 +289,7 @@ impl Place<'_> {
         &self,
         reported: &Spanned<Vec<Spanned<MatchText>>>,
         kind: &str,
-    ) -> Result<(), Gathered> {
+    ) -> Result<(), Mistakes> {
         let mut all = reported.get_ref().iter();
         let on = all.find_map(|one| {
             one.get_ref()
@@ -300,7 +300,7 @@ impl Place<'_> {
         on.map_or(Ok(()), |on| {
             let cause = format!("`on = \"enter\"` does not go with {kind}");
             let hint = "it belongs in the `match` of a rule that counts events";
-            Err(Gathered::between(self.error(on.span(), cause, hint)))
+            Err(Mistakes::between(self.error(on.span(), cause, hint)))
         })
     }
 
@@ -309,8 +309,8 @@ impl Place<'_> {
         &self,
         reported: &Spanned<Vec<Spanned<MatchText>>>,
         kind: &str,
-    ) -> Result<(), Gathered> {
-        let mut found = Gathered::default();
+    ) -> Result<(), Mistakes> {
+        let mut found = Mistakes::default();
         for one in reported.get_ref() {
             let text = one.get_ref();
             let keys = [

@@ -5,14 +5,16 @@
 
 use std::{collections::BTreeSet, ops::Range, time::Duration};
 
+use files::{
+    About, Mistakes, YamlError,
+    toml::{Part as Piece, Source},
+};
 use proto::RecommendedAction;
 use toml::{Spanned, de::DeValue};
 
 use super::{
-    gathered::Gathered,
     place::{Place, RuleError},
     rule::{GroupBy, Match, On, Rule},
-    salvage,
     span::read_span,
     text::{MatchText, RuleText},
 };
@@ -24,10 +26,7 @@ pub const COUNT_MAX: usize = 1000;
 /// The largest number of alternatives in one `match`.
 pub const MATCHES_MAX: usize = 8;
 
-/// The keys that each rule has.
-const REQUIRED: [&str; 4] = ["name", "match", "group_by", "message"];
-
-/// In place of those that cannot be read: values in which nothing is wrong.
+/// The keys that each rule has, with values in which nothing is wrong.
 const STAND_IN: &str =
     "name = 'R'\nmatch = [{ fatal = true }]\ngroup_by = ['node']\nmessage = 'm'\n";
 
@@ -48,16 +47,17 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Rule>, RuleError> {
 /// The mistakes, at least one, in the order of the text. Of a rule some of whose keys cannot be read those of the other
 /// values are told, and none between its keys.
 pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
-    let place = Place { file, text };
+    let keys = KEYS;
+    let place = Place(Source { file, text, keys });
     if text.len() > FILE_MAX_BYTES {
         let cause = format!(
             "the file has {} bytes, at most {FILE_MAX_BYTES}",
             text.len()
         );
         let hint = "give each team's rules a file of its own";
-        return Err(vec![place.error(0..0, cause, hint)]);
+        return Err(vec![RuleError(place.error(0..0, cause, hint))]);
     }
-    let mut found = Gathered::default();
+    let mut found = Mistakes::default();
     let parts = place.parts(&mut found);
     let mut rules: Vec<Rule> = Vec::new();
     let mut are_named = parts.iter().all(|part| part.is_named);
@@ -67,7 +67,7 @@ pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
         rules.extend(match part.is_whole {
             true => found.take(rule),
             false => {
-                found.take(rule.map_err(Gathered::of_values));
+                found.take(rule.map_err(Mistakes::of_values));
                 None
             }
         });
@@ -84,7 +84,12 @@ pub fn read_every(file: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
         let hint = "begin a rule with `[[rule]]`";
         found.note(place.error(0..0, "the file holds no rule", hint));
     }
-    found.or(Some(rules)).map_err(Gathered::in_order)
+    found.or(Some(rules)).map_err(in_order)
+}
+
+/// The mistakes of a file, in the order of its text.
+pub(super) fn in_order(found: Mistakes) -> Vec<RuleError> {
+    found.into_iter().map(RuleError).collect()
 }
 
 /// A rule of a file, so far as it can be read.
@@ -99,8 +104,8 @@ struct Part {
 
 impl Place<'_> {
     /// The rules of a file, so far as they can be read.
-    fn parts(&self, found: &mut Gathered) -> Vec<Part> {
-        let Some(table) = found.take(self.table(KEYS)) else {
+    fn parts(&self, found: &mut Mistakes) -> Vec<Part> {
+        let Some(table) = found.take(self.0.table()) else {
             return Vec::new();
         };
         let mut table = table.into_inner();
@@ -108,10 +113,9 @@ impl Place<'_> {
         let rules = table.remove("rule");
         match version {
             Some(version) => {
-                let version = self.piece(salvage::every(version, &[]), KEYS, found);
-                if let Ok(version) = version {
-                    found.take(self.version("rules_version", &version));
-                }
+                let version = self.0.part(version, "", found).value;
+                let version = version.map(|version| self.version("rules_version", &version));
+                found.take(version.unwrap_or(Ok(())));
             }
             None if table.is_empty() => {
                 found.note(self.error(0..0, "missing field `rules_version`", KEYS));
@@ -133,36 +137,26 @@ impl Place<'_> {
             }
         }
         for key in table.keys() {
-            let cause = format!(
-                "unknown field `{}`, expected `rules_version` or `rule`",
-                key.get_ref()
-            );
-            found.note(self.error(key.span(), cause, KEYS));
+            found.note(self.0.unknown(key, &["rules_version", "rule"]));
         }
         parts
     }
 
     /// A rule, so far as it can be read; `None` if nothing is left of it.
-    fn part(&self, rule: Spanned<DeValue<'_>>, found: &mut Gathered) -> Option<Part> {
-        let read = self.piece(salvage::every(rule, &REQUIRED), KEYS, found);
-        let is_whole = read.is_ok();
-        let (text, has_name): (Spanned<RuleText>, bool) = match read {
-            Ok(text) => (text, true),
-            Err(rest) => {
-                let has_name = salvage::has(rest.get_ref(), "name");
-                (salvage::complete(rest, STAND_IN)?, has_name)
-            }
-        };
+    fn part(&self, rule: Spanned<DeValue<'_>>, found: &mut Mistakes) -> Option<Part> {
+        let read: Piece<Spanned<RuleText>> = self.0.part(rule, STAND_IN, found);
+        let text = read.value?;
+        let has_name = !read.lacking.iter().any(|key| key == "name");
         Some(Part {
-            is_whole,
+            is_whole: read.is_whole,
             is_named: has_name && self.name(&text.get_ref().name).is_ok(),
             text,
         })
     }
 
-    fn rule(&self, reported: &Spanned<RuleText>) -> Result<Rule, Gathered> {
+    fn rule(&self, reported: &Spanned<RuleText>) -> Result<Rule, Mistakes> {
         let text = reported.get_ref();
-        let mut found = Gathered::default();
+        let mut found = Mistakes::default();
         let name = found.take(self.name(&text.name));
         let message = found.take(self.message(&text.message));
         let matches = found.take(self.matches("match", &text.matches));
@@ -184,7 +178,7 @@ impl Place<'_> {
         found.or(rule)
     }
 
-    fn name(&self, reported: &Spanned<String>) -> Result<String, RuleError> {
+    fn name(&self, reported: &Spanned<String>) -> Result<String, YamlError> {
         let name = reported.get_ref();
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > 63 || !name.chars().all(plain) {
@@ -195,7 +189,7 @@ impl Place<'_> {
         Ok(name.clone())
     }
 
-    fn message(&self, reported: &Spanned<String>) -> Result<String, RuleError> {
+    fn message(&self, reported: &Spanned<String>) -> Result<String, YamlError> {
         if reported.get_ref().is_empty() {
             let hint = "say what was found and what to look at";
             return Err(self.error(reported.span(), "`message` is empty", hint));
@@ -203,7 +197,7 @@ impl Place<'_> {
         Ok(reported.get_ref().clone())
     }
 
-    fn action(&self, reported: Option<&Spanned<String>>) -> Result<RecommendedAction, RuleError> {
+    fn action(&self, reported: Option<&Spanned<String>>) -> Result<RecommendedAction, YamlError> {
         let Some(reported) = reported else {
             return Ok(RecommendedAction::None);
         };
@@ -222,7 +216,7 @@ impl Place<'_> {
         &self,
         key: &str,
         reported: &Spanned<String>,
-    ) -> Result<GroupBy, RuleError> {
+    ) -> Result<GroupBy, YamlError> {
         GroupBy::of_word(reported.get_ref()).ok_or_else(|| {
             let cause = format!(
                 "`{key}` names `{}`: `node`, `check`, `code`, `switch`, or an entity type, which begins with \
@@ -233,8 +227,8 @@ impl Place<'_> {
         })
     }
 
-    fn groups(&self, reported: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<GroupBy>, Gathered> {
-        let mut found = Gathered::default();
+    fn groups(&self, reported: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<GroupBy>, Mistakes> {
+        let mut found = Mistakes::default();
         if reported.get_ref().is_empty() {
             let hint = "one port's faults are `[\"node\", \"NIC\", \"NICPort\"]`";
             let empty = self.error(reported.span(), "`group_by` is empty", hint);
@@ -258,14 +252,14 @@ impl Place<'_> {
         &self,
         key: &str,
         reported: &Spanned<Vec<Spanned<MatchText>>>,
-    ) -> Result<Vec<Match>, Gathered> {
+    ) -> Result<Vec<Match>, Mistakes> {
         let all = reported.get_ref();
         if all.is_empty() || all.len() > MATCHES_MAX {
             let cause = format!("`{key}` has {} alternatives, 1 to {MATCHES_MAX}", all.len());
             let hint = "each is a table, as in `{ fatal = true }`";
             return Err(self.error(reported.span(), cause, hint).into());
         }
-        let mut found = Gathered::default();
+        let mut found = Mistakes::default();
         let matches = all
             .iter()
             .filter_map(|one| found.take(self.one_match(key, one)))
@@ -273,9 +267,9 @@ impl Place<'_> {
         found.or(Some(matches))
     }
 
-    fn one_match(&self, key: &str, reported: &Spanned<MatchText>) -> Result<Match, Gathered> {
+    fn one_match(&self, key: &str, reported: &Spanned<MatchText>) -> Result<Match, Mistakes> {
         let text = reported.get_ref();
-        let mut found = Gathered::default();
+        let mut found = Mistakes::default();
         let after = found.take(self.span_of("after", text.after.as_ref()));
         let on = found.take(self.on(reported, after.flatten()));
         if let (Some(after), Some(On::Each | On::Enter | On::Fall)) = (&text.after, on) {
@@ -317,7 +311,7 @@ impl Place<'_> {
     }
 
     /// The events that an alternative means.
-    fn on(&self, reported: &Spanned<MatchText>, after: Option<Duration>) -> Result<On, RuleError> {
+    fn on(&self, reported: &Spanned<MatchText>, after: Option<Duration>) -> Result<On, YamlError> {
         let text = reported.get_ref();
         Ok(match text.on.as_ref().map(|on| on.get_ref().as_str()) {
             None | Some("each") => On::Each,
@@ -339,7 +333,7 @@ impl Place<'_> {
         &self,
         key: &str,
         reported: Option<&Spanned<String>>,
-    ) -> Result<Option<Duration>, RuleError> {
+    ) -> Result<Option<Duration>, YamlError> {
         let Some(reported) = reported else {
             return Ok(None);
         };
@@ -359,11 +353,11 @@ impl Place<'_> {
         key: &str,
         reported: Option<&Spanned<String>>,
         rule: Range<usize>,
-    ) -> Result<Duration, Gathered> {
+    ) -> Result<Duration, Mistakes> {
         let hint = "as in `90s` or `10m`";
         let Some(reported) = reported else {
             let cause = format!("the rule lacks `{key}`");
-            return Err(Gathered::between(self.error(rule, cause, hint)));
+            return Err(Mistakes::between(self.error(rule, cause, hint)));
         };
         let span = self.span_of(key, Some(reported))?.unwrap_or_default();
         if span.is_zero() {
@@ -375,9 +369,10 @@ impl Place<'_> {
 
     /// What is wrong with rules that hold others back: those exist and group by the same values. Rules whose keys cannot be
     /// read are not compared; unless all have a name, the one that is missing may be one of them.
-    fn holds(&self, parts: &[Part], are_named: bool, found: &mut Gathered) {
+    fn holds(&self, parts: &[Part], are_named: bool, found: &mut Mistakes) {
         let named = || parts.iter().filter(|part| part.is_named);
         let name_of = |part: &Part| part.text.get_ref().name.get_ref().clone();
+        let known: Vec<String> = named().map(name_of).collect();
         for part in parts {
             let Some(holds) = &part.text.get_ref().holds else {
                 continue;
@@ -390,15 +385,11 @@ impl Place<'_> {
                 let held = named().find(|other| name_of(other) == *name.get_ref());
                 let cause = match held {
                     None if !are_named => continue,
-                    None => {
-                        let known: Vec<String> =
-                            named().map(|part| format!("`{}`", name_of(part))).collect();
-                        let known = known.join(", ");
-                        format!(
-                            "there is no rule `{}` in this file: {known}",
-                            name.get_ref()
-                        )
-                    }
+                    None => format!(
+                        "there is no rule `{}` in this file: `{}`",
+                        name.get_ref(),
+                        known.join("`, `")
+                    ),
                     Some(held) if held.text.get_ref().holds.is_some() => {
                         format!("`{}` holds others back and cannot be held", name.get_ref())
                     }
@@ -412,7 +403,15 @@ impl Place<'_> {
                     Some(_) => continue,
                 };
                 let hint = "a rule is held back group by group, port by port for instance";
-                found.note(self.error(name.span(), cause, hint));
+                let mistake = self.error(name.span(), cause, hint);
+                found.note(match held {
+                    Some(_) => mistake,
+                    None => mistake.about(About::Unknown {
+                        kind: "rule",
+                        name: name.get_ref().clone(),
+                        known: known.clone(),
+                    }),
+                });
             }
         }
     }

@@ -8,14 +8,14 @@
 
 use std::collections::BTreeMap;
 
+use files::{Mistakes, YamlError, toml::Source};
 use serde::Deserialize;
 use toml::{Spanned, de::DeValue};
 
 use super::{
     cabling::{CabledPort, Cabling},
-    gathered::Gathered,
     place::{Place, RuleError},
-    salvage,
+    reader::in_order,
 };
 
 #[derive(Deserialize)]
@@ -25,10 +25,7 @@ struct WorldText {
     switches: BTreeMap<String, Vec<Spanned<String>>>,
 }
 
-/// The keys that it has.
-const REQUIRED: [&str; 2] = ["world_version", "switches"];
-
-/// In place of those that cannot be read: values in which nothing is wrong.
+/// The keys that it has, with values in which nothing is wrong.
 const STAND_IN: &str = "world_version = 1\nswitches = {}\n";
 
 /// Where the keys are told.
@@ -47,8 +44,9 @@ pub fn read_cabling(file: &str, text: &str) -> Result<Cabling, RuleError> {
 /// # Errors
 /// Every mistake, at least one, in the order of the text.
 pub fn read_every_cable(file: &str, text: &str) -> Result<Cabling, Vec<RuleError>> {
-    let place = Place { file, text };
-    let mut found = Gathered::default();
+    let keys = KEYS;
+    let place = Place(Source { file, text, keys });
+    let mut found = Mistakes::default();
     let cabling = place.world(&mut found).map(|world| {
         found.take(place.version("world_version", &world.world_version));
         let mut cabling = Cabling::default();
@@ -59,19 +57,15 @@ pub fn read_every_cable(file: &str, text: &str) -> Result<Cabling, Vec<RuleError
         }
         cabling
     });
-    found.or(cabling).map_err(Gathered::in_order)
+    found.or(cabling).map_err(in_order)
 }
 
 impl Place<'_> {
     /// The keys of the file, so far as they can be read.
-    fn world(&self, found: &mut Gathered) -> Option<WorldText> {
-        let table = found.take(self.table(KEYS))?;
-        let span = table.span();
-        let value = Spanned::new(span, DeValue::Table(table.into_inner()));
-        match self.piece(salvage::every(value, &REQUIRED), KEYS, found) {
-            Ok(world) => Some(world),
-            Err(rest) => salvage::complete(rest, STAND_IN),
-        }
+    fn world(&self, found: &mut Mistakes) -> Option<WorldText> {
+        let table = found.take(self.0.table())?;
+        let value = Spanned::new(table.span(), DeValue::Table(table.into_inner()));
+        self.0.part(value, STAND_IN, found).value
     }
 
     /// Plugs the cable of a port in.
@@ -80,7 +74,7 @@ impl Place<'_> {
         cabling: &mut Cabling,
         reported: &Spanned<String>,
         switch: &str,
-    ) -> Result<(), RuleError> {
+    ) -> Result<(), YamlError> {
         let text = reported.get_ref();
         let port = port(text).ok_or_else(|| {
             let cause =

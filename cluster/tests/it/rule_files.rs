@@ -34,10 +34,8 @@ fn check(text: &str, place: &str, reported: &str) {
 
 /// The lines and columns of mistakes.
 fn places(mistakes: &[RuleError]) -> Vec<String> {
-    let mistakes = mistakes.iter();
-    mistakes
-        .map(|mistake| format!("{}:{}", mistake.line, mistake.column))
-        .collect()
+    let places = mistakes.iter().filter_map(|mistake| mistake.0.place);
+    places.map(|place| place.to_string()).collect()
 }
 
 #[test]
@@ -70,7 +68,7 @@ action = 3
 fn every_key_that_a_rule_lacks_is_told_and_of_a_syntax_the_first_mistake() {
     let causes = |text: &str| -> Vec<String> {
         let mistakes = read_every("r.toml", text).expect_err("it is wrong");
-        mistakes.into_iter().map(|mistake| mistake.cause).collect()
+        mistakes.into_iter().map(|it| it.0.what).collect()
     };
     assert_eq!(
         causes("rules_version = 1\n[[rule]]\nname = \"a\"\n"),
@@ -136,10 +134,10 @@ holds = []
         1,
     );
     let mistakes = read_every("r.toml", &named).expect_err("it is wrong");
-    let of_line = |line| mistakes.iter().find(|mistake| mistake.line == line);
-    let unknown = of_line(24).expect("`X` is unknown").cause.clone();
+    let is_there = |mistake: &&RuleError| mistake.0.place.is_some_and(|place| place.line == 24);
+    let unknown = mistakes.iter().find(is_there).expect("`X` is unknown");
     assert_eq!(
-        unknown,
+        unknown.0.what,
         "there is no rule `X` in this file: `A`, `B`, `C`, `D`"
     );
 }
@@ -529,7 +527,10 @@ fn every_mistake_of_a_cabling_is_told() {
         "{mistakes:#?}"
     );
     let empty = read_every_cable("w.toml", "").expect_err("it is empty");
-    let causes: Vec<&str> = empty.iter().map(|mistake| mistake.cause.as_str()).collect();
+    let causes: Vec<&str> = empty
+        .iter()
+        .map(|mistake| mistake.0.what.as_str())
+        .collect();
     let missing = ["missing field `switches`", "missing field `world_version`"];
     assert_eq!(causes, missing);
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use cluster::rules::RuleError;
-use platforms::yaml::{About, Place, YamlError};
+use files::{About, Place, YamlError};
 use reports::KnownError;
 use scenarios::ScenarioError;
 
@@ -48,19 +48,37 @@ impl Mistake {
 
     /// A mistake of cluster rules or of a cabling.
     pub(super) fn of_rules(error: &RuleError) -> Self {
-        let text = asking(&error.cause, error.to_string());
-        Self::new(&error.file, place(error.line, error.column), text)
+        Self::asking(&error.0, error.to_string())
     }
 
     /// A mistake of known deviations.
     pub(super) fn of_known(error: &KnownError) -> Self {
-        let text = asking(&error.found, error.to_string());
-        Self::new(&error.file, place(error.line, 1), text)
+        let line = error.0.place.map(|place| Place { column: 1, ..place });
+        Self {
+            place: line,
+            ..Self::asking(&error.0, error.to_string())
+        }
+    }
+
+    /// The mistake with this text, whose hint asks for the name that was meant.
+    fn asking(error: &YamlError, text: String) -> Self {
+        let near = match error.about.as_deref() {
+            Some(About::Unknown { name, known, .. }) => near::names(
+                name,
+                &known.iter().map(String::as_str).collect::<Vec<&str>>(),
+            ),
+            _ => Vec::new(),
+        };
+        let text = match near::did_you_mean(&near) {
+            Some(question) => text.replacen("\nhint: ", &format!("\nhint: {question} "), 1),
+            None => text,
+        };
+        Self::new(&error.file, error.place, text)
     }
 
     /// The mistakes of a scenario or world.
     pub(super) fn of_scenario(error: ScenarioError) -> impl Iterator<Item = Self> {
-        error.each().into_iter().map(|one| one.first().into())
+        error.into_iter().map(|one| Self::from(&one))
     }
 }
 
@@ -71,26 +89,4 @@ impl From<&YamlError> for Mistake {
             ..Self::new(&error.file, error.place, error)
         }
     }
-}
-
-/// The text of an error, whose hint asks for the name that was meant, if its cause tells those that are known:
-/// "unknown field `nam`, expected one of `name`, …".
-fn asking(cause: &str, text: String) -> String {
-    let begins = ["unknown field ", "there is no rule "];
-    let is_name = begins.iter().any(|begin| cause.starts_with(begin));
-    let mut quoted = cause.split('`').skip(1).step_by(2);
-    let near = match quoted.next() {
-        Some(word) if is_name => near::names(word, &quoted.collect::<Vec<&str>>()),
-        _ => Vec::new(),
-    };
-    match near::did_you_mean(&near) {
-        Some(question) => text.replacen("\nhint: ", &format!("\nhint: {question} "), 1),
-        None => text,
-    }
-}
-
-fn place(line: usize, column: usize) -> Option<Place> {
-    let line = u32::try_from(line).ok()?;
-    let column = u32::try_from(column).ok()?;
-    Some(Place { line, column })
 }

@@ -9,7 +9,7 @@ use observe::{Descriptor, shipped_descriptors};
 use platforms::yaml::YamlError;
 
 use super::{Library, error::ReadError, texts::text_of, wanted::is_wanted};
-use crate::{alert_rules, check::kind::FileKind, descriptors, near, place};
+use crate::{alert_rules, check::kind::FileKind, descriptors, near};
 
 /// How many files beside one that is not there are looked at. Chosen: a folder of descriptors.
 const LOOKED_AT: usize = 50;
@@ -138,7 +138,7 @@ fn read_rules((asked, text): (&str, &str), descriptor: &mut Descriptor) -> Resul
     let rules = alert_rules::read(&prometheus.rules, &prometheus.rules_text, prometheus)?;
     let unknown = alert_rules::unknown(&descriptor.alerts, prometheus, &rules).into_iter();
     let mut unknown: Vec<YamlError> = unknown
-        .map(|problem| place::located(asked, text, problem))
+        .map(|problem| problem.located(asked, text))
         .collect();
     unknown.sort_by_key(|mistake| mistake.place);
     ReadError::none_of(unknown.into_iter().map(ReadError::from).collect())

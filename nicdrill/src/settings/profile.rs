@@ -12,11 +12,11 @@
 use std::{collections::BTreeMap, ffi::OsString};
 
 use clap::{Arg, ArgAction, Command, CommandFactory as _, Parser as _, parser::ValueSource};
+use files::{Place, YamlError};
 use harness::near;
-use platforms::yaml::Place;
 use toml::{Spanned, Value};
 
-use super::{FILE, Settings, Slip, place};
+use super::{FILE, Settings, Source};
 use crate::{
     arguments::{self, Arguments, RunArguments},
     command::{Stop, run_values::can_be_read},
@@ -52,31 +52,31 @@ struct Word {
 impl Profiles {
     /// Reads them from the text of the file, with each unknown key, each value that its flag does not take, and flags that
     /// exclude one another: what is wrong is left out.
-    pub(super) fn of(text: &str, spec: ProfilesSpec) -> (Self, Vec<Slip>) {
+    pub(super) fn of(source: Source<'_>, spec: ProfilesSpec) -> (Self, Vec<YamlError>) {
         let command = Arguments::command();
         let flags = flags(&command);
         let names: Vec<&str> = flags.keys().map(String::as_str).collect();
-        let mut slips = Vec::new();
+        let mut mistakes = Vec::new();
         let mut profiles = BTreeMap::new();
         for (name, keys) in spec {
             let mut words = BTreeMap::new();
             for (key, value) in keys {
                 let Some(flag) = flags.get(key.as_ref()) else {
-                    slips.push(Slip::unknown(text, &key, &names));
+                    mistakes.push(source.unknown(&key, &names));
                     continue;
                 };
-                match Word::of(text, flag, key.as_ref(), &value) {
+                match Word::of(source, flag, key.as_ref(), &value) {
                     Ok(word) => words.extend(word.map(|word| (key.into_inner(), word))),
-                    Err(slip) => slips.push(slip),
+                    Err(mistake) => mistakes.push(mistake),
                 }
             }
             if let Err(stop) = taken(words.values().map(|word| word.text.as_str())) {
-                slips.push(Slip::of(stop, text, name.span().start));
+                mistakes.push(source.refused(name.span(), stop));
             }
-            let place = place(text, name.span().start);
+            let place = source.place(name.span());
             profiles.insert(name.into_inner(), Profile { place, words });
         }
-        (Self(profiles), slips)
+        (Self(profiles), mistakes)
     }
 
     /// What `nicdrill run` is asked for by each word alone, with the place of the word's value.
@@ -96,9 +96,13 @@ impl Profiles {
 
 impl Word {
     /// The word that a key of the file stands for; none for a flag that is not set.
-    fn of(text: &str, flag: &Arg, key: &str, value: &Spanned<Value>) -> Result<Option<Self>, Slip> {
-        let at = value.span().start;
-        let place = place(text, at);
+    fn of(
+        source: Source<'_>,
+        flag: &Arg,
+        key: &str,
+        value: &Spanned<Value>,
+    ) -> Result<Option<Self>, YamlError> {
+        let place = source.place(value.span());
         let read = word(flag, key, value.as_ref());
         let read = read.map_err(|allowed| Stop::usage(format!("`{key}` takes {allowed}")));
         let word = read.and_then(|word| {
@@ -106,7 +110,7 @@ impl Word {
             taken([text.as_str()])?;
             Ok(Some(Self { text, place }))
         });
-        word.map_err(|stop| Slip::of(stop, text, at))
+        word.map_err(|stop| source.refused(value.span(), stop))
     }
 }
 

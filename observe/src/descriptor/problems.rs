@@ -1,8 +1,10 @@
 //! What is wrong with a descriptor that can be read. Start at [`Descriptor::problems`].
 
+use files::Problem;
+
 use super::{ClockKind, Descriptor};
 use crate::{
-    PLACEHOLDERS, Problem, Vocabulary, filling, isolation, loops,
+    PLACEHOLDERS, Vocabulary, filling, isolation, loops,
     promises::{Kind, Named, Row},
     toml_tables,
 };

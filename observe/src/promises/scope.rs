@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-use crate::Problem;
 
 /// Whose ports a monitor monitors. All that is stated must hold for a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]

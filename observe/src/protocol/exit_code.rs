@@ -10,6 +10,7 @@ use std::{
     fmt,
 };
 
+use files::Problem;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize, Deserializer,
@@ -18,8 +19,8 @@ use serde::{
 use terms::Severity;
 
 use crate::{
-    Adapter, Delivery, Exit, Facts, Medium, Observation, Part, Problem, RunEnd, Subject,
-    VerdictWord, observation,
+    Adapter, Delivery, Exit, Facts, Medium, Observation, Part, RunEnd, Subject, VerdictWord,
+    observation,
     pattern::{self, Pattern},
     slurm::Actions,
 };

@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use terms::Severity;
 
 use crate::{
-    Adapter, Delivery, Facts, Medium, Observation, PageForm, Part, Problem, Subject, VerdictWord,
+    Adapter, Delivery, Facts, Medium, Observation, PageForm, Part, Subject, VerdictWord,
     observation,
 };
 

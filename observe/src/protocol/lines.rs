@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use terms::Severity;
 
 use crate::{
-    Adapter, Delivery, Facts, Medium, Observation, Part, Problem, observation,
+    Adapter, Delivery, Facts, Medium, Observation, Part, observation,
     pattern::{self, Pattern},
 };
 

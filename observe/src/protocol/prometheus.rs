@@ -4,14 +4,13 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use terms::Severity;
 
 use super::scrape_page::metrics_path;
-use crate::{
-    Adapter, Facts, Medium, PageForm, Part, Problem, Schedule, Span, Subject, VerdictWord,
-};
+use crate::{Adapter, Facts, Medium, PageForm, Part, Schedule, Span, Subject, VerdictWord};
 
 pub(super) const FACTS: Facts = Facts {
     medium: Medium::KeptPages,

@@ -5,9 +5,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use files::Problem;
+
 use crate::{
-    Adapter, Delivery, Facts, Medium, PageForm, Part, Problem, SeriesRules, scrape::NO_TEXT_FORMAT,
-    series, series_rules,
+    Adapter, Delivery, Facts, Medium, PageForm, Part, SeriesRules, scrape::NO_TEXT_FORMAT, series,
+    series_rules,
 };
 
 pub(super) const FACTS: Facts = Facts {

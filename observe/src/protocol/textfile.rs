@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{
-    Adapter, Delivery, Facts, Medium, Part, Problem, Series, SeriesRules, answers, series_rules,
-};
+use files::Problem;
+
+use crate::{Adapter, Delivery, Facts, Medium, Part, Series, SeriesRules, answers, series_rules};
 
 pub(super) const FACTS: Facts = Facts {
     medium: Medium::Files,

@@ -9,11 +9,11 @@ use std::fmt;
 const HINT: &str = "\nhint: ";
 
 /// Why a value is rejected, for `serde::de::Error::custom`.
-pub(crate) struct Refused {
+pub struct Refused {
     /// The problem: lower case, the value in backticks.
-    pub(crate) what: String,
+    pub what: String,
     /// The hint.
-    pub(crate) hint: &'static str,
+    pub hint: &'static str,
 }
 
 impl Refused {

@@ -8,10 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
-use super::node::Part;
-use super::{
-    About, Key, Node, Place, YamlError, YamlValue, nearest, read, read_despite_twins, tree,
-};
+use super::{read, read_despite_twins, tree};
+use crate::node::Part;
+use crate::{About, Key, Node, Place, YamlError, YamlValue, nearest};
 
 /// The largest number of mistakes that are told of one text. Chosen: more are read by nobody.
 const MISTAKES_MAX: usize = 50;
@@ -61,12 +60,14 @@ impl<T> Salvage<T> {
     }
 
     /// Whether this value of `rest` lacks a part.
-    pub(crate) fn lacks_part(&self, node: &Node) -> bool {
+    #[must_use]
+    pub fn lacks_part(&self, node: &Node) -> bool {
         self.incomplete.contains(&node.part())
     }
 
     /// Whether keys of the whole document were left out.
-    pub(crate) fn lacks_keys(&self) -> bool {
+    #[must_use]
+    pub fn lacks_keys(&self) -> bool {
         !self.keys_left_out.is_empty()
     }
 }
@@ -84,7 +85,7 @@ pub fn salvage<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Box<Sal
 ///
 /// # Errors
 /// As those of [`salvage`].
-pub(crate) fn salvage_beside<T: DeserializeOwned>(
+pub fn salvage_beside<T: DeserializeOwned>(
     file: &str,
     text: &str,
     stand_ins: &str,

@@ -1,28 +1,23 @@
-//! Reads YAML within limits, for every crate.
+//! Reads YAML within limits.
 //!
 //! [`read`] parses a text to a value. Its errors have file, line, column, the source line, what is
 //! allowed there, and the nearest known key. The types reject unknown keys (`deny_unknown_fields`);
 //! duplicate keys, alias bombs, deep nesting and texts above [`MAX_BYTES`] are rejected here. [`read_every`] tells every mistake,
-//! not only the first. To report errors about single values, a text is read as a [`Node`]. No file is opened: the caller passes the
-//! text.
+//! not only the first. To report errors about single values, a text is read as a [`Node`].
 
-mod mistakes;
-mod node;
 mod refused;
-
-use std::fmt;
+mod salvage;
 
 use serde::de::DeserializeOwned;
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{
     DuplicateKeyPolicy, Error, Location, MergeKeyPolicy, NonFiniteFloatPolicy, Options,
-    RequireIndent, Spanned,
+    RequireIndent,
 };
 
-pub(crate) use self::mistakes::salvage_beside;
-pub use self::mistakes::{Salvage, read_every, salvage};
-pub use self::node::{Key, Node, YamlValue};
-pub(crate) use self::refused::Refused;
+pub use self::refused::Refused;
+pub use self::salvage::{Salvage, read_every, salvage, salvage_beside};
+use crate::{About, Node, Place, YamlError, nearest};
 
 /// The longest accepted text, in bytes (1 MiB). Chosen: hundreds of times the longest shipped file.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -37,15 +32,6 @@ pub const MAX_NODES: usize = 100_000;
 /// The largest accepted number of uses of anchors in one text. Chosen.
 pub const MAX_ALIASES: usize = 256;
 
-/// The place of a value in a text: line and column, from 1; 0 if unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in characters, from 1.
-    pub column: u32,
-}
-
 impl From<Location> for Place {
     fn from(location: Location) -> Self {
         let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
@@ -53,103 +39,6 @@ impl From<Location> for Place {
             line: narrow(location.line()),
             column: narrow(location.column()),
         }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.line, self.column)
-    }
-}
-
-/// Why a text could not be read: place, problem, source line and hint.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", self.rendered())]
-pub struct YamlError {
-    /// The file's name as given by the caller.
-    pub file: String,
-    /// The place; `None` for the whole text.
-    pub place: Option<Place>,
-    /// The problem: lower case, names in backticks.
-    pub what: String,
-    /// The source line, if it is not empty.
-    pub line: Option<String>,
-    /// The hint, if there is one.
-    pub hint: Option<String>,
-    /// What it is about, if something depends on it.
-    pub about: Option<Box<About>>,
-}
-
-/// What an error is about.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum About {
-    /// A key that is missing.
-    MissingKey(String),
-    /// A name that does not exist.
-    Unknown {
-        /// What has such a name, such as a platform.
-        kind: &'static str,
-        /// The name.
-        name: String,
-    },
-    /// A value of another kind than the one that belongs there.
-    Kind,
-}
-
-impl YamlError {
-    /// An error about a place in `text`.
-    #[must_use]
-    pub fn at(file: &str, text: &str, place: Place, what: impl Into<String>) -> Self {
-        let number = usize::try_from(place.line).unwrap_or(usize::MAX);
-        let line = number
-            .checked_sub(1)
-            .and_then(|above| text.lines().nth(above))
-            .filter(|line| !line.is_empty());
-        let place = (place.line > 0).then_some(place);
-        Self {
-            file: file.to_owned(),
-            place,
-            what: what.into(),
-            line: line.map(str::to_owned),
-            hint: None,
-            about: None,
-        }
-    }
-
-    /// The same error with a hint.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    /// The same error with what it is about.
-    #[must_use]
-    pub fn about(mut self, about: About) -> Self {
-        self.about = Some(Box::new(about));
-        self
-    }
-
-    fn rendered(&self) -> String {
-        let mut rendered = match self.place {
-            Some(place) => format!("{}:{place}: {}", self.file, self.what),
-            None => format!("{}: {}", self.file, self.what),
-        };
-        if let (Some(place), Some(line)) = (self.place, &self.line) {
-            let number = place.line.to_string();
-            let gutter = " ".repeat(number.len());
-            let shown: String = line.chars().take(160).collect();
-            let under: String = shown
-                .chars()
-                .take(place.column.saturating_sub(1) as usize)
-                .map(|c| if c == '\t' { '\t' } else { ' ' })
-                .collect();
-            rendered += &format!("\n {gutter} |\n {number} | {shown}\n {gutter} | {under}^");
-        }
-        if let Some(hint) = &self.hint {
-            rendered += &format!("\nhint: {hint}");
-        }
-        rendered
     }
 }
 
@@ -194,38 +83,15 @@ pub fn read_despite_twins(file: &str, text: &str) -> Option<(Node, Vec<YamlError
     (!twins.is_empty()).then_some((root, twins))
 }
 
-/// Bytes of the longest word that is compared with what is known.
-const LONGEST_MISSPELLING: usize = 256;
-
-/// The candidate that a misspelt `word` most likely means; `None` if none is near.
-#[must_use]
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    if word.len() > LONGEST_MISSPELLING {
-        return None;
-    }
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::osa_distance(word, candidate), candidate))
-        .filter(|(distance, candidate)| *distance * 3 <= candidate.chars().count().max(3))
-        .min()
-        .map(|(_, candidate)| candidate)
-}
-
 fn within_size(file: &str, text: &str) -> Result<(), YamlError> {
     if text.len() <= MAX_BYTES {
         return Ok(());
     }
-    Err(YamlError {
-        file: file.to_owned(),
-        place: None,
-        what: format!(
-            "the text has {} bytes, at most {MAX_BYTES} are read",
-            text.len()
-        ),
-        line: None,
-        hint: None,
-        about: None,
-    })
+    let what = format!(
+        "the text has {} bytes, at most {MAX_BYTES} are read",
+        text.len()
+    );
+    Err(YamlError::new(file, Place::default(), what))
 }
 
 fn options() -> Options {
@@ -257,13 +123,18 @@ fn duplicate(file: &str, text: &str, place: Place, key: &str) -> YamlError {
 fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
     let error = error.without_snippet();
     let place = error.location().map(Place::from).unwrap_or_default();
+    // A mistake in what an anchor stands for.
+    let cause = match error {
+        Error::AliasError { error, .. } => error,
+        error => error,
+    };
     let at = |what: String| YamlError::at(file, text, place, what);
     let choice =
         |word: &str, expected: &[&'static str]| match nearest(word, expected.iter().copied()) {
             Some(near) => format!("did you mean `{near}`? {}", allowed(expected)),
             None => allowed(expected),
         };
-    match error {
+    match cause {
         Error::SerdeUnknownField {
             field, expected, ..
         } => at(format!("unknown key `{field}`")).hint(choice(field, expected)),
@@ -300,28 +171,42 @@ fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
                 at(types.map_or_else(|| what.to_owned(), |(is, wanted)| found(is, wanted)))
             }
         },
-        other => {
-            let what = match first_line(&other.to_string(), place) {
-                what if what.contains("null into string") => "nothing stands here".to_owned(),
-                what if what.contains("merge keys") => "a merge key (`<<`) stands here".to_owned(),
-                what => what,
-            };
-            let hint = shape_hint(&what);
-            let plain = SHAPES.iter().find(|(words, _)| what.contains(words));
-            let error = at(plain.map_or(what.clone(), |(_, plain)| (*plain).to_owned()));
-            match hint {
-                Some(hint) => error.hint(hint),
-                None => error,
+        Error::Unexpected { expected, .. } => {
+            match SHAPES.iter().find(|shape| shape.0 == *expected) {
+                Some((_, what, hint)) => at((*what).to_owned()).hint(*hint),
+                None => at(format!("expected {expected}")),
             }
         }
+        Error::NullIntoString { .. } => {
+            at("nothing stands here".to_owned()).hint("write a text here")
+        }
+        Error::MergeKeyNotAllowed { .. } => at("a merge key (`<<`) stands here".to_owned())
+            .hint("write the keys out: merge keys are no part of YAML 1.2, and are not read"),
+        Error::InvalidBooleanStrict { .. } => {
+            at("invalid boolean (strict mode expects true/false)".to_owned())
+                .hint("write `true` or `false`")
+        }
+        _ => at(first_line(&error.to_string(), place)),
     }
 }
 
-/// The parser's words about the shape that a value must have, and those of a file's writer.
-const SHAPES: [(&str, &str); 3] = [
-    ("expected string scalar", "a text belongs here"),
-    ("expected sequence start", "a list belongs here"),
-    ("expected mapping start", "keys with values belong here"),
+/// The parser's words about the shape that a value must have, those of a file's writer, and what to write.
+const SHAPES: [(&str, &str, &str); 3] = [
+    (
+        "string scalar",
+        "a text belongs here",
+        "write a text here; what begins with `{` or `[` needs quotes, such as `\"{root}\"`",
+    ),
+    (
+        "sequence start",
+        "a list belongs here",
+        "write a list here: each entry on a line that begins with `- `, or all of them in brackets, `[ …, … ]`; a text with `{` or `[` needs quotes",
+    ),
+    (
+        "mapping start",
+        "keys with values belong here",
+        "write keys with values here, such as `{ a: 1, b: 2 }`",
+    ),
 ];
 
 /// That a value is of another type than the one that belongs here, in words of a file's writer.
@@ -350,27 +235,6 @@ fn in_words(words: &str) -> String {
                 .filter_map(|(kind, word)| Some(format!("{word}{}", value(kind)?)));
             told.next().unwrap_or_else(|| kind(words).to_owned())
         }
-    }
-}
-
-/// What the parser's words about the shape of a value mean for the writer of a file.
-fn shape_hint(what: &str) -> Option<&'static str> {
-    if what.contains("expected string scalar") {
-        Some("write a text here; what begins with `{` or `[` needs quotes, such as `\"{root}\"`")
-    } else if what.contains("expected sequence start") {
-        Some(
-            "write a list here: each entry on a line that begins with `- `, or all of them in brackets, `[ …, … ]`; a text with `{` or `[` needs quotes",
-        )
-    } else if what.contains("expected mapping start") {
-        Some("write keys with values here, such as `{ a: 1, b: 2 }`")
-    } else if what.contains("nothing stands here") {
-        Some("write a text here")
-    } else if what.contains("merge key") {
-        Some("write the keys out: merge keys are no part of YAML 1.2, and are not read")
-    } else if what.contains("invalid boolean") {
-        Some("write `true` or `false`")
-    } else {
-        None
     }
 }
 
@@ -415,6 +279,7 @@ fn first_line(text: &str, place: Place) -> String {
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;
+    use serde_saphyr::Spanned;
 
     use super::*;
 

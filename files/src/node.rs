@@ -6,11 +6,12 @@
 use std::{collections::BTreeSet, fmt};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::Spanned;
 
-use super::{Place, Spanned};
+use crate::Place;
 
 /// A part of a document: its place, and whether it is a list, which may have the place of its first item.
-pub(super) type Part = (Place, bool);
+pub(crate) type Part = (Place, bool);
 
 /// A value with its place.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -104,7 +105,7 @@ impl Node {
     }
 
     /// The keys that stand in their map already, in the order of the text.
-    pub(super) fn twins(&self) -> Vec<&Key> {
+    pub(crate) fn twins(&self) -> Vec<&Key> {
         match &self.value {
             YamlValue::List(items) => items.iter().flat_map(Node::twins).collect(),
             YamlValue::Map(pairs) => {
@@ -120,14 +121,14 @@ impl Node {
     }
 
     /// Which part of its document it is. One that has no place is any part without one.
-    pub(super) fn part(&self) -> Part {
+    pub(crate) fn part(&self) -> Part {
         let is_list = matches!(self.value, YamlValue::List(_));
         (self.place, is_list && self.place != Place::default())
     }
 
     /// Leaves out keys that stand in their map already. The places of what a twin was of are noted, and of all that it is
     /// in: of two values neither is the right one. The result is whether anything was left out.
-    pub(super) fn forget_twins(&mut self, noted: &mut BTreeSet<Part>) -> bool {
+    pub(crate) fn forget_twins(&mut self, noted: &mut BTreeSet<Part>) -> bool {
         let mut has_lost = false;
         match &mut self.value {
             YamlValue::List(items) => {
@@ -162,7 +163,7 @@ impl Node {
     }
 
     /// Leaves out every place.
-    pub(super) fn forget_places(&mut self) {
+    pub(crate) fn forget_places(&mut self) {
         self.place = Place::default();
         match &mut self.value {
             YamlValue::List(items) => items.iter_mut().for_each(Self::forget_places),
