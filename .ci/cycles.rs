@@ -1,8 +1,8 @@
 //! Finds import cycles of files inside a crate, from the sources alone: see `.ci/cycles`.
 //!
-//! An arrow goes from a file that names an item to the file that defines it, through re-exports. A `mod` line, a
-//! re-export and code under `#[cfg(test)]` are no arrows. It leaves out what only type inference knows (a method's
-//! file) and paths that a macro builds. Start at [`main`].
+//! Arrows go from a file that names an item to the file that defines it, and, unless the path passes the crate's root, to
+//! each that re-exports it on the way. A `mod` line, a re-export and code under `#[cfg(test)]` are no arrows. It leaves out
+//! what only type inference knows (a method's file) and paths that a macro builds. Start at [`main`].
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -47,6 +47,9 @@ struct Crate {
     files: Vec<PathBuf>,
     modules: Vec<Module>,
 }
+
+/// The modules through which the resolution of a path went, and the name that it looked up in each.
+type Passed = BTreeSet<(usize, String)>;
 
 /// For each file the files that it names, and by which items.
 type Arrows = Vec<BTreeMap<usize, BTreeSet<String>>>;
@@ -278,14 +281,15 @@ impl Crate {
     fn arrows(&self) -> Arrows {
         let mut arrows: Arrows = vec![BTreeMap::new(); self.files.len()];
         for (index, module) in self.modules.iter().enumerate() {
-            let mut add = |target: Option<Target>, name: &str| {
-                if let Some(Target::File(to)) = target
-                    .filter(|target| !matches!(target, Target::File(to) if *to == module.file))
-                {
-                    arrows[module.file]
-                        .entry(to)
-                        .or_default()
-                        .insert(name.to_owned());
+            let mut add = |target: Option<Target>, passed: &Passed, name: &str| {
+                let Some(Target::File(file)) = target else {
+                    return;
+                };
+                for to in self.re_exporters(passed).into_iter().chain([file]) {
+                    if to != module.file {
+                        let names = arrows[module.file].entry(to).or_default();
+                        names.insert(name.to_owned());
+                    }
                 }
             };
             for (name, meanings) in &module.names {
@@ -293,18 +297,18 @@ impl Crate {
                     if let Name::Import(path, is_public) = meaning
                         && (!is_public || module.idents.contains(name))
                     {
-                        add(self.resolve(index, path, &mut BTreeSet::new()), name);
+                        let mut passed = Passed::new();
+                        add(self.resolve(index, path, &mut passed), &passed, name);
                     }
                 }
             }
             for path in &module.paths {
-                add(
-                    self.resolve(index, path, &mut BTreeSet::new()),
-                    &path.join("::"),
-                );
+                let mut passed = Passed::new();
+                let target = self.resolve(index, path, &mut passed);
+                add(target, &passed, &path.join("::"));
             }
             for glob in &module.globs {
-                let Some(Target::Module(from)) = self.resolve(index, glob, &mut BTreeSet::new())
+                let Some(Target::Module(from)) = self.resolve(index, glob, &mut Passed::new())
                 else {
                     continue;
                 };
@@ -313,20 +317,35 @@ impl Crate {
                     .iter()
                     .filter(|ident| !module.names.contains_key(*ident))
                 {
-                    add(self.lookup(from, ident, true, &mut BTreeSet::new()), ident);
+                    let mut passed = Passed::new();
+                    add(self.lookup(from, ident, true, &mut passed), &passed, ident);
                 }
             }
         }
         arrows
     }
 
+    /// The files that re-export one of these names; none of a path that passes the crate's root, which names none of them.
+    fn re_exporters(&self, passed: &Passed) -> Vec<usize> {
+        let mut files = Vec::new();
+        for (module, name) in passed {
+            let module = &self.modules[*module];
+            let meanings = module.names.get(name).map_or(&[][..], Vec::as_slice);
+            if meanings
+                .iter()
+                .any(|meaning| matches!(meaning, Name::Import(_, true)))
+            {
+                if module.parent.is_none() {
+                    return Vec::new();
+                }
+                files.push(module.file);
+            }
+        }
+        files
+    }
+
     /// What a path leads to, seen from a module: nothing if it leaves the crate.
-    fn resolve(
-        &self,
-        from: usize,
-        path: &[String],
-        seen: &mut BTreeSet<(usize, String)>,
-    ) -> Option<Target> {
+    fn resolve(&self, from: usize, path: &[String], passed: &mut Passed) -> Option<Target> {
         let mut module = from;
         let mut is_ours = false;
         for (index, segment) in path.iter().enumerate() {
@@ -338,7 +357,7 @@ impl Crate {
                 }
                 "self" => {}
                 "super" => module = self.modules[module].parent?,
-                name => match self.lookup(module, name, index + 1 == path.len(), seen) {
+                name => match self.lookup(module, name, index + 1 == path.len(), passed) {
                     Some(Target::Module(child)) => module = child,
                     Some(file) => return Some(file),
                     None => return is_ours.then_some(Target::File(self.modules[module].file)),
@@ -355,9 +374,9 @@ impl Crate {
         module: usize,
         name: &str,
         is_last: bool,
-        seen: &mut BTreeSet<(usize, String)>,
+        passed: &mut Passed,
     ) -> Option<Target> {
-        if !seen.insert((module, name.to_owned())) {
+        if !passed.insert((module, name.to_owned())) {
             return None;
         }
         let here = &self.modules[module];
@@ -367,15 +386,15 @@ impl Crate {
             .filter_map(|meaning| match meaning {
                 Name::Module(child) => Some(Target::Module(*child)),
                 Name::Item => Some(Target::File(here.file)),
-                Name::Import(path, _) => self.resolve(module, path, seen),
+                Name::Import(path, _) => self.resolve(module, path, passed),
             })
             .collect();
         if targets.is_empty() {
             targets.extend(here.globs.iter().find_map(|glob| {
-                let Some(Target::Module(from)) = self.resolve(module, glob, seen) else {
+                let Some(Target::Module(from)) = self.resolve(module, glob, passed) else {
                     return None;
                 };
-                self.lookup(from, name, is_last, seen)
+                self.lookup(from, name, is_last, passed)
             }));
         }
         targets.sort_by_key(|target| matches!(target, Target::Module(_)) == is_last);

@@ -13,15 +13,12 @@ mod explain;
 mod noting;
 mod standing;
 mod starting;
-mod todo;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
 pub use explain::{Classified, Unmonitored};
-pub use standing::Standing;
-pub use todo::{IoKind, Outcome, Refusal, SaveStep, Start, Todo};
 
 use terms::Check;
 
@@ -42,10 +39,12 @@ use crate::metrics::Metrics;
 use crate::optional;
 use crate::policy::{Policy, Right};
 use crate::prepared_event::PreparedEvent;
+use crate::refusal::Refusal;
 use crate::sample::Samples;
 use crate::schedule::{Due, Schedule};
 use crate::snapshot::{Anchor, Seen, SeenScope, Snapshot, Unread};
 use crate::state_file;
+use crate::todo::{Outcome, SaveStep, Start, Todo};
 
 /// What one poll read; judged by [`Agent::take`].
 #[derive(Debug, Clone)]

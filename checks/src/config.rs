@@ -11,10 +11,10 @@ pub(crate) use counters::CounterDetection;
 use regex::Regex;
 use toml::{Table, Value};
 
-use crate::agent::Refusal;
 use crate::hands::ReadError;
 use crate::log_record::{Level, LogRecord};
 use crate::name::DeviceName;
+use crate::refusal::Refusal;
 
 /// The validated configuration file.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@
 //! ([`standing`]) are read again only if a device is new, its identity has changed, or an earlier
 //! read failed. Ports and their states ([`ports`]) are read in every poll.
 
-mod batch;
+pub(crate) mod batch;
 mod counter_reads;
 mod identity;
 mod interfaces;
@@ -21,7 +21,6 @@ use std::sync::Arc;
 
 use terms::{Check, CheckKind, LinkLayer};
 
-pub(crate) use self::batch::Batch;
 use self::batch::Batches;
 use self::counter_reads::Shapes;
 use self::identity::disown;

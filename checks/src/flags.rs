@@ -15,8 +15,8 @@ use terms::Check;
 
 pub use duration::parse_duration;
 
-use crate::agent::Refusal;
 use crate::log_record::{Level, LogRecord};
+use crate::refusal::Refusal;
 
 /// One flag that takes a value.
 #[derive(Debug, Clone, Copy)]

@@ -30,16 +30,16 @@ mod pending_clear;
 mod prepared_event;
 mod publisher;
 mod recognise;
+mod refusal;
 mod sample;
 mod schedule;
 mod skip;
 mod snapshot;
 mod standing;
 mod state_file;
+mod todo;
 
-pub use agent::{
-    Agent, IoKind, Outcome, Polled, Refusal, SaveStep, Standing, Start, Todo, Unmonitored,
-};
+pub use agent::{Agent, Polled, Unmonitored};
 pub use counters::{Threshold, Unit};
 pub use flags::{Flags, LogFormat, Paths, Publish, Settings, parse_duration};
 pub use gids::GidPorts;
@@ -49,3 +49,6 @@ pub use metrics::{Family, Metrics};
 pub use name::{AssignedRole, Card, DeviceName, PciFunction, PortNumber};
 pub use policy::{Policy, Right};
 pub use publisher::{Publisher, Variant, Wrap};
+pub use refusal::Refusal;
+pub use standing::Standing;
+pub use todo::{IoKind, Outcome, SaveStep, Start, Todo};

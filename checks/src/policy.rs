@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use terms::LinkLayer;
 
-use crate::agent::Outcome;
 use crate::counters::Threshold;
 use crate::hands::Clocks;
 use crate::name::{AssignedRole, Card};
 use crate::reading::{self, PortState, Reading, Severity};
+use crate::todo::Outcome;
 use crate::{peers, scope};
 
 /// The policy of the reference monitor.

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use proto::HealthEvents;
 
-use crate::agent::Outcome;
 use crate::policy::{Policy, Right};
+use crate::todo::Outcome;
 
 /// Sends batches of events to the platform connector.
 pub trait Publisher {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use terms::LinkLayer;
 
 use crate::counters::target::Target;
-use crate::discovery::Batch;
+use crate::discovery::batch::Batch;
 use crate::hands::{Clocks, ReadError};
 use crate::log_record::LogRecord;
 use crate::name::{AssignedRole, DeviceName, PciFunction, PortNumber, SlotKey};

@@ -12,10 +12,10 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use terms::Check;
 
-use super::todo::{Outcome, SaveStep, Todo};
 use crate::flags::Publish;
 use crate::hands::ReadError;
 use crate::log_record::{Level, LogRecord};
+use crate::todo::{Outcome, SaveStep, Todo};
 
 /// Events of one check, and what changes in memory when they are accepted.
 #[derive(Debug, Clone)]

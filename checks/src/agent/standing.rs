@@ -4,8 +4,7 @@
 use super::Agent;
 use crate::pending_clear::Subject;
 use crate::reading::Severity;
-
-pub use crate::standing::Standing;
+use crate::standing::Standing;
 
 impl Agent {
     /// Every fault that was accepted and whose clear was not, in order.

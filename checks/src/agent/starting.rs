@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use terms::{Check, CheckKind};
 
+use super::Agent;
 use super::delivery::Delivery;
-use super::{Agent, Refusal, Start};
 use crate::config::Config;
 use crate::counters::tally::Saturated;
 use crate::discovery::{self, Discovery};
@@ -18,11 +18,13 @@ use crate::memory::Memory;
 use crate::metadata::Metadata;
 use crate::metrics::Metrics;
 use crate::policy::Policy;
+use crate::refusal::Refusal;
 use crate::route::Route;
 use crate::sample::Samples;
 use crate::schedule::{Due, Schedule};
 use crate::snapshot::{Anchor, Blind, Cause, SeenPorts, SeenScope, Snapshot};
 use crate::state_file;
+use crate::todo::Start;
 
 /// Number of polls for which the boot id, or devices in the very first poll, are waited for.
 const WAITED_POLLS: u32 = 3;

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use terms::{Check, CheckKind, LinkLayer};
 
+use super::batch::Batch;
 use super::interfaces::interfaces;
-use super::{Batch, Discovery, Learnt};
+use super::{Discovery, Learnt};
 use crate::counters::Watched;
 use crate::counters::target::{Shape, Target};
 use crate::hands::{Answer, Hands, ReadError, Request};

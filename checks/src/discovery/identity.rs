@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Batch, Discovery, Learnt};
+use super::batch::Batch;
+use super::{Discovery, Learnt};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::name::{DeviceName, PciFunction, SlotKey};
 use crate::snapshot::{Blind, Facts, Identity, Snapshot};

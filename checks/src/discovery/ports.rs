@@ -5,7 +5,8 @@ use std::slice;
 use std::sync::Arc;
 
 use super::identity::Draft;
-use super::{Batch, Discovery, Learnt};
+use super::batch::Batch;
+use super::{Discovery, Learnt};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
 use crate::name::{AssignedRole, DeviceName, PortNumber, parse_link_layer};

@@ -13,8 +13,8 @@ use super::{
     BREACHES, CHECK_ERRORS, DEFERRED, DISCOVERED, DURATION, Family, MONITORED, SATURATED,
     SEND_ERRORS, SENDS, SENT, SKIPPED, Sample, SampleValue, Series, UNREADABLE,
 };
-use crate::agent::{IoKind, Outcome};
 use crate::message::AGENT;
+use crate::todo::{IoKind, Outcome};
 
 /// Upper bounds of a duration's buckets, in seconds (Prometheus' own, `DefBuckets`).
 const BOUNDS: [f64; 11] = [

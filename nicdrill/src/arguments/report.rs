@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::TellArguments;
+use super::telling::TellArguments;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {

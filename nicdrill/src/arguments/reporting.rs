@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::TellArguments;
+use super::telling::TellArguments;
 
 /// Arguments that control how a run is reported.
 #[derive(Clone, Debug, Default, Args)]

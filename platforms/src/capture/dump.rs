@@ -7,7 +7,7 @@ mod place;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Snapshot;
+use super::snapshot::Snapshot;
 use line::{Content, Line};
 use place::Place;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::Snapshot;
+use super::snapshot::Snapshot;
 use crate::profile::Profile;
 use crate::{DeviceIdentifiers, GpuIdentifiers, Guid, HardwareAddress, Identifiers};
 

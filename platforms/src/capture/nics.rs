@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cards::{KnownCards, driver_file};
 use super::ports::{Cable, ReadPort};
 use super::unlinked_vfs::{Ids, Owner, owner_of_unlinked};
-use super::{CaptureError, Snapshot, gpus::FoundGpus};
+use super::{CaptureError, gpus::FoundGpus, snapshot::Snapshot};
 use crate::profile::{Device, Model, Skipped, TopoRow, Vfs};
 use crate::topo::Topology;
 use crate::{Driver, NicRole, PciAddress, Platforms, Rate, TopoLevel};

@@ -4,7 +4,7 @@
 //! what its driver shows without a cable is taken for one without; every other one has a cable, and
 //! what is unusual about it is told.
 
-use super::Snapshot;
+use super::snapshot::Snapshot;
 use crate::{Driver, LinkCondition, PhysState, PortState};
 
 /// A port as it was read.

@@ -9,8 +9,9 @@
 //! two ascending lists, the whole is not a list of nodes, the other rows show that no field is
 //! missing, and no two CPU lists overlap afterwards, because a CPU belongs to one node.
 
+use super::TopoGpu;
+use super::error::{TopoError, TopoFault};
 use super::glyphs::{Place, Reader, text};
-use super::{TopoError, TopoFault, TopoGpu};
 
 const UNKNOWN: &str = "N/A";
 

@@ -3,7 +3,7 @@
 //! Lines that a terminal wrapped are joined later, so every character keeps its place. Codes that
 //! move the cursor are rejected, because the text after them is not in reading order.
 
-use super::{TopoError, TopoFault};
+use super::error::{TopoError, TopoFault};
 
 /// A place in the text, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::error::{TopoError, TopoFault};
 use super::glyphs::{Glyph, Place, Reader};
-use super::{TopoError, TopoFault};
 use crate::DeviceName;
 
 /// The longest name of a device, in bytes; the kernel's limit of 64 includes the terminating zero.

@@ -15,9 +15,10 @@
 use std::collections::BTreeSet;
 
 use super::affinity::{self, Beside};
+use super::error::{TopoError, TopoFault};
 use super::glyphs::{self, Place, Reader};
 use super::sheet::{Row, Sheet};
-use super::{NvLinkAsymmetry, TopoError, TopoFault, TopoNic, Topology, legend};
+use super::{NvLinkAsymmetry, TopoNic, Topology, legend};
 use crate::{DeviceName, TopoLevel};
 
 /// Parses the output of `nvidia-smi topo -m`: from a pipe, or wrapped, coloured and expanded by a

@@ -5,9 +5,9 @@
 //! without a blank, because a terminal wraps in the middle of a word; cells that run together can
 //! still be read, because no level is a prefix of another.
 
+use super::error::{TopoError, TopoFault};
 use super::glyphs::{Glyph, Place, Reader, compact};
 use super::parse::take_level;
-use super::{TopoError, TopoFault};
 
 /// The lines of the matrix.
 pub(super) struct Sheet<'a> {
