@@ -79,7 +79,7 @@ pub(crate) enum ExpectationSpec {
         line: Box<ExpectLine>,
     },
     /// A line for which an attempt is enough.
-    Spec(Box<ExpectLine>),
+    Attempt(Box<ExpectLine>),
     /// Several lines that share qualifiers.
     Group(Vec<ExpectLine>),
     /// Events in this order.
@@ -186,7 +186,7 @@ impl ExpectLine {
     /// The lines that expect something by themselves: this one, or those nested in it.
     pub(crate) fn leaves(&self) -> Vec<&ExpectLine> {
         match &self.what {
-            ExpectationSpec::Each { line, .. } | ExpectationSpec::Spec(line) => line.leaves(),
+            ExpectationSpec::Each { line, .. } | ExpectationSpec::Attempt(line) => line.leaves(),
             ExpectationSpec::Group(lines) | ExpectationSpec::InOrder(lines) => {
                 lines.iter().flat_map(ExpectLine::leaves).collect()
             }
@@ -198,7 +198,7 @@ impl ExpectLine {
     pub(crate) fn process_only(&self) -> Option<&ExpectLine> {
         match &self.what {
             ExpectationSpec::Stated(What::Healthz { .. }) => Some(self),
-            ExpectationSpec::Each { line, .. } | ExpectationSpec::Spec(line) => line.process_only(),
+            ExpectationSpec::Each { line, .. } | ExpectationSpec::Attempt(line) => line.process_only(),
             ExpectationSpec::Group(lines) | ExpectationSpec::InOrder(lines) => {
                 lines.iter().find_map(ExpectLine::process_only)
             }

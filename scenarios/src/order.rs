@@ -29,7 +29,7 @@ pub fn read_actions(
     platform: &Platform,
 ) -> Result<Vec<StepAction>, Unfit> {
     let source = Source {
-        file: "deed",
+        file: "action",
         text: line,
     };
     let read: Node = yaml::read(source.file, line).map_err(crate::ScenarioError::from)?;

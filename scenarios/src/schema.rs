@@ -20,7 +20,7 @@ use crate::{frame, handle, step, verbs, world};
 pub fn scenario_schema() -> Value {
     let subject = any_of([string_form(), by_name().schema()]);
     let defs = json!({
-        "deed": action(),
+        "action": action(),
         "expectation": expectation(),
         "handle": handle::keys().form().schema(),
         "step": step::keys().form().schema(),

@@ -21,7 +21,7 @@ use crate::verbs::{self, WRITES};
 /// A line of `do:`.
 pub(crate) const VERB: Plain<VerbLine> = plain(
     "an action",
-    || json!({ "$ref": "#/$defs/deed" }),
+    || json!({ "$ref": "#/$defs/action" }),
     verbs::parse,
 );
 

@@ -739,7 +739,7 @@ fn a_line_knows_its_place_and_its_text() {
 
 #[test]
 fn a_single_action_applies_to_a_machine() {
-    let actions = read_actions("cut: mlx5_3", &node(), &platform("h100-oci")).expect("a deed");
+    let actions = read_actions("cut: mlx5_3", &node(), &platform("h100-oci")).expect("an action");
     let [StepAction::World(fabric::Action::Port(slot, fabric::PortAction::Cut))] = &actions[..]
     else {
         panic!("{actions:?}")
@@ -750,10 +750,10 @@ fn a_single_action_applies_to_a_machine() {
     assert!(
         error
             .to_string()
-            .starts_with("deed:1:6: unknown handle `mlx5_99`"),
+            .starts_with("action:1:6: unknown handle `mlx5_99`"),
         "{error}"
     );
-    let actions = read_actions("monitor: kill", &node(), &platform("h100-oci")).expect("a deed");
+    let actions = read_actions("monitor: kill", &node(), &platform("h100-oci")).expect("an action");
     assert!(
         matches!(actions[..], [StepAction::Monitor(..)]),
         "who has no monitor refuses it"

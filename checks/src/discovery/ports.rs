@@ -4,8 +4,8 @@
 use std::slice;
 use std::sync::Arc;
 
-use super::identity::Draft;
 use super::batch::Batch;
+use super::identity::Draft;
 use super::{Discovery, Learnt};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;

@@ -156,7 +156,7 @@ timeline:
 until: 10s
 ";
 
-/// Rules are counted from 1, in the order of their deeds.
+/// Rules are counted from 1, in the order of their actions.
 #[test]
 fn a_hanging_read_ends_as_its_rule_says_and_with_its_rules_time() {
     let story = rendered(HANGING);

@@ -622,7 +622,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     ));
     assert!(
         format!("{running:?}") == before,
-        "a refused deed changed something"
+        "a refused action changed something"
     );
     running
         .act(&hint("job", "vm1", "vm2"), &fabric)

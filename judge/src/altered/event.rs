@@ -52,7 +52,7 @@ fn say(subject: &AlteredSubject<'_>) -> Vec<Alteration> {
     let mut changes = vec![(
         "dropped",
         if *reported {
-            Change::Equivalent("an attempt is demanded, and forbidden only by silence with `spec`")
+            Change::Equivalent("an attempt is demanded, and forbidden only by silence with `said`")
         } else {
             Change::Less(None)
         },

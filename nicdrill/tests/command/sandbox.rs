@@ -113,7 +113,7 @@ fn a_word_that_is_wrong_is_named() {
             told.starts_with("error: ") && told.contains(wanted),
             "{line}: {told}"
         );
-        assert!(!told.contains("deed:"), "{line}: {told}");
+        assert!(!told.contains("action:"), "{line}: {told}");
     }
 }
 

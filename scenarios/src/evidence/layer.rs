@@ -124,7 +124,7 @@ fn of_line(line: &ExpectLine, around: Option<LinkLayer>, layers: &mut BTreeSet<L
                 .flatten()
                 .for_each(|event| of_event(event));
         }
-        ExpectationSpec::Each { line, .. } | ExpectationSpec::Spec(line) => {
+        ExpectationSpec::Each { line, .. } | ExpectationSpec::Attempt(line) => {
             of_line(line, only, layers);
         }
         ExpectationSpec::Group(lines) | ExpectationSpec::InOrder(lines) => {

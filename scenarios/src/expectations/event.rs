@@ -106,7 +106,7 @@ pub(crate) const AROUND: &[&dyn Row<ExpectationSpec>] = &[
         "The event was received in a call, accepted or not.",
         "{ said: { fatal: victim } }",
         (),
-        |_, line, ()| Ok(ExpectationSpec::Spec(Box::new(line))),
+        |_, line, ()| Ok(ExpectationSpec::Attempt(Box::new(line))),
     ),
     &word(
         "accepted",

@@ -113,7 +113,7 @@ impl<'a> ExpectationResolver<'a> {
             ..around.clone()
         };
         match &line.what {
-            ExpectationSpec::Spec(inner) => self.resolve(
+            ExpectationSpec::Attempt(inner) => self.resolve(
                 inner,
                 &Around {
                     reported: true,

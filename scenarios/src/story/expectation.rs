@@ -46,7 +46,7 @@ pub enum What {
         event: EventPattern,
         /// How often.
         times: Times,
-        /// Whether an attempt is enough (`spec`), instead of an accepted call.
+        /// Whether an attempt is enough (`said`), instead of an accepted call.
         reported: bool,
         /// Events of one ordered group must come in the group's order: (group, position in it).
         in_order: Option<(u32, u32)>,
@@ -65,7 +65,7 @@ pub enum What {
         /// The event for a rising edge; `None` if there is none.
         up: Option<Box<EventPattern>>,
     },
-    /// No event in the window that no other expectation matches; with `spec`, no attempt either.
+    /// No event in the window that no other expectation matches; with `said`, no attempt either.
     Nothing {
         /// About these entities only; about any if empty.
         about: Vec<About>,
