@@ -65,7 +65,6 @@ pub(crate) struct Facts {
     pub(crate) is_in_topology: bool,
 }
 
-/// One port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SeenPort {
     pub(crate) number: PortNumber,

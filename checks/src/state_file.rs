@@ -37,7 +37,6 @@ const VERSION: u64 = 2;
 /// The bytes that the file of a large node has: so many are allocated at once.
 const SIZE: usize = 32 << 10;
 
-/// The file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct File<'a> {

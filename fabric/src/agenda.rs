@@ -19,7 +19,6 @@ pub(crate) enum Rank {
     Link,
     /// Devices that disappear and return, and checks of their drivers.
     Kernel,
-    /// The subnet manager.
     SubnetManager,
     /// A host that is up again, with its links as far up as they are by then.
     Boot,

@@ -74,7 +74,6 @@ pub(crate) enum Blame {
     Training,
 }
 
-/// One end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndState {
     /// What the port remembers.

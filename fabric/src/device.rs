@@ -116,7 +116,6 @@ impl Device {
 /// A port as hardware: its link, its overrides, and its history.
 #[derive(Clone, Debug)]
 pub(crate) struct Jack {
-    /// Its link.
     pub(crate) link: Link,
     /// The driver that shows it.
     pub(crate) driver: Arc<Driver>,
@@ -233,9 +232,7 @@ pub(crate) struct Growth {
 pub(crate) struct PortTraffic {
     /// Words of 4 bytes, the unit of `port_xmit_data`.
     pub(crate) words: Growth,
-    /// Bytes.
     pub(crate) bytes: Growth,
-    /// Packets.
     pub(crate) packets: Growth,
 }
 

@@ -157,7 +157,6 @@ pub(crate) enum Cable {
     Cut,
 }
 
-/// A link.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     /// The layer of both ends.
@@ -168,7 +167,6 @@ pub(crate) struct Link {
     pub(crate) there: End,
     /// The cable between them.
     pub(crate) cable: Cable,
-    /// Its stage.
     pub(crate) stage: Stage,
     /// The stage at which it stays, if it is stuck.
     pub(crate) stuck: Option<StickAt>,
@@ -210,7 +208,6 @@ impl Link {
         }
     }
 
-    /// One of its ends.
     pub(crate) fn end(&mut self, side: Side) -> &mut End {
         match side {
             Side::Here => &mut self.here,

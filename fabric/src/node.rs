@@ -19,10 +19,8 @@ use crate::{
     reboot::Reboot,
 };
 
-/// A node.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// Its platform.
     pub(crate) platform: Platform,
     /// What its kernel shows.
     pub(crate) machine: Machine,
@@ -46,7 +44,6 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// A node at rest.
     pub(crate) fn at_rest(name: &NodeName, platform: Platform) -> Self {
         let machine = platform.machine(name);
         let mut drivers: BTreeMap<&str, Arc<Driver>> = BTreeMap::new();
@@ -85,7 +82,6 @@ impl Node {
         }
     }
 
-    /// Its name.
     pub(crate) fn name(&self) -> &NodeName {
         &self.machine.node
     }

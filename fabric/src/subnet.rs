@@ -47,7 +47,6 @@ impl SubnetManager {
         lids::of_manager(self.number)
     }
 
-    /// Whether it runs.
     pub(crate) fn runs(self) -> bool {
         self.running_since.is_some()
     }

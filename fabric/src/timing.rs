@@ -40,7 +40,6 @@ impl Default for Timing {
 /// Durations of the stages of one walk from dark to `ACTIVE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pace {
-    /// In `Polling`.
     pub(crate) polling: SimTime,
     /// In `PortConfigurationTraining`.
     pub(crate) training: SimTime,

@@ -18,7 +18,6 @@ const LATE: u64 = 2;
 /// What a monitor said about one fault.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    /// The drill.
     pub(crate) drill: String,
     /// The fault.
     pub(crate) stood: Stood,
@@ -37,7 +36,6 @@ pub(crate) struct Answer {
 /// A report of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// The poll.
     pub(crate) poll: u64,
     /// For how many polls the fault had stood.
     pub(crate) after: u64,

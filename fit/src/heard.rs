@@ -11,7 +11,6 @@ use crate::drill::Drill;
 pub(crate) struct Heard<'a> {
     /// The poll in which it came.
     pub(crate) tick: u64,
-    /// The event.
     pub(crate) event: &'a Observation,
 }
 
@@ -22,9 +21,7 @@ pub(crate) enum Entity<'a> {
     Node,
     /// A port by its device and number.
     Port(&'a str, &'a str),
-    /// A device.
     Device(&'a str),
-    /// A card.
     Card(&'a str),
     /// Something else.
     Other,
@@ -53,7 +50,6 @@ impl<'a> Heard<'a> {
         }
     }
 
-    /// Whether it is healthy.
     pub(crate) fn is_healthy(&self) -> bool {
         self.event.severity == Severity::Healthy
     }

@@ -34,7 +34,6 @@ impl Key {
     }
 }
 
-/// A value of a key.
 #[derive(Debug)]
 pub(crate) struct KeyValue {
     /// The value, as a descriptor has it.
@@ -65,7 +64,6 @@ pub(crate) enum Set {
 }
 
 impl Set {
-    /// Sets it.
     pub(crate) fn apply(self, promises: &mut Promises) {
         match self {
             Self::Documents(named) => {

@@ -30,7 +30,6 @@ use crate::{
 pub(crate) struct Demand<'a> {
     /// The expectation that it belongs to; `None` for what follows from the monitor's promises alone.
     pub(crate) expectation: Option<&'a Expectation>,
-    /// On which node.
     pub(crate) node: NodeName,
     /// In which ticks.
     pub(crate) window: Window,

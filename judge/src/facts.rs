@@ -198,7 +198,6 @@ impl<'s> Scene<'s> {
 
 /// The result of an expectation.
 pub(crate) enum Outcome {
-    /// It holds.
     Holds,
     /// It does not hold: what was expected, what came, and the tick in which it went wrong, if
     /// there is one.

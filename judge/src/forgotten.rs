@@ -23,7 +23,6 @@ const CHECKS: &str = "--checks";
 /// What the monitor of a node cannot know any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Forgotten {
-    /// The node.
     pub(crate) node: NodeName,
     /// The first poll of a monitor that does not know it.
     pub(crate) from: u64,

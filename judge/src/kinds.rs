@@ -36,7 +36,6 @@ const LOOKED_AHEAD: u64 = 60;
 pub(crate) struct Kinds {
     /// The condition; `None` for a healthy demand about what was never otherwise.
     pub(crate) condition: Option<Kind>,
-    /// The episode.
     pub(crate) episode: Option<Named>,
     /// The layer of its subject, if it is one.
     pub(crate) layer: Option<LinkLayer>,
@@ -108,11 +107,8 @@ pub(crate) type Key = (NodeName, Whom, String);
 /// A subject by its place on the bus.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Whom {
-    /// A port.
     Port(PciAddress, PortNumber),
-    /// A device.
     Device(PciAddress),
-    /// A card.
     Card(Card),
     /// A name that no device ever had.
     Name(String),

@@ -55,9 +55,7 @@ pub(crate) struct Owed<'a> {
 /// A demand of the documents, and what became of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Translated<'a> {
-    /// The demand.
     pub(crate) demand: Demand<'a>,
-    /// Its kinds.
     pub(crate) kinds: Kinds,
     /// What became of it.
     pub(crate) fate: Fate,

@@ -16,7 +16,6 @@ pub(crate) struct ReportedEvent<'a> {
     pub(crate) call: usize,
     /// Index of the event within the call, from 0.
     pub(crate) place: usize,
-    /// The event.
     pub(crate) event: &'a Observation,
     /// Whether the connector accepted it.
     pub(crate) accepted: bool,

@@ -113,7 +113,6 @@ pub(super) enum Load {
     },
 }
 
-/// One end.
 #[derive(Clone, Debug)]
 pub(super) struct End {
     pub(super) host: HostId,

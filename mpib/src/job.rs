@@ -32,9 +32,7 @@ const TAG: Tag = Tag(1);
 enum Sending {
     /// No clear-to-send yet.
     Waits,
-    /// Posted.
     Posted(RequestId),
-    /// Done.
     Done,
     /// The call does not return.
     Spins,

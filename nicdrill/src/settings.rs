@@ -38,7 +38,6 @@ use profile::{Profiles, ProfilesSpec};
 /// The file's name.
 pub(crate) const FILE: &str = check::SETTINGS;
 
-/// Its keys.
 const KEYS: [&str; 6] = [
     "monitor",
     "platforms",
@@ -70,14 +69,12 @@ pub(crate) struct Settings {
 /// What the file says about the monitor under test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum MonitorSetting {
-    /// There is no file.
     #[default]
     NoFile,
     /// Nothing.
     Missing,
     /// A descriptor's name or file, or a program.
     Named {
-        /// The name.
         name: String,
         /// Its place, as `nicdrill.toml:1:11`.
         place: String,

@@ -226,7 +226,6 @@ fn groups<'a>(units: &[Unit<'a>], most: TopoLevel) -> Vec<Vec<Unit<'a>>> {
 enum Plan<'a> {
     /// A bus with functions.
     Bus(Unit<'a>),
-    /// A switch.
     Switch(Vec<Branch<'a>>),
 }
 

@@ -10,9 +10,7 @@ use crate::{CounterFile, CounterValue, Counters, Driver};
 /// The counters of one driver's ports and interfaces at rest.
 #[derive(Clone, Debug)]
 pub(crate) struct CountersAtRest {
-    /// In `counters/`.
     pub(crate) counters: Counters,
-    /// In `hw_counters/`.
     pub(crate) hw_counters: Counters,
     /// In an interface's `statistics/`.
     pub(crate) statistics: Counters,

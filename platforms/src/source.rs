@@ -42,7 +42,6 @@ pub(crate) fn first(mistakes: Vec<Mistake>) -> Result<(), PlatformError> {
 pub(crate) struct Source {
     /// The file's name as given by the caller.
     pub(crate) file: String,
-    /// Its text.
     pub(crate) text: String,
     /// What of it could be read, if that is not all of it.
     pub(crate) rest: Option<Node>,

@@ -53,7 +53,6 @@ const RULES: &[(&str, RuleProfile, &str)] = &[
     ),
 ];
 
-/// The keys of `cluster`.
 pub(crate) fn cluster_keys() -> impl Keys<Value = ClusterPlan> {
     together(
         (

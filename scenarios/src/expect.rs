@@ -27,7 +27,6 @@ pub(crate) struct ExpectLine {
     pub(crate) only: Option<LinkLayer>,
     /// The polls, if the line states them.
     pub(crate) window: Option<WindowSpec>,
-    /// What it expects.
     pub(crate) what: ExpectationSpec,
 }
 

@@ -18,7 +18,6 @@ use crate::values::{DEVICE_NAME, NODE_NAME, Of, PCI, PORTS, RAIL, TRUTH};
 /// A declared handle.
 #[derive(Clone, Debug)]
 pub(crate) struct Handle {
-    /// Its name.
     pub(crate) name: String,
     /// Where it is declared.
     pub(crate) place: Place,

@@ -43,7 +43,6 @@ pub(crate) trait Keys {
 /// The description of a key.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyRow {
-    /// The key.
     pub(crate) name: &'static str,
     /// The kind of its value, such as `a duration`.
     pub(crate) takes: Option<String>,
@@ -150,7 +149,6 @@ impl MapForm {
 /// A literal value as a scenario writes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Literal {
-    /// A text.
     Text(&'static str),
     /// A number.
     Whole(i64),

@@ -165,7 +165,6 @@ pub(crate) struct WordOr<T: 'static> {
     pub(crate) words: &'static [(&'static str, T, &'static str)],
     /// The name of the map.
     pub(crate) map: &'static str,
-    /// Its keys.
     pub(crate) keys: &'static [&'static dyn Alternative<T>],
 }
 

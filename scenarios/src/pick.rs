@@ -22,11 +22,9 @@ pub(crate) enum Pick {
 /// A number, or a share of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HowMany {
-    /// This many.
     Number(usize),
     /// Half of them, rounded down.
     Half,
-    /// All.
     All,
 }
 

@@ -25,7 +25,6 @@ type Read<T> = Result<T, ScenarioError>;
 pub(crate) struct Source<'a> {
     /// The file name as given to the reader.
     pub(crate) file: &'a str,
-    /// Its text.
     pub(crate) text: &'a str,
 }
 

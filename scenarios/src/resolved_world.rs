@@ -45,11 +45,9 @@ pub(crate) struct ResolvedWorld {
 /// A node at rest.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedNode {
-    /// Its name.
     pub(crate) name: NodeName,
     /// What it is made of.
     pub(crate) platform: Platform,
-    /// Its machine.
     pub(crate) machine: Machine,
     /// Whether a monitor runs on it.
     pub(crate) monitored: bool,
@@ -82,7 +80,6 @@ pub(crate) struct ResolvedPort {
 pub(crate) enum Subject {
     /// A port at rest, by its index in [`ResolvedWorld::ports`].
     Port(usize),
-    /// A device.
     Device(FunctionRef),
     /// A card, by its lowest function.
     Card(FunctionRef),

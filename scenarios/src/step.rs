@@ -45,18 +45,15 @@ pub(crate) struct GivenSpec {
     pub(crate) action: VerbLine,
 }
 
-/// A step.
 #[derive(Clone, Debug)]
 pub(crate) struct StepSpec {
     /// Where it is in the file.
     pub(crate) place: Place,
-    /// When.
     pub(crate) when: When,
     /// The default nodes of its lines.
     pub(crate) nodes: NodeNames,
     /// The moment within the poll.
     pub(crate) moment: Option<MomentSpec>,
-    /// Its actions.
     pub(crate) actions: Vec<VerbLine>,
     /// Its expectations.
     pub(crate) expect: Vec<ExpectLine>,

@@ -17,7 +17,6 @@ use crate::map::MapOf;
 pub(crate) struct Subjects {
     /// Where they are in the file.
     pub(crate) place: Place,
-    /// The subjects.
     pub(crate) items: Vec<Named>,
 }
 

@@ -97,7 +97,6 @@ pub(crate) const RAIL: Choices<Rail> = Choices(
 /// Power `lost` or `back`.
 pub(crate) const POWER: Words<bool> = Words("word", &[("lost", false), ("back", true)]);
 
-/// A device's name.
 pub(crate) const DEVICE_NAME: Plain<DeviceName> = plain("a name", text_form, |context, node| {
     context.source.text(node, "a device name").map(DeviceName)
 });
@@ -115,7 +114,6 @@ pub(crate) const PCI: Plain<PciAddress> = plain("an address", string_form, |cont
     })
 });
 
-/// A node's name.
 pub(crate) const NODE_NAME: Text = Text("a node's name");
 
 /// Nodes' names, with their places.

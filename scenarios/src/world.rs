@@ -228,7 +228,6 @@ const NODE: Plain<NodeSpec> = plain(
     |context, node| MapOf("a node", node_keys()).parse(context, node),
 );
 
-/// The keys of a node.
 pub(crate) fn node_keys() -> impl Keys<Value = NodeSpec> {
     together(
         (
@@ -303,7 +302,6 @@ const RAILS: Plain<Vec<RailSpec>> = plain(
     },
 );
 
-/// The keys of a rail.
 pub(crate) fn rail_keys() -> impl Keys<Value = ((DeviceName, Place), Ipv4Addr)> {
     (
         need(
@@ -349,7 +347,6 @@ const CABLE: Plain<CableSpec> = plain(
     |context, node| MapOf("a cable", cable_keys()).parse(context, node),
 );
 
-/// The keys of a cable.
 pub(crate) fn cable_keys() -> impl Keys<Value = CableSpec> {
     together(
         (

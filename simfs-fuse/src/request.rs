@@ -26,7 +26,6 @@ pub(crate) struct Pending {
 pub(crate) enum Stage {
     /// It is to be held at the gate.
     Gate,
-    /// It is to begin.
     Begin,
     /// Moments before it are to be reported.
     Before(VecDeque<MomentId>),

@@ -39,7 +39,6 @@ impl Unstored {
         }
     }
 
-    /// The path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -65,7 +65,6 @@ impl DeviceCounts {
     }
 }
 
-/// The memory of all counters.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct CounterMemory {
     pub(crate) devices: BTreeMap<SlotKey, DeviceCounts>,

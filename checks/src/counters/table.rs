@@ -307,7 +307,6 @@ impl CounterId {
         u8::try_from(index).ok().map(CounterId)
     }
 
-    /// Its row.
     pub(crate) fn row(self) -> &'static Counter {
         &TABLE[usize::from(self.0)]
     }

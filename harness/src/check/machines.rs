@@ -12,7 +12,6 @@ use super::{FileKind, Mistake, Source};
 pub(super) struct Machines {
     /// The shipped ones and those of the files.
     pub(super) platforms: Platforms,
-    /// The mistakes.
     pub(super) mistakes: Vec<Mistake>,
     /// The names of platforms that cannot be read.
     pub(super) broken: Vec<String>,

@@ -27,7 +27,6 @@ use rustix::{
 /// The options of a folder that replaces one of the host: what a monitor writes into it is bounded.
 const REPLACING: &CStr = c"mode=0755,size=256m";
 
-/// One bind.
 #[derive(Clone, Debug)]
 pub(super) struct Bind {
     /// The path at which the monitor finds it.

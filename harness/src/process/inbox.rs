@@ -12,7 +12,6 @@ use tokio::sync::{mpsc, oneshot};
 
 use director::{MonitorId, Reaction};
 
-/// An event on a node.
 #[derive(Debug)]
 pub(super) struct NodeEvent {
     pub(super) node: NodeName,

@@ -22,7 +22,6 @@ const INODES: u64 = 16_384;
 const USUAL_INODES: u64 = 256;
 const USUAL_BYTES: u64 = 4 << 20;
 
-/// The folder of a job.
 #[derive(Debug)]
 pub(super) struct JobFolder {
     path: PathBuf,
@@ -69,7 +68,6 @@ impl JobFolder {
         Ok(())
     }
 
-    /// Its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -52,7 +52,6 @@ impl StageFolder {
         Err(refused)
     }
 
-    /// Its path.
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -315,9 +315,7 @@ pub fn platforms_of(
 pub(crate) struct SuiteText {
     /// Its file name in errors.
     pub(crate) file: String,
-    /// The text.
     pub(crate) text: String,
-    /// Whether it is a world.
     pub(crate) is_world: bool,
     /// The folder of golden traces, if it has one.
     pub(crate) golden: Option<PathBuf>,

@@ -296,7 +296,6 @@ fn pairs<'l>(library: &'l Library, ask: &Ask) -> Vec<Pair<'l>> {
 /// A pair that fits, before the process arm's selection.
 struct Fitting {
     planned: PlannedDrill,
-    /// Whether it is asked for.
     asked: Asked,
     /// The cost of playing it.
     work: u64,

@@ -16,7 +16,6 @@ pub(crate) enum Instead {
     Moved(i64, Option<About>),
     /// The opposite, or nothing: it follows from a fault that is not owed in this severity.
     NotOwed,
-    /// It is not judged.
     NotJudged(String),
 }
 

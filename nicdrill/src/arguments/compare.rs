@@ -45,7 +45,6 @@ pub(crate) struct CompareArguments {
     pub(crate) color: Color,
 }
 
-/// The file of `html=FILE`.
 fn html_file(asked: &str) -> Result<PathBuf, String> {
     match asked.strip_prefix("html=") {
         Some(path) if !path.is_empty() => Ok(PathBuf::from(path)),

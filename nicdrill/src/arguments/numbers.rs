@@ -19,7 +19,6 @@ pub(super) fn repeats(asked: &str) -> Result<u64, String> {
     whole(asked, 1..=REPEATS_MAX).map_err(why)
 }
 
-/// A seed.
 pub(super) fn seed(asked: &str) -> Result<u64, String> {
     whole(asked, 0..=u64::MAX)
 }

@@ -31,7 +31,6 @@ pub(super) struct ReportOutput {
 
 /// What a report is made from.
 pub(super) struct Reported<'r> {
-    /// The run.
     pub(super) run: &'r RunReport,
     /// The lanes of its drills, if they were asked for.
     pub(super) lanes: &'r BTreeMap<DrillName, Vec<Lanes>>,

@@ -290,7 +290,6 @@ pub(super) fn names_its_monitor(choice: &Choice, what: &str) -> Result<(), Stop>
 
 /// Where a run is told, other than its run folder.
 pub(super) struct Outputs<'r> {
-    /// The reports.
     pub(super) reports: &'r [ReportOutput],
     /// What was selected, and the run folder.
     pub(super) choice: &'r Choice,

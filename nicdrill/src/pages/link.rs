@@ -54,7 +54,6 @@ pub(crate) enum LinkPageError {
         world: String,
         /// The instant.
         at: SimTime,
-        /// The known ports.
         known: String,
     },
     /// There is no switch of this name.
@@ -62,7 +61,6 @@ pub(crate) enum LinkPageError {
     NoSuchSwitch {
         /// The requested name.
         asked: String,
-        /// The world.
         world: String,
         /// The known switches; empty if none has a name.
         known: String,

@@ -51,7 +51,6 @@ pub(crate) enum LnetPageError {
     /// The message does not exist.
     #[error(transparent)]
     Message(#[from] lnet::UnknownMessage),
-    /// The span is no span.
     #[error("invalid span `{0}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoSpan(String),
     /// The view does not exist.

@@ -16,9 +16,7 @@ use platforms::Platforms;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no platform `{name}`\nhint: {hint}")]
 pub(crate) struct NoSuchPlatform {
-    /// The name.
     pub(crate) name: String,
-    /// The hint.
     pub(crate) hint: String,
 }
 

@@ -32,7 +32,6 @@ pub(super) type ProfilesSpec = BTreeMap<Spanned<String>, BTreeMap<Spanned<String
 #[derive(Debug, Default)]
 pub(crate) struct Profiles(BTreeMap<String, Profile>);
 
-/// A profile.
 #[derive(Debug)]
 struct Profile {
     /// The place of its name in the file.

@@ -9,7 +9,6 @@ use crate::profile::Gpus;
 use crate::topo::Topology;
 use crate::{PciAddress, TopoLevel};
 
-/// The GPUs that were found.
 pub(super) struct FoundGpus {
     /// Their description in the profile.
     pub(super) profile: Gpus,

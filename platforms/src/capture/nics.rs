@@ -10,7 +10,6 @@ use crate::profile::{Device, Model, Skipped, TopoRow, Vfs};
 use crate::topo::Topology;
 use crate::{Driver, NicRole, PciAddress, Platforms, Rate, TopoLevel};
 
-/// The NICs that were found.
 #[derive(Default)]
 pub(super) struct FoundNics {
     pub(super) models: BTreeMap<String, Model>,

@@ -7,7 +7,6 @@
 use super::snapshot::Snapshot;
 use crate::{Driver, LinkCondition, PhysState, PortState};
 
-/// A port as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReadPort {
     /// Its number, from 1.

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::{Bridge, Clock, Gpu, Machine, MetadataFile, PciAddress, Route, Routes};
 
-/// A part of the host.
 pub(super) enum HostPart<'a> {
     /// The folders that always exist.
     Folders,
@@ -22,7 +21,6 @@ pub(super) enum HostPart<'a> {
     Driver,
     /// A GPU's PCI function.
     Gpu(&'a Gpu),
-    /// The boot id.
     BootId(&'a str),
     /// The route table.
     Routes(&'a Routes),

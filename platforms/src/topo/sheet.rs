@@ -23,7 +23,6 @@ pub(super) struct Sheet<'a> {
 pub(super) struct Row {
     /// Its label: `GPU0`, `NIC3`, or a device's name.
     pub(super) label: String,
-    /// Its place.
     pub(super) place: Place,
     /// What follows the label.
     pub(super) content: Vec<Glyph>,

@@ -150,7 +150,6 @@ pub(crate) const AROUND: &[&dyn Row<ExpectationSpec>] = &[
     ),
 ];
 
-/// An expectation.
 pub(crate) const EXPECTATION: Plain<ExpectLine> = plain(
     "an expectation",
     || json!({ "$ref": "#/$defs/expectation" }),

@@ -123,7 +123,6 @@ pub(crate) enum AgentSpec {
     },
 }
 
-/// A reboot.
 #[derive(Clone, Debug)]
 pub(crate) struct RebootSpec {
     pub(crate) takes: SimTime,

@@ -20,7 +20,6 @@ pub(super) const FAR: &str = "o2ib1";
 /// How the two sides of a workload are connected; without routers both are on one net.
 #[derive(Clone, Debug)]
 pub(super) struct RoutingSpec {
-    /// The routers.
     pub(super) routers: Vec<Name>,
     /// The net of the server behind them.
     pub(super) far: NetName,
@@ -99,7 +98,6 @@ const NET: Plain<NetName> = plain("a net", string_form, |context, node| {
     Ok(net)
 });
 
-/// The keys of a route.
 fn route_keys() -> impl Keys<Value = RouteLine> {
     together(
         (

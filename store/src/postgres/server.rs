@@ -113,7 +113,6 @@ impl Server {
         logins.collect()
     }
 
-    /// Connects.
     pub(super) fn connect(&self) -> Result<Client, String> {
         let connector = self.tls.connector()?;
         let mut config = self.config.clone();

@@ -12,7 +12,6 @@ use super::{super::*, raw_client::RawClient};
 /// What stands behind the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behind {
-    /// The connector.
     Connector,
     /// h2 alone, by the same gRPC library: nothing of ours touches the bytes.
     H2Alone,
