@@ -95,7 +95,7 @@ impl RuleFile {
 
     /// The groups of an interval as a file of their own. They state no interval there: promtool ignores it.
     #[must_use]
-    pub fn of_interval(&self, interval_ns: u64, every: Span) -> Self {
+    pub(crate) fn of_interval(&self, interval_ns: u64, every: Span) -> Self {
         let groups = self.groups.iter();
         let of_it = groups.filter(|group| group.interval_ns(Some(every)) == Some(interval_ns));
         let plain = of_it.map(|group| Group {

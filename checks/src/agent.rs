@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-pub use explain::{Classified, Unmonitored};
+pub use explain::Unmonitored;
 
 use terms::Check;
 

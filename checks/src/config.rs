@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 
 /// The validated configuration file.
 #[derive(Debug, Clone)]
-pub struct Config {
+pub(crate) struct Config {
     /// Devices whose names match any of these are excluded.
     exclude: Vec<Regex>,
     /// When set, exactly the devices whose names match any are monitored.
@@ -60,7 +60,7 @@ impl Config {
     /// # Errors
     ///
     /// A refusal that names file, key, value and the allowed values.
-    pub fn read(
+    pub(crate) fn read(
         path: &str,
         bytes: Result<&[u8], ReadError>,
         records: &mut Vec<LogRecord>,
@@ -119,7 +119,7 @@ impl Config {
 
     /// Whether `nicInclusionRegexOverride` is set.
     #[must_use]
-    pub fn is_pinning(&self) -> bool {
+    pub(crate) fn is_pinning(&self) -> bool {
         self.include.is_some()
     }
 

@@ -64,7 +64,7 @@ impl ReadError {
 
     /// Whether the entry does not exist, or exists no longer.
     #[must_use]
-    pub fn is_absence(self) -> bool {
+    pub(crate) fn is_absence(self) -> bool {
         self == ReadError::ENOENT || self == ReadError::ENODEV
     }
 }

@@ -3,34 +3,34 @@
 //!
 //! No file, clock, thread or environment variable is used here. Start with [`Agent`].
 
-pub mod agent;
-mod chars;
-pub mod config;
-mod counters;
 pub mod flags;
-pub mod gids;
-pub mod hands;
-pub mod log_record;
-pub mod message;
-pub mod metadata;
 pub mod metrics;
-pub mod name;
-pub mod policy;
 pub mod reading;
-pub mod route;
 pub mod scope;
 
 mod absence;
+mod agent;
+mod chars;
+mod config;
+mod counters;
 mod discovery;
+mod gids;
+mod hands;
 mod judge;
+mod log_record;
 mod memory;
+mod message;
+mod metadata;
+mod name;
 mod optional;
 mod peers;
 mod pending_clear;
+mod policy;
 mod prepared_event;
 mod publisher;
 mod recognise;
 mod refusal;
+mod route;
 mod sample;
 mod schedule;
 mod skip;

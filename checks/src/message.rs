@@ -16,9 +16,9 @@ use crate::prepared_event::PreparedEvent;
 use crate::reading::{Reading, Severity};
 
 /// The agent's name on the wire.
-pub const AGENT: &str = "nic-health-monitor";
+pub(crate) const AGENT: &str = "nic-health-monitor";
 /// The component class on the wire.
-pub const COMPONENT_CLASS: &str = "NIC";
+pub(crate) const COMPONENT_CLASS: &str = "NIC";
 
 fn port_word(layer: LinkLayer) -> &'static str {
     match layer {

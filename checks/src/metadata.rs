@@ -41,7 +41,7 @@ impl Nearness {
 
 /// What the metadata collector publishes about the node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Metadata {
+pub(crate) struct Metadata {
     gpu_count: usize,
     gpu_numa_nodes: BTreeSet<i64>,
     /// Each text is a level.
@@ -80,7 +80,7 @@ impl Metadata {
     /// # Errors
     ///
     /// The cause in one line, without the hint about the path.
-    pub fn read(path: &str, bytes: Result<&[u8], ReadError>) -> Result<Metadata, String> {
+    pub(crate) fn read(path: &str, bytes: Result<&[u8], ReadError>) -> Result<Metadata, String> {
         let bytes = bytes.map_err(|error| format!("read gpu metadata at {path}: {error}"))?;
         let file: File = serde_json::from_slice(bytes)
             .map_err(|error| format!("parse gpu metadata at {path}: {error}"))?;

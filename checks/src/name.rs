@@ -23,7 +23,7 @@ impl DeviceName {
 
     /// Whether it is `mlx5_` and a number, the default name of the mlx5 driver (`lsd 5.3`).
     #[must_use]
-    pub fn is_mlx5_number(&self) -> bool {
+    pub(crate) fn is_mlx5_number(&self) -> bool {
         self.0
             .strip_prefix("mlx5_")
             .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
@@ -98,7 +98,7 @@ impl PciFunction {
     /// The function behind `class/infiniband/<dev>`, read from the link's target
     /// (`../../devices/pci…/<function>/infiniband/<dev>`).
     #[must_use]
-    pub fn from_class_link(target: &str) -> Option<PciFunction> {
+    pub(crate) fn from_class_link(target: &str) -> Option<PciFunction> {
         let mut parts = target.rsplit('/');
         parts.next()?;
         (parts.next()? == "infiniband").then_some(())?;
@@ -107,7 +107,7 @@ impl PciFunction {
 
     /// The function named by the line `PCI_SLOT_NAME=` of a `uevent` file.
     #[must_use]
-    pub fn from_uevent(text: &str) -> Option<PciFunction> {
+    pub(crate) fn from_uevent(text: &str) -> Option<PciFunction> {
         text.lines()
             .find_map(|line| line.strip_prefix("PCI_SLOT_NAME="))
             .and_then(|address| PciFunction::parse(address.trim()))

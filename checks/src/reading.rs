@@ -157,7 +157,7 @@ impl Reading {
     /// Whether the port could be training. Such a port has the patience before its first judgement;
     /// `Disabled`, and `DOWN` with a physical state that is not searching for a partner, have none.
     #[must_use]
-    pub fn may_be_training(&self) -> bool {
+    pub(crate) fn may_be_training(&self) -> bool {
         match (&self.state, &self.phys) {
             (_, PhysState::Disabled) => false,
             (PortState::Down, phys) => matches!(phys, PhysState::Polling | PhysState::Training),

@@ -27,7 +27,7 @@ impl Route {
 
 /// The interface of the first default route, or `None`.
 #[must_use]
-pub fn default_route_interface(text: &[u8]) -> Option<String> {
+pub(crate) fn default_route_interface(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     text.lines().skip(1).find_map(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();

@@ -120,7 +120,7 @@ impl Outcome {
     }
     /// Whether the connector may have the batch although it did not accept it.
     #[must_use]
-    pub fn leaves_doubt(&self) -> bool {
+    pub(crate) fn leaves_doubt(&self) -> bool {
         const CANCELLED: i32 = 1;
         const DEADLINE_EXCEEDED: i32 = 4;
         match self {

@@ -73,7 +73,7 @@ fn token(kind: &str, value: &str) -> String {
 /// The entry of an unhealthy event: codes, entities, message, recommended action. A `;` in the
 /// message becomes `.`, because `;` terminates an entry.
 #[must_use]
-pub fn entry_of(event: &HealthEvent) -> String {
+pub(crate) fn entry_of(event: &HealthEvent) -> String {
     let mut text = String::new();
     for code in &event.error_code {
         text += &token("ErrorCode", code);
@@ -91,7 +91,7 @@ pub(crate) const ACTION: &str = " Recommended Action=";
 
 /// The name of the action, such as `REPLACE_VM`; of a custom action its own name.
 #[must_use]
-pub fn action_name(event: &HealthEvent) -> &str {
+pub(crate) fn action_name(event: &HealthEvent) -> &str {
     match event.recommended_action() {
         RecommendedAction::Custom => &event.custom_recommended_action,
         action => action.as_str_name(),

@@ -17,8 +17,9 @@ use proto::{Entity, HealthEvent, ProcessingStrategy, RecommendedAction, VERSION}
 use crate::stamp::Stamp;
 use lockup::Lockup;
 
-pub use lockup::{LOCKUP_LINES, LOCKUP_QUIET};
-pub use pattern::{LOCKUP, Pattern, PatternSet};
+pub use lockup::LOCKUP_LINES;
+pub(crate) use pattern::LOCKUP;
+pub use pattern::{Pattern, PatternSet};
 pub use pci::pci_address;
 
 /// The agent's name on the wire.

@@ -11,7 +11,7 @@ use proto::HealthEvent;
 use crate::{entry::entry_of, stamp::Stamp};
 
 /// How long an API server keeps an event that is not seen again, by default.
-pub const EVENT_TTL: Duration = Duration::from_secs(3600);
+pub(crate) const EVENT_TTL: Duration = Duration::from_secs(3600);
 
 /// What two sightings of one event have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,14 +8,14 @@
 
 pub mod batch;
 pub mod condition;
-pub mod entry;
+mod entry;
 pub mod kernel_log;
-pub mod kube_event;
+mod kube_event;
 pub mod message;
 pub mod quarantine;
 pub mod recorded;
 pub mod rules;
-pub mod stamp;
+mod stamp;
 mod whole;
 
 pub use condition::{Change, Condition, Conditions};

@@ -46,7 +46,7 @@ pub fn is_torn(entry: &str) -> bool {
 
 /// The message of these entries, shortened if necessary.
 #[must_use]
-pub fn message_of(all: &[String]) -> (String, Loss) {
+pub(crate) fn message_of(all: &[String]) -> (String, Loss) {
     let whole = joined(all);
     if whole.len() <= MESSAGE_MAX_BYTES {
         return (whole, Loss::default());

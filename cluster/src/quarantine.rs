@@ -17,8 +17,8 @@ use proto::HealthEvent;
 use crate::{batch::may_act, stamp::Stamp};
 
 pub use annotation::{Annotation, FaultKey, keys_of};
-pub use breaker::{BREAKER_SPAN, Breaker};
-pub use ruleset::{MANAGED_LABELS, Ruleset, Rulesets};
+pub use breaker::Breaker;
+pub use ruleset::{Ruleset, Rulesets};
 
 /// The quarantine's reaction to an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,8 @@ impl Quarantine {
         self
     }
 
-    /// Labels a node as managed or not ([`MANAGED_LABELS`]); every node is managed by default.
+    /// Labels a node as managed or not (`k8saas.nvidia.com/ManagedByNVSentinel`, `nvsentinel.dgxc.nvidia.com/managed`); every
+    /// node is managed by default.
     pub fn set_managed(&mut self, node: &str, is_managed: bool) {
         if is_managed {
             self.unmanaged.remove(node);

@@ -12,7 +12,7 @@ use simfs::{
 pub const STATE_FILE: &str = "var/run/nic_health_monitor/state.json";
 
 /// The folder in which the monitor may write.
-pub const WRITABLE: &str = "var/run/nic_health_monitor";
+pub(crate) const WRITABLE: &str = "var/run/nic_health_monitor";
 
 /// The path of a file in the served tree, by its device's present or last name. A device that never
 /// had a name is addressed by its PCI address.

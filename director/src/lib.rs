@@ -45,7 +45,8 @@ mod views;
 pub use connector::{ConnectorScript, Reaction, Socket, UNAVAILABLE, code_word};
 pub use disk::state_file;
 pub use error::StageError;
-pub use files::{STATE_FILE, WRITABLE, rule as rule_of};
+pub(crate) use files::WRITABLE;
+pub use files::{STATE_FILE, rule as rule_of};
 pub use freeze::{FreezeError, freeze_at, watch};
 pub use instances::{InstanceAct, InstancePlan, MonitorId};
 pub use log::{

@@ -164,7 +164,7 @@ fn listed(names: &[&str]) -> String {
 ///
 /// # Errors
 /// If promtool cannot be started, or does not answer every question.
-pub fn observe_alerts(
+pub(crate) fn observe_alerts(
     descriptor: &Descriptor,
     recording: &mut Recording,
     tick_ns: u64,

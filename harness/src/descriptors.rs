@@ -38,7 +38,7 @@ pub fn read(file: &str, text: &str) -> Result<Descriptor, YamlError> {
 ///
 /// # Errors
 /// As those of [`read`].
-pub fn read_for(file: &str, text: &str, library: &Library) -> Result<Descriptor, YamlError> {
+pub(crate) fn read_for(file: &str, text: &str, library: &Library) -> Result<Descriptor, YamlError> {
     read_with(file, text, Some(library), IMPORTS_MAX)
 }
 

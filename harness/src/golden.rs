@@ -1,24 +1,13 @@
 //! Golden traces as files: one per scenario, for one platform, in `suite/golden`.
 //!
-//! [`judge::trace`] formats a trace. Start at [`golden_file`].
+//! [`judge::trace`] formats a trace. Start at [`bless`].
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
-
-use scenarios::Story;
+use std::{fs, io, path::Path};
 
 use crate::{
     read_files::regular::{RUN_FILE_BYTES_MAX, text_up_to},
     run_folder::write_whole,
 };
-
-/// The path of a scenario's golden trace: `<folder>/<family>/<name>.txt`.
-#[must_use]
-pub fn golden_file(folder: &Path, story: &Story) -> PathBuf {
-    folder.join(format!("{}.txt", story.name))
-}
 
 /// Writes a trace as the golden one; returns whether the file changed.
 ///

@@ -29,7 +29,7 @@ pub mod sandbox;
 pub mod suite;
 
 pub use drill::{DrillResult, MemoryPlayer, Player, WrongMonitor, play, play_for};
-pub use golden::{bless, golden_file};
+pub use golden::bless;
 pub use interruption::{Interruption, on_interruption};
 pub use replay::{ReplayError, replay};
 pub use shared_trees::SharedTrees;

@@ -54,7 +54,8 @@ mod usage;
 mod watchdog;
 
 pub use probe::{ProbeCause, ProbeFailure, ProbeFinding, ProbedOn};
-pub use stage::{Entered, NoStage, Stage, enter, is_inner, password, run_pid, trial};
+pub(crate) use stage::run_pid;
+pub use stage::{Entered, NoStage, Stage, enter, is_inner, password, trial};
 
 use inbox::NodeEvent;
 use job_folder::JobFolder;

@@ -246,7 +246,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// If there was no run, or its list is damaged.
-    pub fn findings_before(path: &Path) -> Result<Vec<FailedLine>, RunFolderError> {
+    pub(crate) fn findings_before(path: &Path) -> Result<Vec<FailedLine>, RunFolderError> {
         let path = path.join("failed.txt");
         match text_up_to(&path, RUN_FILE_BYTES_MAX) {
             Ok(text) => failed_lines(&path, &text),

@@ -40,7 +40,7 @@ impl Turn {
     }
 
     /// Runs `wait`, in which the drill only waits, while another drill of the job may work.
-    pub fn aside<T>(&self, wait: impl FnOnce() -> T) -> T {
+    pub(crate) fn aside<T>(&self, wait: impl FnOnce() -> T) -> T {
         self.leave();
         let done = wait();
         *self.at_work() += 1;

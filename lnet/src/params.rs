@@ -284,7 +284,7 @@ impl Params {
     /// The time limit of one attempt in the driver, which needs this many messages of its own for it
     /// (at least 1). Only the HLD divides the time among them.
     #[must_use]
-    pub fn attempt_timeout(&self, lnd_messages: u64) -> SimTime {
+    pub(crate) fn attempt_timeout(&self, lnd_messages: u64) -> SimTime {
         let whole = self.lnd_timeout();
         if self.profile.behaviour().timeout_by_tries {
             whole
@@ -310,7 +310,7 @@ impl Params {
     /// The interval at which the node checks for overdue responses: half the transaction timeout, so
     /// that one is detected after between one and one and a half of it; in the HLD every second.
     #[must_use]
-    pub fn response_scan_interval_s(&self) -> u64 {
+    pub(crate) fn response_scan_interval_s(&self) -> u64 {
         if self.profile.behaviour().monitor_finalises {
             return 1;
         }

@@ -62,7 +62,7 @@ impl MsgStatus {
 
     /// Whether it lowers the health of the local interface that carried the message.
     #[must_use]
-    pub fn blames_local(self) -> bool {
+    pub(crate) fn blames_local(self) -> bool {
         matches!(
             self,
             Self::LocalInterrupt
@@ -77,7 +77,7 @@ impl MsgStatus {
 
     /// Whether it lowers the health of the peer's interface that the message was sent to.
     #[must_use]
-    pub fn blames_peer(self) -> bool {
+    pub(crate) fn blames_peer(self) -> bool {
         matches!(
             self,
             Self::RemoteError | Self::RemoteDropped | Self::RemoteTimeout | Self::NetworkTimeout

@@ -119,7 +119,7 @@ impl Node {
     /// `lnetctl route show -v`. A route is of a single hop if its gateway is known to have an interface on the
     /// remote net, and by its `hop` if the gateway's interfaces are not discovered.
     #[must_use]
-    pub fn route_show(&self) -> String {
+    pub(crate) fn route_show(&self) -> String {
         let mut page = Page::default();
         page.line(0, "route:");
         for route in self.routes() {

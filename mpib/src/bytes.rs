@@ -40,7 +40,7 @@ impl Bytes {
     ///
     /// If `step` is 0.
     #[must_use]
-    pub const fn rounded_down_to(self, step: u64) -> Self {
+    pub(crate) const fn rounded_down_to(self, step: u64) -> Self {
         Self(self.0 / step * step)
     }
 }

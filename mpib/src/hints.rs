@@ -14,7 +14,7 @@ use super::SupBandwidth;
 pub const HINTS_MAGIC: u32 = 0x4D50_4948;
 
 /// The number of slots, which limits the distinct pairs of addresses of one agent.
-pub const HINT_SLOTS: u16 = 256;
+pub(crate) const HINT_SLOTS: u16 = 256;
 
 const HEADER_BYTES: usize = 16;
 const SLOT_BYTES: usize = 16;

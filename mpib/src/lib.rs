@@ -50,15 +50,12 @@ pub use environment::{Environment, Parameters, Refusal};
 pub use event::{AsyncEvent, NetEvent, NetEventKind, QueuePairId};
 pub use failure::{Failure, FailureCause, Stall};
 pub use gid::Gid;
-pub use hints::{BadHints, HINT_SLOTS, HINTS_MAGIC, HintMemory, HintReader, HintSlot, HintWriter};
+pub use hints::{BadHints, HINTS_MAGIC, HintMemory, HintReader, HintSlot, HintWriter};
 pub use island::{IslandPrefix, PathClass};
 pub use job::Job;
 pub use log::{LogLine, Speaker};
 pub use message::{Immediate, Receive, RequestId, Tag};
-pub use net::{
-    CLEAR_TO_SEND, CTS_QUEUE_DEPTH, Hazard, Isend, Net, Progress, RECEIVES_MAX, REQUESTS_MAX,
-    Settings, Transport,
-};
+pub use net::{CTS_QUEUE_DEPTH, Hazard, Isend, Net, Progress, Settings, Transport};
 pub use path::{Path, ShareSource};
 pub use plan::{HostPlan, JobPlan, RailPlan};
 pub use profile::{Mode, MpibProfile};

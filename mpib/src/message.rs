@@ -28,7 +28,7 @@ pub struct Immediate(u32);
 
 impl Immediate {
     /// The `size_q` of a size that is not encoded.
-    pub const SIZE_SENTINEL: u32 = 0x3F_FFFF;
+    pub(crate) const SIZE_SENTINEL: u32 = 0x3F_FFFF;
 
     /// Packs the immediate data of a part.
     #[must_use]

@@ -33,17 +33,17 @@ use super::{
 pub use calls::{Isend, Progress};
 
 /// The largest number of buffers of one `irecv`.
-pub const RECEIVES_MAX: usize = 8;
+pub(crate) const RECEIVES_MAX: usize = 8;
 
 /// The largest number of open requests of an end of a connection.
-pub const REQUESTS_MAX: usize = 256;
+pub(crate) const REQUESTS_MAX: usize = 256;
 
 /// The depth of the send queue for clear-to-send: NCCL's own, twice the number of requests ("NCCL,
 /// src/transport/net_ib", `ncclIbCreateQp`); the documents do not state MPIB's.
 pub const CTS_QUEUE_DEPTH: u32 = 512;
 
 /// The size of a clear-to-send for each buffer. Chosen; any value above 0 is equivalent.
-pub const CLEAR_TO_SEND: Bytes = Bytes::new(64);
+pub(crate) const CLEAR_TO_SEND: Bytes = Bytes::new(64);
 
 /// The settings of a net, independent of its hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

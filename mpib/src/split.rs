@@ -73,7 +73,7 @@ impl Split {
 
     /// Everything on SOUT, as on the internal transport, which has one rail.
     #[must_use]
-    pub const fn all_sout(size: Bytes) -> Self {
+    pub(crate) const fn all_sout(size: Bytes) -> Self {
         Self {
             sout: size,
             sup: Bytes::ZERO,

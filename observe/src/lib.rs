@@ -17,7 +17,7 @@ mod filling;
 mod isolation;
 mod loops;
 mod metrics_page;
-pub mod mix;
+mod mix;
 pub mod needs;
 mod observation;
 mod page_text;

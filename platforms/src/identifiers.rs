@@ -64,7 +64,7 @@ pub struct Guid(pub u64);
 impl Guid {
     /// Parses its text; `None` if it is invalid.
     #[must_use]
-    pub fn by_text(text: &str) -> Option<Self> {
+    pub(crate) fn by_text(text: &str) -> Option<Self> {
         let groups: Vec<&str> = text.split(':').collect();
         let is_group = |group: &&str| group.len() == 4 && is_hex(group);
         let fits = groups.len() == 4 && groups.iter().all(is_group);
@@ -98,7 +98,7 @@ pub struct HardwareAddress(pub Vec<u8>);
 impl HardwareAddress {
     /// Parses its text; `None` if it is invalid.
     #[must_use]
-    pub fn by_text(text: &str) -> Option<Self> {
+    pub(crate) fn by_text(text: &str) -> Option<Self> {
         let byte = |pair: &str| {
             let is_pair = pair.len() == 2 && is_hex(pair);
             u8::from_str_radix(pair, 16).ok().filter(|_| is_pair)

@@ -66,8 +66,7 @@ pub use machine::{
 };
 pub use metadata::{Metadata, MetadataGpu};
 pub use name::{
-    DeviceName, NAME_CHARS_MAX, NAME_HINT, NicRole, NodeName, PortNumber, PortRef, SlotRef,
-    TopoLevel, name_mistake,
+    DeviceName, NAME_HINT, NicRole, NodeName, PortNumber, PortRef, SlotRef, TopoLevel, name_mistake,
 };
 pub use natural::natural;
 pub use pci::{PciAddress, PciAddressError};

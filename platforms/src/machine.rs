@@ -110,7 +110,7 @@ pub struct Machine {
 impl Machine {
     /// Whether the two differ in their clocks at most, as a quiet node does from one poll to the next.
     #[must_use]
-    pub fn is_same_but_for_clock(&self, other: &Self) -> bool {
+    pub(crate) fn is_same_but_for_clock(&self, other: &Self) -> bool {
         let Self {
             node,
             boot_id,

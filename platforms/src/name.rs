@@ -26,7 +26,7 @@ pub struct PortNumber(pub u8);
 
 /// The most characters of a name that a file gives. Chosen: a drill's name is two or three of them and stays
 /// below the 255 bytes of a file name.
-pub const NAME_CHARS_MAX: usize = 64;
+pub(crate) const NAME_CHARS_MAX: usize = 64;
 
 /// What a name may be, as a hint.
 pub const NAME_HINT: &str = "a name has 1 to 64 characters that can be seen, none of `/`, `#`, `%`, `*` and `?`, and no blank at its ends";

@@ -39,7 +39,7 @@ impl Machine {
 
     /// The lowest `mlx5_<n>` that no device has.
     #[must_use]
-    pub fn free_device_name(&self) -> DeviceName {
+    pub(crate) fn free_device_name(&self) -> DeviceName {
         let taken: Vec<u32> = self
             .rdma()
             .filter_map(|rdma| rdma.name.as_str().strip_prefix("mlx5_")?.parse().ok())

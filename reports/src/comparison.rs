@@ -9,7 +9,7 @@ use crate::{DrillName, json::json_output};
 
 /// The version of the JSON format. It is incremented when a member is removed or changes its meaning; a new member
 /// does not change it.
-pub const COMPARISON_VERSION: u32 = 1;
+pub(crate) const COMPARISON_VERSION: u32 = 1;
 
 /// Several monitors in the same drills.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -9,7 +9,7 @@
 use std::{borrow::Cow, fmt::Write as _};
 
 /// The most bytes of a line that is quoted. Chosen: a message of an event has a few hundred.
-pub const QUOTED_MAX: usize = 2048;
+pub(crate) const QUOTED_MAX: usize = 2048;
 
 /// The most bytes of a text of several lines that is quoted. Chosen: ten screens.
 const LINES_MAX: usize = 16 * 1024;

@@ -62,7 +62,7 @@ impl Group {
     /// How far it reaches: `162 drills on 23 of 24 platforms (not on dgx-b200)`. Platforms are named where few tell those that
     /// have it from those that do not.
     #[must_use]
-    pub fn extent(&self) -> String {
+    pub(crate) fn extent(&self) -> String {
         let on: BTreeSet<&str> = self.drills.iter().map(DrillName::platform).collect();
         let on: Vec<&str> = on.into_iter().collect();
         let not_on: Vec<&str> = self.not_on.iter().map(String::as_str).collect();

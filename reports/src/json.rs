@@ -9,7 +9,7 @@ use crate::{Group, RunReport, as_output, groups};
 
 /// The version of the format. It is incremented when a member is removed or changes its meaning; a
 /// new member does not change it.
-pub const RESULTS_VERSION: u32 = 3;
+pub(crate) const RESULTS_VERSION: u32 = 3;
 
 /// The run as JSON text, indented, with a final newline.
 #[must_use]

@@ -43,8 +43,7 @@ mod terminal;
 
 pub use cause::{Cause, CauseAction, CauseError, CauseKind, CauseRole, CauseSubject};
 pub use comparison::{
-    AlarmCount, COMPARISON_VERSION, ComparedMonitor, Comparison, Conceded, Estimate, FaultCount,
-    Spread, Weighted,
+    AlarmCount, ComparedMonitor, Comparison, Conceded, Estimate, FaultCount, Spread, Weighted,
 };
 pub use comparison_page::comparison_page;
 pub use counted::counted;
@@ -57,7 +56,7 @@ pub use excuses::{Baseline, Excuses};
 pub use excuses_report::ExcusesReport;
 pub use exit_code::ExitCode;
 use foreign::harmless;
-pub use foreign::{QUOTED_MAX, as_output, one_line, quoted, visible};
+pub use foreign::{as_output, one_line, quoted, visible};
 pub use github::github_commands;
 pub use github_summary::{GITHUB_SUMMARY_MAX, github_summary};
 pub use gitlab::gitlab;
@@ -65,7 +64,7 @@ pub use glob::Glob;
 pub use group::{FirstDrill, Group, finding_id, groups};
 pub use group_page::groups_page;
 pub use html::{HtmlReport, comparison_html};
-pub use json::{RESULTS_VERSION, results};
+pub use json::results;
 pub use judged::{BROKE_OFF, Judged, LeftOut};
 pub use judged_by::JudgedBy;
 pub use judged_page::{judged_line, not_judged_page};

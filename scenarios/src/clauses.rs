@@ -185,7 +185,7 @@ impl Clauses {
 
     /// Whether a known clause file has the prefix of this id.
     #[must_use]
-    pub fn owns(&self, id: &str) -> bool {
+    pub(crate) fn owns(&self, id: &str) -> bool {
         let prefix = id.split_once('/').map_or(id, |(prefix, _)| prefix);
         self.files.iter().any(|file| file.prefix == prefix)
     }

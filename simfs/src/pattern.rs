@@ -18,7 +18,7 @@ impl Pattern {
 
     /// Whether it contains a `*`. A pattern without one denotes a single node, also through links.
     #[must_use]
-    pub fn is_wild(&self) -> bool {
+    pub(crate) fn is_wild(&self) -> bool {
         self.0.contains('*')
     }
 

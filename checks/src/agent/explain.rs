@@ -21,7 +21,7 @@ use crate::scope::{self, Reason};
 use crate::snapshot::{Anchor, Blind, Seen, SeenPorts, SeenScope};
 
 /// Devices in order of name, each with its role, or why it is not monitored.
-pub type Classified = Vec<(DeviceName, Result<AssignedRole, Unmonitored>)>;
+type Classified = Vec<(DeviceName, Result<AssignedRole, Unmonitored>)>;
 
 /// Why a device has no role.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -11,7 +11,7 @@ use crate::stamp::Stamp;
 /// The number of lines after the headline within which the evidence must be.
 pub const LOCKUP_LINES: u32 = 150;
 /// How long further events are suppressed.
-pub const LOCKUP_QUIET: Duration = Duration::from_secs(30 * 60);
+pub(crate) const LOCKUP_QUIET: Duration = Duration::from_secs(30 * 60);
 
 const PROOFS: [&str; 2] = ["mlx5e_poll_ico_cq+0x", "mlx5e_napi_poll+0x"];
 

@@ -6,7 +6,7 @@
 use super::{Functions, pci_address};
 
 /// The name of the two-line pattern: a headline, and evidence below it.
-pub const LOCKUP: &str = "mlx5_napi_soft_lockup";
+pub(crate) const LOCKUP: &str = "mlx5_napi_soft_lockup";
 
 /// One pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,11 +8,12 @@ use std::{collections::BTreeMap, time::Duration};
 use crate::stamp::Stamp;
 
 /// The period in which cordons count; one that is five minutes old does not count any more.
-pub const BREAKER_SPAN: Duration = Duration::from_secs(300);
+const BREAKER_SPAN: Duration = Duration::from_secs(300);
 
 /// The breaker of one cluster.
 #[derive(Clone, Debug)]
 pub struct Breaker {
+    /// The number of cordons within [`BREAKER_SPAN`] that opens it.
     trips_at: usize,
     cordons: BTreeMap<String, Stamp>,
     is_open: bool,
@@ -28,12 +29,6 @@ impl Breaker {
             cordons: BTreeMap::new(),
             is_open: false,
         }
-    }
-
-    /// The number of cordons within [`BREAKER_SPAN`] that opens it.
-    #[must_use]
-    pub const fn trips_at(&self) -> usize {
-        self.trips_at
     }
 
     /// Whether it is open.

@@ -8,12 +8,6 @@ use proto::HealthEvent;
 
 use crate::rules::ANALYZER;
 
-/// A node with either label set to `"false"` is ignored.
-pub const MANAGED_LABELS: [&str; 2] = [
-    "k8saas.nvidia.com/ManagedByNVSentinel",
-    "nvsentinel.dgxc.nvidia.com/managed",
-];
-
 /// Agents of which the deployed rule sets are known: those with one in [`Rulesets::shipped`], and the
 /// analyzer, which none names.
 const KNOWN_AGENTS: [&str; 3] = ["nic-health-monitor", "syslog-health-monitor", ANALYZER];

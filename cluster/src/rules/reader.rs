@@ -24,7 +24,7 @@ pub const FILE_MAX_BYTES: usize = 1 << 20;
 /// The largest count of a rule.
 pub const COUNT_MAX: usize = 1000;
 /// The largest number of alternatives in one `match`.
-pub const MATCHES_MAX: usize = 8;
+pub(crate) const MATCHES_MAX: usize = 8;
 
 /// The keys that each rule has, with values in which nothing is wrong.
 const STAND_IN: &str =

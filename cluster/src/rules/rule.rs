@@ -169,7 +169,7 @@ impl Match {
 
     /// Whether an event is of the agent, class and checks of this pattern.
     #[must_use]
-    pub fn is_of_its_check(&self, event: &HealthEvent) -> bool {
+    pub(crate) fn is_of_its_check(&self, event: &HealthEvent) -> bool {
         let text = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|w| w == is);
         text(&self.agent, &event.agent)
             && text(&self.class, &event.component_class)

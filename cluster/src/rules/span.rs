@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::{SpanRelativeTo, fmt::friendly::SpanParser};
 
 /// The longest window of a rule: the retention of the event store (NVSentinel, store, TTL 30 days).
-pub const SPAN_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+pub(crate) const SPAN_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Parses a duration; `None` if it is invalid or longer than [`SPAN_MAX`].
 #[must_use]

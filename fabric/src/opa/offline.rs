@@ -69,7 +69,7 @@ impl OfflineDisabledReason {
 
     /// The value after another reason was added: the smaller one that is not none.
     #[must_use]
-    pub fn joined_by(self, other: Self) -> Self {
+    pub(crate) fn joined_by(self, other: Self) -> Self {
         match (self, other) {
             (Self::NONE, other) => other,
             (this, Self::NONE) => this,

@@ -120,7 +120,7 @@ impl LinkDownReason {
     /// No reason: nothing happened since the subnet manager cleared it.
     pub const NONE: Self = Self(0);
     /// A marker for a virtual lane that is not supported.
-    pub const UNSUPPORTED_VL_MARKER: Self = Self(21);
+    pub(crate) const UNSUPPORTED_VL_MARKER: Self = Self(21);
     /// The receive buffer overran.
     pub const EXCESSIVE_BUFFER_OVERRUN: Self = Self(32);
     /// Intentional, without a specific reason.
@@ -128,29 +128,15 @@ impl LinkDownReason {
     /// A reboot, or a reset of the device.
     pub const REBOOT: Self = Self(35);
     /// Not taken down by this end, and the neighbour sent no reason.
-    pub const NEIGHBOR_UNKNOWN: Self = Self(36);
+    pub(crate) const NEIGHBOR_UNKNOWN: Self = Self(36);
     /// The fabric manager took the link from LinkUp to Polling.
     pub const FM_BOUNCE: Self = Self(39);
-    /// The link's speed is outside the policy.
-    pub const SPEED_POLICY: Self = Self(40);
     /// The link lost lanes beyond the policy.
-    pub const WIDTH_POLICY: Self = Self(41);
-    /// The link can never reach LinkUp.
-    pub const DISCONNECTED: Self = Self(49);
+    pub(crate) const WIDTH_POLICY: Self = Self(41);
     /// No module in the port's connector.
-    pub const LOCAL_MEDIA_NOT_INSTALLED: Self = Self(50);
-    /// An internal link without its partner or its backplane.
-    pub const NOT_INSTALLED: Self = Self(51);
-    /// Forced by the chassis.
-    pub const CHASSIS_CONFIG: Self = Self(52);
-    /// The module finds no partner behind the optics.
-    pub const END_TO_END_NOT_INSTALLED: Self = Self(54);
+    pub(crate) const LOCAL_MEDIA_NOT_INSTALLED: Self = Self(50);
     /// The module would draw too much power.
     pub const POWER_POLICY: Self = Self(56);
-    /// The enabled speeds cannot be met, for good.
-    pub const LINKSPEED_POLICY: Self = Self(57);
-    /// The enabled widths cannot be met, for good.
-    pub const LINKWIDTH_POLICY: Self = Self(58);
     /// Disabled by its user through the switch's own management.
     pub const SWITCH_MGMT: Self = Self(60);
     /// Disabled by its user through the subnet management agent.
@@ -217,7 +203,7 @@ impl LinkDownReason {
 
     /// The text of hfi1 in the kernel log for a number.
     #[must_use]
-    pub fn kernel_text(code: u8) -> &'static str {
+    pub(crate) fn kernel_text(code: u8) -> &'static str {
         find(code).map_or(INVALID, |row| row.kernel)
     }
 

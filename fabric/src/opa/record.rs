@@ -33,7 +33,7 @@ impl Pair {
         neighbour: LinkDownReason::NONE,
     };
     /// The link went down, and neither end gave a reason.
-    pub const UNEXPLAINED: Self = Self {
+    pub(crate) const UNEXPLAINED: Self = Self {
         local: LinkDownReason::NEIGHBOR_UNKNOWN,
         neighbour: LinkDownReason::NONE,
     };
@@ -84,7 +84,7 @@ impl Initiative {
 
     /// The end goes down without recording a reason of its own, and sends this one.
     #[must_use]
-    pub fn from_message(message: LinkDownReason) -> Self {
+    pub(crate) fn from_message(message: LinkDownReason) -> Self {
         Self {
             local: LinkDownReason::NONE,
             message: Some(message),
@@ -107,7 +107,11 @@ impl Record {
     /// is not called). For a reason that is never sent it does nothing: it sees its link go down, and
     /// its [`OfflineDisabledReason`] shows why.
     #[must_use]
-    pub fn initiative(&self, reason: LinkDownReason, can_say_so: bool) -> Option<Initiative> {
+    pub(crate) fn initiative(
+        &self,
+        reason: LinkDownReason,
+        can_say_so: bool,
+    ) -> Option<Initiative> {
         match self.profile {
             Profile::Hfi1 if !reason.may_be_neighbours() => None,
             Profile::Hfi1 if reason.holds() => Some(Initiative::from_message(LinkDownReason::NONE)),
@@ -181,7 +185,7 @@ impl Record {
     }
 
     /// The link broke before it was up. PortInfo does not show it; an hfi1 records it internally.
-    pub fn broke_in_training(&mut self) {
+    pub(crate) fn broke_in_training(&mut self) {
         if self.profile == Profile::Hfi1 {
             self.find(Pair {
                 local: LinkDownReason::TRANSIENT,
@@ -208,12 +212,12 @@ impl Record {
     }
 
     /// The port is offline or disabled for one more reason; the smaller number is kept.
-    pub fn goes_offline(&mut self, reason: OfflineDisabledReason) {
+    pub(crate) fn goes_offline(&mut self, reason: OfflineDisabledReason) {
         self.offline = self.offline.joined_by(reason);
     }
 
     /// A module was inserted: any previous reason becomes transient.
-    pub fn module_came(&mut self) {
+    pub(crate) fn module_came(&mut self) {
         self.offline = OfflineDisabledReason::of(LinkDownReason::TRANSIENT).unwrap_or(self.offline);
     }
 

@@ -100,7 +100,7 @@ impl ProbeFailure {
 
     /// Whether the monitor may be drillable on a platform with other devices: it polled, and said nothing of these.
     #[must_use]
-    pub fn is_of_the_platform(&self) -> bool {
+    pub(crate) fn is_of_the_platform(&self) -> bool {
         matches!(self.cause, ProbeCause::SaidNothing { .. })
     }
 

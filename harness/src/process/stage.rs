@@ -159,7 +159,7 @@ impl Stage {
 
     /// Whether it has a mount namespace and a pid namespace of its own.
     #[must_use]
-    pub fn is_private(&self) -> bool {
+    pub(crate) fn is_private(&self) -> bool {
         self.open_folder.is_none()
     }
 
@@ -172,7 +172,7 @@ impl Stage {
 
 /// The process of this run that others see: the outer one, where there are two.
 #[must_use]
-pub fn run_pid() -> u32 {
+pub(crate) fn run_pid() -> u32 {
     let mark = env::var(MARK).unwrap_or_default();
     let outer = mark
         .split_once(' ')

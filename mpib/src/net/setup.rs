@@ -44,7 +44,7 @@ impl Net {
     }
 
     /// Uses NCCL's own transport, as NCCL does if a plugin refuses to start.
-    pub fn fall_back(&mut self) {
+    pub(crate) fn fall_back(&mut self) {
         self.transport = Transport::Internal;
     }
 
