@@ -10,7 +10,7 @@ mod lockup;
 mod pattern;
 mod pci;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proto::{Entity, HealthEvent, ProcessingStrategy, RecommendedAction, VERSION};
 
@@ -70,34 +70,23 @@ pub type Functions = BTreeMap<String, String>;
 pub struct KernelLogMonitor {
     node: String,
     profile: KernelLogProfile,
-    /// The enabled patterns. As shipped, none is enabled.
-    enabled: BTreeSet<&'static str>,
     lockup: Lockup,
 }
 
 impl KernelLogMonitor {
-    /// A monitor with every pattern of its profile enabled.
+    /// A monitor with every pattern of its profile enabled; as shipped, none is.
     #[must_use]
     pub fn new(node: &str, profile: KernelLogProfile) -> Self {
-        let names = profile.patterns.names();
         Self {
             node: node.to_owned(),
             profile,
-            enabled: names.into_iter().collect(),
             lockup: Lockup::default(),
         }
     }
 
-    /// The same monitor with only these patterns enabled.
-    #[must_use]
-    pub fn with_only(mut self, names: &[&str]) -> Self {
-        self.enabled.retain(|name| names.contains(name));
-        self
-    }
-
     /// Processes one line; returns its event, if there is one.
     pub fn line(&mut self, at: Stamp, line: &str, functions: &Functions) -> Option<HealthEvent> {
-        if self.enabled.contains(LOCKUP)
+        if self.profile.patterns == PatternSet::Deployed
             && let Some(seen) = self.lockup.line(at, line)
         {
             let mut event = self.event(at, Some(LOCKUP), true, seen.message());
@@ -105,9 +94,7 @@ impl KernelLogMonitor {
             return Some(event);
         }
         let mut patterns = self.profile.patterns.patterns().iter();
-        let found = patterns.find(|pattern| {
-            self.enabled.contains(pattern.name) && pattern.matches(line, functions)
-        })?;
+        let found = patterns.find(|pattern| pattern.matches(line, functions))?;
         let mut event = self.event(at, Some(found.name), found.is_fatal, line.to_owned());
         let nic = pci_address(line).and_then(|address| functions.get(address));
         event.entities_impacted = nic.into_iter().map(|nic| nic_entity(nic)).collect();

@@ -44,7 +44,7 @@ pub enum Verdict {
         /// These agents.
         agents: BTreeSet<String>,
     },
-    /// The circuit breaker is open: events are ignored until a person resets it.
+    /// The circuit breaker is open: events are ignored until a person resets it, which is not modelled.
     Halted,
 }
 
@@ -53,7 +53,6 @@ pub enum Verdict {
 pub struct Quarantine {
     rulesets: Rulesets,
     breaker: Option<Breaker>,
-    unmanaged: BTreeSet<String>,
     cordoned: BTreeMap<String, Annotation>,
     /// By node: outstanding fatal events of agents whose rule sets are left out. They may hold the node
     /// in the real cluster, so they hold it here if it is cordoned.
@@ -75,16 +74,6 @@ impl Quarantine {
     pub fn with_breaker(mut self, breaker: Breaker) -> Self {
         self.breaker = Some(breaker);
         self
-    }
-
-    /// Labels a node as managed or not (`k8saas.nvidia.com/ManagedByNVSentinel`, `nvsentinel.dgxc.nvidia.com/managed`); every
-    /// node is managed by default.
-    pub fn set_managed(&mut self, node: &str, is_managed: bool) {
-        if is_managed {
-            self.unmanaged.remove(node);
-        } else {
-            self.unmanaged.insert(node.to_owned());
-        }
     }
 
     /// Whether the node is cordoned.
@@ -114,13 +103,6 @@ impl Quarantine {
     #[must_use]
     pub fn is_halted(&self) -> bool {
         self.breaker.as_ref().is_some_and(Breaker::is_open)
-    }
-
-    /// Resets the circuit breaker. Events received while it was open are lost to the quarantine.
-    pub fn reset_breaker(&mut self) {
-        if let Some(breaker) = &mut self.breaker {
-            breaker.reset();
-        }
     }
 
     /// Processes one stored event.
@@ -162,16 +144,12 @@ impl Quarantine {
         if overrides.force {
             return Some("quarantineOverrides".to_owned());
         }
-        if self.unmanaged.contains(&event.node_name) {
-            return None;
-        }
         self.rulesets.matching(event).map(|set| set.name.clone())
     }
 
     fn keep_left_out(&mut self, event: &HealthEvent) {
         let skips = event.quarantine_overrides.unwrap_or_default().skip;
-        let is_managed = !self.unmanaged.contains(&event.node_name);
-        if event.is_fatal && !skips && is_managed && self.rulesets.leave_out(&event.agent) {
+        if event.is_fatal && !skips && self.rulesets.leave_out(&event.agent) {
             let faults = self.left_out.entry(event.node_name.clone());
             faults.or_default().add(event);
         }

@@ -15,9 +15,6 @@ use platforms::NodeName;
 use super::hints::{HINT_SLOTS, HintMemory, HintSlot, HintWriter};
 use super::{BadHints, SupBandwidth};
 
-/// The number at the start of every message on the agent's socket.
-pub const SOCKET_MAGIC: u32 = 0x4D50_4952;
-
 /// A message on the agent's socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgentMessage {

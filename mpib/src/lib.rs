@@ -42,7 +42,7 @@ mod rescue;
 mod traffic;
 mod workload;
 
-pub use agent::{Agent, AgentAction, AgentMessage, FlowId, SOCKET_MAGIC, Unregistered};
+pub use agent::{Agent, AgentAction, AgentMessage, FlowId, Unregistered};
 pub use bytes::Bytes;
 pub use connection::{ConnectError, ConnectionId, Death, Side};
 pub use counter::Counter;

@@ -187,7 +187,6 @@ pub(crate) enum SchemaOf {
     Profile,
     Driver,
     /// A monitor under test
-    #[value(alias = "monitor")]
     Descriptor,
     Scenario,
     World,

@@ -172,12 +172,4 @@ impl PatternSet {
             Self::First => &FIRST,
         }
     }
-
-    /// The names of all patterns, including the two-line one.
-    #[must_use]
-    pub fn names(self) -> Vec<&'static str> {
-        let lockup = (self == Self::Deployed).then_some(LOCKUP);
-        let names = self.patterns().iter().map(|pattern| pattern.name);
-        lockup.into_iter().chain(names).collect()
-    }
 }

@@ -43,9 +43,4 @@ impl Breaker {
             .retain(|_, cordoned| *cordoned > at.before(BREAKER_SPAN));
         self.is_open |= self.cordons.len() >= self.trips_at;
     }
-
-    pub(super) fn reset(&mut self) {
-        self.cordons.clear();
-        self.is_open = false;
-    }
 }
