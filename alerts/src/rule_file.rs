@@ -24,7 +24,7 @@ pub struct RuleFile {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// The name.
+    /// Unique in its file.
     pub name: String,
     /// The time from one evaluation to the next; without it, that of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub struct Group {
     /// Labels of every rule.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, Value>,
-    /// The rules.
+    /// In the order in which they are evaluated.
     #[serde(default)]
     pub rules: Vec<Rule>,
 }

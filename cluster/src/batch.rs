@@ -18,7 +18,7 @@ use crate::{condition::Conditions, entry::Clearing, stamp::Stamp};
 pub struct Refused {
     /// The number of the event in the call, from 1.
     pub event: usize,
-    /// Its check.
+    /// `checkName` of the event.
     pub check: String,
 }
 

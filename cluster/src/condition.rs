@@ -53,7 +53,7 @@ impl Condition {
 /// A condition that changed its status or lost entries in a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Its check.
+    /// `checkName` of the event.
     pub check: String,
     /// Its previous status; `None` if it did not exist.
     pub was_faulty: Option<bool>,

@@ -34,23 +34,23 @@ pub struct Consequence {
 pub enum ConsequenceKind {
     /// A condition became unhealthy.
     ConditionStands {
-        /// The node.
+        /// The name of the node, as events have it.
         node: String,
-        /// The check.
+        /// The name of the check, which is the type of the condition.
         check: String,
     },
     /// A condition became healthy.
     ConditionCleared {
-        /// The node.
+        /// The name of the node, as events have it.
         node: String,
-        /// The check.
+        /// The name of the check, which is the type of the condition.
         check: String,
     },
     /// A problem: entries did not fit into a condition's message and are lost.
     EntriesLost {
-        /// The node.
+        /// The name of the node, as events have it.
         node: String,
-        /// The check.
+        /// The name of the check, which is the type of the condition.
         check: String,
         /// The number of lost entries.
         forgotten: usize,
@@ -60,42 +60,42 @@ pub enum ConsequenceKind {
     /// A problem: two events of one call have the same timestamp, and the condition depends on their
     /// order.
     OrderDecides {
-        /// The node.
+        /// The name of the node, as events have it.
         node: String,
-        /// The check.
+        /// The name of the check, which is the type of the condition.
         check: String,
     },
     /// A Kubernetes event was created, or its count raised.
     KubeEvent {
-        /// The node.
+        /// The name of the node, as events have it.
         node: String,
-        /// The check.
+        /// The name of the check, which is the type of the condition.
         check: String,
         /// The number of sightings.
         count: u32,
     },
     /// The node was cordoned.
     Cordoned {
-        /// The node.
+        /// The name of the node, as events have it.
         node: String,
         /// The rule set.
         by: String,
     },
     /// The node was released.
     Uncordoned {
-        /// The node.
+        /// The name of the node, as events have it.
         node: String,
     },
     /// The node would be released, but faults of these agents, whose rule sets are left out, hold it.
     HeldByOthers {
-        /// The node.
+        /// The name of the node, as events have it.
         node: String,
         /// The agents.
         agents: BTreeSet<String>,
     },
     /// The circuit breaker opened at this node: no node is cordoned or released any more.
     BreakerOpened {
-        /// The node.
+        /// The name of the node, as events have it.
         node: String,
     },
     /// A rule fired or cleared.

@@ -14,7 +14,7 @@ pub enum StageError {
     Action {
         /// The place in the story.
         place: FilePlace,
-        /// The line.
+        /// The line of the scenario, as it is written.
         line: String,
         /// The cause.
         cause: Box<ActionError>,
@@ -24,7 +24,7 @@ pub enum StageError {
     Disk {
         /// The place in the story.
         place: FilePlace,
-        /// The line.
+        /// The line of the scenario, as it is written.
         line: String,
         /// The cause.
         cause: DiskError,
@@ -34,7 +34,7 @@ pub enum StageError {
     Workload {
         /// The place in the story.
         place: FilePlace,
-        /// The line.
+        /// The line of the scenario, as it is written.
         line: String,
         /// The cause.
         cause: Box<WorkloadError>,
@@ -47,7 +47,7 @@ pub enum StageError {
     StepAction {
         /// The place in the story.
         place: FilePlace,
-        /// The line.
+        /// The line of the scenario, as it is written.
         line: String,
         /// The cause.
         what: &'static str,
@@ -59,7 +59,7 @@ pub enum StageError {
     File {
         /// The place in the story.
         place: FilePlace,
-        /// The line.
+        /// The line of the scenario, as it is written.
         line: String,
         /// What is missing.
         missing: Box<MissingFile>,

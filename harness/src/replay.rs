@@ -25,7 +25,7 @@ pub enum ReplayError {
     /// The stream cannot be read.
     #[error("`{file}` cannot be read: {cause}")]
     Io {
-        /// The file.
+        /// The path as it was given.
         file: String,
         /// The cause.
         cause: io::Error,
@@ -33,7 +33,7 @@ pub enum ReplayError {
     /// A line of the stream is invalid.
     #[error("{file}:{line}: {cause}")]
     Line {
-        /// The file.
+        /// The path as it was given.
         file: String,
         /// The line, from 1.
         line: usize,
@@ -43,7 +43,7 @@ pub enum ReplayError {
     /// A line of the stream is not text.
     #[error("{file}:{line}: the line is not text in UTF-8, or has more than {LINE_MAX_BYTES} bytes\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NotText {
-        /// The file.
+        /// The path as it was given.
         file: String,
         /// The line, from 1.
         line: usize,
@@ -51,7 +51,7 @@ pub enum ReplayError {
     /// A document of a stream that is no lines is invalid.
     #[error("{file}: {cause}")]
     Document {
-        /// The file.
+        /// The path as it was given.
         file: String,
         /// The cause, with the document's number.
         cause: RecordError,
@@ -59,13 +59,13 @@ pub enum ReplayError {
     /// The stream is text in another encoding.
     #[error("`{file}` is text in UTF-16\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Utf16 {
-        /// The file.
+        /// The path as it was given.
         file: String,
     },
     /// The stream contains no event.
     #[error("`{file}` holds no health event\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Empty {
-        /// The file.
+        /// The path as it was given.
         file: String,
     },
     /// There is no rule profile of this name.

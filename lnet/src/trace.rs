@@ -159,7 +159,7 @@ pub struct Choice {
     pub kind: MessageKind,
     /// Its purpose.
     pub errand: Errand,
-    /// Its portal.
+    /// LNet's number of the portal.
     pub portal: u32,
     /// Number of bytes that it carries or asks for.
     pub length: u64,

@@ -21,7 +21,7 @@ pub struct Answers {
 pub struct Series {
     /// The metric's name; of a histogram with `_bucket`, `_sum` or `_count` behind it.
     pub name: String,
-    /// Its labels.
+    /// Label names and values.
     pub labels: BTreeMap<String, String>,
     /// The value.
     pub value: f64,

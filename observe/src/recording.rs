@@ -156,14 +156,14 @@ impl From<Vec<Arc<str>>> for Reads {
 pub enum Broken {
     /// The monitor made no progress within the limit.
     Hung {
-        /// The tick.
+        /// From 0.
         tick: u64,
         /// What was waited for.
         waiting_for: String,
     },
     /// The monitor ended by itself.
     Crashed {
-        /// The tick.
+        /// From 0.
         tick: u64,
         /// How it ended.
         exit: Exit,
@@ -172,19 +172,19 @@ pub enum Broken {
     },
     /// The monitor used more in one poll, or took longer, than a drill allows.
     Excess {
-        /// The tick.
+        /// From 0.
         tick: u64,
         /// What it did too much of, and the limit.
         what: String,
     },
     /// The monitor cannot be killed: it waits in the kernel.
     StuckInKernel {
-        /// The tick.
+        /// From 0.
         tick: u64,
     },
     /// The connector's socket is not as the drill made it. Only what runs in the monitor's mount namespace sees its folder.
     SocketTampered {
-        /// The tick.
+        /// From 0.
         tick: u64,
         /// What was found in its place.
         what: String,

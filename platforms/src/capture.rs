@@ -35,13 +35,13 @@ pub enum CaptureError {
     /// Every device is on a function of another kind than PCI's; this is the first.
     #[error("device `{device}` is on no PCI function of its own\nhint: {hint}", hint = self.hint())]
     NoFunction {
-        /// The device.
+        /// The RDMA device's name.
         device: String,
     },
     /// No driver file describes this device's ports.
     #[error("no driver file is about `{driver}` with link layer `{layer}` (device `{device}`)\nhint: {hint}", hint = self.hint())]
     NoDriver {
-        /// The device.
+        /// The RDMA device's name.
         device: String,
         /// Its kernel driver, if known.
         driver: String,
@@ -51,13 +51,13 @@ pub enum CaptureError {
     /// No file says which link layer the device has, and its kernel driver has several.
     #[error("the link layer of device `{device}` could not be read\nhint: {hint}", hint = self.hint())]
     NoLayer {
-        /// The device.
+        /// The RDMA device's name.
         device: String,
     },
     /// No file says whose card it is.
     #[error("the PCI vendor of device `{device}` could not be read\nhint: {hint}", hint = self.hint())]
     NoVendor {
-        /// The device.
+        /// The RDMA device's name.
         device: String,
     },
     /// The matrix has GPUs, and those of the bus are not NVIDIA's.
@@ -66,13 +66,13 @@ pub enum CaptureError {
     /// A port's rate could not be read.
     #[error("the rate of device `{device}` could not be read\nhint: {hint}", hint = self.hint())]
     NoRate {
-        /// The device.
+        /// The RDMA device's name.
         device: String,
     },
     /// A port's rate has an unknown spelling.
     #[error("device `{device}` has rate `{rate}`\nhint: {hint}", hint = self.hint())]
     Rate {
-        /// The device.
+        /// The RDMA device's name.
         device: String,
         /// The text that was read.
         rate: String,

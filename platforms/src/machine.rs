@@ -163,7 +163,7 @@ pub struct Gpu {
     pub driver: Option<String>,
     /// Its product name.
     pub model: String,
-    /// Its UUID.
+    /// As `nvidia-smi -L` prints it, with `GPU-` in front.
     pub uuid: String,
     /// Its serial number.
     pub serial: String,
@@ -256,7 +256,7 @@ pub struct Rdma {
     pub hw_rev: Option<String>,
     /// Node description.
     pub node_desc: String,
-    /// Node GUID.
+    /// The GUID of the function (`node_guid`).
     pub node_guid: u64,
     /// System image GUID, which all functions of a card share.
     pub sys_image_guid: u64,
@@ -409,7 +409,7 @@ pub enum Routes {
 /// A row of the route table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The interface.
+    /// The name of the interface to which it leads.
     pub interface: String,
     /// The destination: an IPv4 address.
     pub destination: [u8; 4],
@@ -417,7 +417,7 @@ pub struct Route {
     pub gateway: [u8; 4],
     /// Length of the destination's prefix, 0 to 32; 0 is the default route.
     pub prefix: u8,
-    /// Metric.
+    /// Of two routes with the same prefix the lower one counts.
     pub metric: u32,
 }
 

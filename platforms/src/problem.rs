@@ -35,7 +35,7 @@ pub enum ProblemKind {
     /// A row of the topology does not have one level for each GPU.
     #[error("device `{device}` has {levels} topology levels for {gpus} GPUs")]
     TopoLength {
-        /// The device.
+        /// The RDMA device's name at rest.
         device: String,
         /// The number of levels in its row.
         levels: usize,
@@ -64,7 +64,7 @@ pub enum ProblemKind {
     /// A cabled port does not exist.
     #[error("device `{device}` has a cable in port {port}, but {ports} ports")]
     NoSuchPort {
-        /// The device.
+        /// The RDMA device's name at rest.
         device: String,
         /// The port's number.
         port: u8,
@@ -74,7 +74,7 @@ pub enum ProblemKind {
     /// A device has too few or too many interfaces.
     #[error("device `{device}` has {ports} ports and {netdevs} interfaces")]
     Interfaces {
-        /// The device.
+        /// The RDMA device's name at rest.
         device: String,
         /// The number of its ports.
         ports: u8,
@@ -86,7 +86,7 @@ pub enum ProblemKind {
     /// A device has no port, or too many.
     #[error("device `{device}` has {ports} ports")]
     PortCount {
-        /// The device.
+        /// The RDMA device's name at rest.
         device: String,
         /// The number of its ports.
         ports: u8,
@@ -96,7 +96,7 @@ pub enum ProblemKind {
     /// A port is listed twice.
     #[error("device `{device}` has two cables in port {port}")]
     CabledTwice {
-        /// The device.
+        /// The RDMA device's name at rest.
         device: String,
         /// The port's number.
         port: u8,
@@ -110,13 +110,13 @@ pub enum ProblemKind {
     /// An NVLink level for a NIC.
     #[error("device `{device}` has an NVLink level in its row")]
     NvLinkToNic {
-        /// The device.
+        /// The RDMA device's name at rest.
         device: String,
     },
     /// A port is faster than its slot.
     #[error("device `{device}` has {port_gbps} Gb/s behind a slot of {slot_gbps} Gb/s (`{slot}`)")]
     TooFast {
-        /// The device.
+        /// The RDMA device's name at rest.
         device: String,
         /// The port's rate, Gb/s.
         port_gbps: u32,
@@ -128,11 +128,11 @@ pub enum ProblemKind {
     /// A NIC with another role than management is on a NUMA node without a GPU.
     #[error("device `{device}` is {role} on NUMA node {node}, which no GPU has")]
     NumaWithoutGpu {
-        /// The device.
+        /// The RDMA device's name at rest.
         device: String,
         /// Its declared role.
         role: NicRole,
-        /// Its NUMA node.
+        /// As `numa_node` has it; -1 if unknown.
         node: i32,
     },
     /// A NUMA node that no GPU or NIC uses.
@@ -140,7 +140,7 @@ pub enum ProblemKind {
     StrayNuma {
         /// The key that names it.
         key: &'static str,
-        /// The NUMA node.
+        /// As `numa_node` has it; -1 if unknown.
         node: i32,
     },
     /// A NIC that shares a PCIe switch with a GPU of another NUMA node.
@@ -148,21 +148,21 @@ pub enum ProblemKind {
         "device `{device}` is on NUMA node {node}, and `{level}` away from GPU {gpu} on node {gpu_node}"
     )]
     NumaAcrossSwitch {
-        /// The device.
+        /// The RDMA device's name at rest.
         device: String,
-        /// Its NUMA node.
+        /// As `numa_node` has it; -1 if unknown.
         node: i32,
         /// The level, PIX or PXB.
         level: TopoLevel,
         /// The GPU's number.
         gpu: usize,
-        /// The GPU's NUMA node.
+        /// As its `numa_node` has it; -1 if unknown.
         gpu_node: i32,
     },
     /// Two NUMA nodes have the same CPU.
     #[error("`cpus` gives CPU {cpu} to NUMA nodes {node} and {other}")]
     CpuTwice {
-        /// The CPU.
+        /// The number of the CPU, from 0.
         cpu: u16,
         /// The first node.
         node: i32,
@@ -180,7 +180,7 @@ pub enum ProblemKind {
     /// Devices that a capture could not describe, all for one reason.
     #[error("{} skipped by the capture: {why}", were(.devices))]
     Skipped {
-        /// The devices.
+        /// The names of the RDMA devices at rest.
         devices: Vec<String>,
         /// What was missing.
         why: String,

@@ -110,11 +110,11 @@ pub struct AlarmCount {
 /// The least, the median (the lower one of two) and the most of some times, in simulated milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spread {
-    /// The least.
+    /// Simulated milliseconds.
     pub least: u64,
-    /// The median.
+    /// Simulated milliseconds; the lower one of two.
     pub median: u64,
-    /// The most.
+    /// Simulated milliseconds.
     pub most: u64,
 }
 

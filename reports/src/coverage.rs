@@ -56,7 +56,7 @@ pub struct ScenarioCoverage {
 /// One clause, and what covers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClauseCoverage {
-    /// Its id.
+    /// Such as `lsd/1.2/detects-disappearance`.
     pub id: String,
     /// Its paraphrase.
     pub says: String,
@@ -152,17 +152,17 @@ pub struct SourceCoverage {
 pub struct CoverageCount {
     /// All of them.
     pub clauses: u64,
-    /// Covered.
+    /// Those with a passed drill or a listed test, and without a failed drill.
     pub covered: u64,
     /// Those of the covered clauses that only tests list.
     pub by_tests_alone: u64,
-    /// Failed.
+    /// Those with a failed drill.
     pub failed: u64,
-    /// Not run.
+    /// Those whose scenarios made no drill of this run, and which no test lists.
     pub not_run: u64,
-    /// Uncovered.
+    /// Those of which no scenario and no test is known.
     pub uncovered: u64,
-    /// Deferred.
+    /// Those about a feature that is not drilled.
     pub deferred: u64,
     /// Defended, of those that are not deferred.
     pub defended: u64,

@@ -92,7 +92,7 @@ pub struct PlannedDrill {
 pub struct NotApplicable {
     /// The drill that it would be.
     pub drill: DrillName,
-    /// The reason.
+    /// In words, for a report.
     pub reason: String,
 }
 
@@ -108,14 +108,14 @@ pub enum ProbeOutcome {
     },
     /// It does not; the run ends here.
     Failed {
-        /// The reason.
+        /// In words, for a report.
         reason: String,
         /// The exit code of the run.
         exit_code: ExitCode,
     },
     /// The arm is not available.
     Skipped {
-        /// The reason.
+        /// In words, for a report.
         reason: String,
     },
 }

@@ -14,7 +14,7 @@ pub const BROKE_OFF: &str = "the drill broke off";
 pub struct LeftOut {
     /// Its line.
     pub line: StoryLine,
-    /// The reason.
+    /// Why it was not judged, in words.
     pub reason: String,
     /// How often it counts: once for each node that it is meant for, 1 or more.
     pub count: u64,

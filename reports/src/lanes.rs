@@ -103,7 +103,7 @@ pub struct Stretch {
 /// Something at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Its tick.
+    /// The tick in which it is, from 0.
     pub tick: u64,
     /// The first tick of its window, for an expectation.
     pub since: Option<u64>,

@@ -104,7 +104,7 @@ pub struct Section {
     /// Section number as in the source, such as `3.4` or `A`; `None` if the source has none.
     #[serde(default)]
     pub section: Option<String>,
-    /// Section title.
+    /// As the document has it.
     pub title: String,
     /// Its clauses, in the order of the source.
     pub clauses: Vec<Clause>,

@@ -29,7 +29,7 @@ pub struct ClusterPlan {
 /// A cable between a switch and a port of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cable {
-    /// The switch.
+    /// The name of the switch in the fabric.
     pub switch: String,
     /// The port.
     pub port: PortRef,
@@ -150,7 +150,7 @@ pub enum ConditionOf {
 /// An expectation on a correlation rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleIs {
-    /// The rule.
+    /// The name of the rule.
     pub rule: String,
     /// The entity of the rule's event; any if `None`.
     pub about: Option<About>,

@@ -15,7 +15,7 @@ pub enum Call {
     Create {
         /// The folder.
         folder: NodeId,
-        /// The name.
+        /// Within the folder; no path.
         name: String,
         /// Whether it is an error if the name exists (`O_EXCL`).
         exclusive: bool,
@@ -55,7 +55,7 @@ pub enum Call {
     Unlink {
         /// The folder.
         folder: NodeId,
-        /// The name.
+        /// Within the folder; no path.
         name: String,
     },
     /// Flushes a folder's names to disk.
@@ -64,14 +64,14 @@ pub enum Call {
     MakeFolder {
         /// The parent folder.
         folder: NodeId,
-        /// The name.
+        /// Within the folder; no path.
         name: String,
     },
     /// Removes an empty folder.
     RemoveFolder {
         /// The parent folder.
         folder: NodeId,
-        /// The name.
+        /// Within the folder; no path.
         name: String,
     },
 }
@@ -150,7 +150,7 @@ pub enum Reply {
 /// An entry of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The name.
+    /// Within the folder; no path.
     pub name: String,
     /// The node that had the name at the time of the listing.
     pub node: NodeId,

@@ -46,7 +46,7 @@ pub enum Edit {
     Append {
         /// The stream.
         path: TreePath,
-        /// The bytes.
+        /// The bytes to append.
         bytes: Vec<u8>,
     },
     /// Removes a node and everything below it; does nothing if it does not exist. A node created at

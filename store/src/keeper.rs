@@ -59,7 +59,7 @@ pub enum StoreError {
     /// It cannot be reached or written.
     #[error("the store `{store}` cannot be used: {cause}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Unreachable {
-        /// The store.
+        /// Its URL, without secrets.
         store: String,
         /// The cause.
         cause: String,
@@ -67,7 +67,7 @@ pub enum StoreError {
     /// It had not opened when the time for that was over.
     #[error("the store `{store}` did not answer within {at_most_s} s\nhint: {hint}", at_most_s = .at_most.as_secs_f64(), hint = self.hint().unwrap_or_default())]
     Silent {
-        /// The store.
+        /// Its URL, without secrets.
         store: String,
         /// The time that it had.
         at_most: Duration,
@@ -75,13 +75,13 @@ pub enum StoreError {
     /// It had not opened when an early end was asked for.
     #[error("an early end was asked for before the store `{store}` had answered")]
     Ended {
-        /// The store.
+        /// Its URL, without secrets.
         store: String,
     },
     /// A column of an existing table has a type that cannot hold what is written.
     #[error("the column `{column}` of the table `{table}` of the store `{store}` has the type `{found}`, and {wanted} are written\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     AnotherType {
-        /// The store.
+        /// Its URL, without secrets.
         store: String,
         /// The table.
         table: &'static str,
@@ -95,7 +95,7 @@ pub enum StoreError {
     /// An existing table of that name has other columns.
     #[error("the table `{table}` of the store `{store}` has no column `{column}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     AnotherTable {
-        /// The store.
+        /// Its URL, without secrets.
         store: String,
         /// The table.
         table: &'static str,

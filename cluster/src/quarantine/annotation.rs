@@ -14,13 +14,13 @@ use proto::{Entity, HealthEvent};
 /// the same check name clears the condition but not the cordon.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FaultKey {
-    /// The agent.
+    /// `agent` of the event.
     pub agent: String,
-    /// The component class.
+    /// `componentClass` of the event.
     pub component_class: String,
-    /// The check.
+    /// `checkName` of the event.
     pub check: String,
-    /// The node.
+    /// `nodeName` of the event.
     pub node: String,
     /// The version of the event.
     pub version: u32,

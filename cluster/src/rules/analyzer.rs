@@ -30,7 +30,7 @@ const SWEEP: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{rule}` cannot be evaluated: it needs the cabling of ports and switches\nhint: {hint}", hint = Self::HINT)]
 pub struct Unevaluable {
-    /// The rule.
+    /// The name of the rule.
     pub rule: String,
 }
 

@@ -20,7 +20,7 @@ pub enum FiringKind {
 /// An output of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Firing {
-    /// The rule.
+    /// The name of the rule.
     pub rule: String,
     /// The timestamp of the event that caused it, or of the tick.
     pub at: Stamp,

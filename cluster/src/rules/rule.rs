@@ -116,15 +116,15 @@ pub struct Hold {
 pub struct Match {
     /// Which events of a fault match.
     pub on: On,
-    /// The agent.
+    /// `agent` of the event; `None`: any.
     pub agent: Option<String>,
     /// The component class.
     pub class: Option<String>,
     /// One of these checks; empty: any.
     pub checks: Vec<String>,
-    /// Whether it is fatal.
+    /// `isFatal` of the event; `None`: either.
     pub fatal: Option<bool>,
-    /// Whether it is healthy.
+    /// `isHealthy` of the event; `None`: either.
     pub healthy: Option<bool>,
     /// The first error code is one of these; any or none if empty.
     pub codes: Vec<String>,

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Card {
     /// The domain; above 0xffff only behind some host bridges (Azure, VMD).
     pub domain: u32,
-    /// The bus.
+    /// The bus, 0 to 255.
     pub bus: u8,
     /// The device, 0 to 31.
     pub device: u8,

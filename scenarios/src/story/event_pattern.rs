@@ -9,9 +9,9 @@ use terms::Severity;
 /// Inclusive bounds on how often something happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// At least.
+    /// For each subject; 0 allows none.
     pub at_least: u32,
-    /// At most.
+    /// For each subject; not below [`Self::at_least`].
     pub at_most: u32,
 }
 

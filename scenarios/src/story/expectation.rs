@@ -89,7 +89,7 @@ pub enum What {
     },
     /// The monitor exits with this code.
     Exit {
-        /// The exit code.
+        /// As `exit` has it, 0 to 255.
         code: i32,
     },
     /// A line of the monitor's log contains this text.
@@ -149,7 +149,7 @@ pub enum What {
     Workload(WorkloadIs),
     /// Whether the monitor's report about a workload was right.
     Verdict {
-        /// The workload.
+        /// The name that the world gives it.
         workload: String,
         /// The expected verdict.
         verdict: ReportVerdict,

@@ -18,25 +18,25 @@ pub enum Plan {
 pub enum WorkloadAction {
     /// A fault rule of LNet itself.
     Rule {
-        /// Which workload.
+        /// The name that the world gives it.
         workload: String,
-        /// On which node.
+        /// The node on which it acts.
         node: NodeName,
         /// The rule.
         rule: Box<FaultRule>,
     },
     /// Removes such rules from a node.
     NoRules {
-        /// Which workload.
+        /// The name that the world gives it.
         workload: String,
-        /// On which node.
+        /// The node on which it acts.
         node: NodeName,
     },
     /// Sets a parameter of a node's LNet.
     LnetParam {
-        /// Which workload.
+        /// The name that the world gives it.
         workload: String,
-        /// On which node.
+        /// The node on which it acts.
         node: NodeName,
         /// The parameter.
         param: Param,
@@ -45,7 +45,7 @@ pub enum WorkloadAction {
     },
     /// Changes an interface in the view of a node.
     LnetNi {
-        /// Which workload.
+        /// The name that the world gives it.
         workload: String,
         /// Whose view.
         node: NodeName,
@@ -58,16 +58,16 @@ pub enum WorkloadAction {
     },
     /// A single request by hand.
     LnetSend {
-        /// Which workload.
+        /// The name that the world gives it.
         workload: String,
         /// The request, with the node that sends it.
         request: Request,
     },
     /// An action on a host's agent.
     Agent {
-        /// Which workload.
+        /// The name that the world gives it.
         workload: String,
-        /// On which node.
+        /// The node on which it acts.
         node: NodeName,
         /// The action.
         action: AgentAction,

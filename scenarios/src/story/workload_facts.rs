@@ -10,7 +10,7 @@ use workloads::{WorkloadCause, WorkloadOutcome};
 /// Expected state of an LNet interface; `None` is not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LnetIs {
-    /// The workload.
+    /// The name that the world gives it.
     pub workload: String,
     /// The node whose view is checked.
     pub seen_from: NodeName,
@@ -42,7 +42,7 @@ pub struct CountIs {
 /// A counter of a workload on one of its nodes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WorkloadCounter {
-    /// The workload.
+    /// The name that the world gives it.
     pub workload: String,
     /// The node that counts.
     pub node: NodeName,
@@ -84,7 +84,7 @@ impl CounterOf {
 /// Expected state of a workload; `None` is not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkloadIs {
-    /// The workload.
+    /// The name that the world gives it.
     pub workload: String,
     /// Its outcome.
     pub outcome: Option<WorkloadOutcome>,
