@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use platforms::yaml::{Node, Value};
+use files::{Node, Value};
 use serde_json::{Value as Json, json};
 
 use crate::context::Context;

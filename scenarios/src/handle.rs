@@ -2,8 +2,8 @@
 //!
 //! The selection itself needs a machine and is in [`crate::resolved_world`].
 
+use files::{Node, Place, Value};
 use mpib::Rail;
-use platforms::yaml::{Node, Place, Value};
 use platforms::{DeviceName, LinkLayer, LinkReasons, PciAddress, Role};
 use serde_json::json;
 

@@ -6,8 +6,7 @@
 
 use std::marker::PhantomData;
 
-use files::Mistakes;
-use platforms::yaml::{Node, Place, Value};
+use files::{Mistakes, Node, Place, Value};
 use serde_json::{Value as Json, json};
 
 use crate::context::Context;

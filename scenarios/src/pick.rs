@@ -1,6 +1,6 @@
 //! How many of the matching ports a handle takes.
 
-use platforms::yaml::Value;
+use files::Value;
 use serde_json::json;
 
 use crate::keys::{Keys, maybe, together};

@@ -6,9 +6,8 @@
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
-use files::Mistakes;
+use files::{Mistakes, Node, Place, Value, yaml};
 use mpib::Rail;
-use platforms::yaml::{self, Node, Place, Value};
 use platforms::{DeviceName, PortNumber};
 use serde_json::json;
 

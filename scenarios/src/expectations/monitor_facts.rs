@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use platforms::yaml::{Key, Node, Value};
+use files::{Key, Node, Value};
 use serde_json::json;
 
 use super::qualifier::READS;

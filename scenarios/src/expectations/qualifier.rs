@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use files::{Node, Place, Value};
 use platforms::LinkLayer;
-use platforms::yaml::{Node, Place, Value};
 use serde_json::{Value as Json, json};
 use simfs::SimTime;
 

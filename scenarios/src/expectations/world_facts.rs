@@ -2,7 +2,7 @@
 //! workloads.
 
 use fabric::opa::{LinkDownReason, OfflineDisabledReason, Pair};
-use platforms::yaml::{Node, Place, Value};
+use files::{Node, Place, Value};
 use serde_json::json;
 use terms::ReportVerdict;
 use workloads::{WorkloadCause, WorkloadOutcome};

@@ -2,8 +2,8 @@
 //!
 //! `storage_resolver` finds the nodes and ports; `routing` has the keys for nodes on two nets.
 
+use files::Place;
 use platforms::Role;
-use platforms::yaml::Place;
 use serde_json::json;
 use simfs::SimTime;
 
