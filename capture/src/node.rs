@@ -12,7 +12,7 @@ use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use files::FileError;
 use platforms::{
-    Platform, Platforms, Role,
+    NicRole, Platform, Platforms,
     capture::{CaptureError, Snapshot, capture, from_dump},
     topo::{self, Printed, TopoError},
 };
@@ -21,7 +21,7 @@ pub use live::LiveRoot;
 pub use reader::{Asked, Guest, Unread, read};
 
 /// Finds the role of each device, by name, in a platform's tree.
-pub type FindRoles<'a> = &'a dyn Fn(&Platform) -> BTreeMap<String, Role>;
+pub type FindRoles<'a> = &'a dyn Fn(&Platform) -> BTreeMap<String, NicRole>;
 
 /// A platform's file and notes for its reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +144,7 @@ fn roles(
     name: &str,
     known: &Platforms,
     find_roles: FindRoles<'_>,
-) -> Result<Option<BTreeMap<String, Role>>, Failed> {
+) -> Result<Option<BTreeMap<String, NicRole>>, Failed> {
     let texts: Vec<(&str, &str)> = known.own_texts().chain([("captured.yaml", yaml)]).collect();
     let platforms = Platforms::read(&texts)?;
     let platform = platforms.get(name).expect("it was just read");

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use crate::hands::{Answer, Hands, ReadError, Request};
-use crate::metrics::{Family, GIDS, Sample, Value};
+use crate::metrics::{Family, GIDS, Sample, SampleValue};
 use crate::name::{DeviceName, PortNumber};
 
 /// The types that a RoCE port has (`Documentation/ABI/stable/sysfs-class-infiniband`).
@@ -141,7 +141,7 @@ impl GidPorts {
                 ];
                 Sample {
                     labels: labels.map(str::to_owned).into(),
-                    value: Value::Number(count),
+                    value: SampleValue::Number(count),
                 }
             }));
         }

@@ -13,7 +13,7 @@ use terms::LinkLayer;
 use crate::absence::{self, Measure};
 use crate::memory::{CardFault, CardMemory, Effect, Memory, Port, Slot};
 use crate::message;
-use crate::name::{Card, DeviceName, PortNumber, Role, SlotKey};
+use crate::name::{AssignedRole, Card, DeviceName, PortNumber, SlotKey};
 use crate::peers::{InRole, Peers, Standing};
 use crate::pending_clear::Subject;
 use crate::policy::Policy;
@@ -279,7 +279,7 @@ fn judge_cards(memory: &mut Memory, peers: &Peers, prepared_events: &mut Vec<Pre
 
 /// The event of a card with a reported fault. The fault stands while any of the card's roles is
 /// below its peers; the role in which it was reported decides the rest.
-fn word_of_fault(fault: &CardFault, in_roles: &[InRole]) -> Option<(Role, CardWord)> {
+fn word_of_fault(fault: &CardFault, in_roles: &[InRole]) -> Option<(AssignedRole, CardWord)> {
     let (role, expected) = (fault.role, fault.expected);
     let below = |active, mode| fault.again.then_some(CardWord::Below { active, mode });
     let own = in_roles.iter().find(|it| it.role == role);
@@ -306,7 +306,9 @@ fn word_of_fault(fault: &CardFault, in_roles: &[InRole]) -> Option<(Role, CardWo
 }
 
 /// The first role in which a card is below its peers.
-fn first_below<'r>(in_roles: impl IntoIterator<Item = &'r InRole>) -> Option<(Role, CardWord)> {
+fn first_below<'r>(
+    in_roles: impl IntoIterator<Item = &'r InRole>,
+) -> Option<(AssignedRole, CardWord)> {
     let mut in_roles = in_roles.into_iter();
     in_roles.find_map(|it| match it.standing {
         Standing::Below { active, mode } => Some((it.role, CardWord::Below { active, mode })),
@@ -318,7 +320,7 @@ fn first_below<'r>(in_roles: impl IntoIterator<Item = &'r InRole>) -> Option<(Ro
 /// card is healthy when no role of it is below its peers. What is read decides the first judgement,
 /// not what is delivered: a port that was healthy and failed before the judgement is made or
 /// delivered is reported itself, and its card is judged as if it were healthy.
-fn first_word(card: &mut CardMemory, in_roles: &[InRole]) -> Option<(Role, CardWord)> {
+fn first_word(card: &mut CardMemory, in_roles: &[InRole]) -> Option<(AssignedRole, CardWord)> {
     let is_unready = |it: &InRole| it.standing == Standing::Unready;
     if in_roles.is_empty() || in_roles.iter().any(is_unready) {
         return None;
@@ -341,7 +343,7 @@ fn first_word(card: &mut CardMemory, in_roles: &[InRole]) -> Option<(Role, CardW
     meets.map(|(role, active, mode)| (role, CardWord::Meets { active, mode }))
 }
 
-fn say_card(key: &(LinkLayer, Card), word: CardWord, role: Role) -> PreparedEvent {
+fn say_card(key: &(LinkLayer, Card), word: CardWord, role: AssignedRole) -> PreparedEvent {
     let (layer, card) = key;
     let (severity, message, effect) = match word {
         CardWord::Below { active, mode } => {

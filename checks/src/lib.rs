@@ -46,6 +46,6 @@ pub use gids::GidPorts;
 pub use hands::{Answer, Clocks, Hands, ReadError, Request};
 pub use log_record::{Level, LogRecord};
 pub use metrics::{Family, Metrics};
-pub use name::{Card, DeviceName, PciFunction, PortNumber, Role};
+pub use name::{AssignedRole, Card, DeviceName, PciFunction, PortNumber};
 pub use policy::{Policy, Right};
 pub use publisher::{Publisher, Variant, Wrap};

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use terms::{Check, LinkLayer};
 
 use crate::counters::{CounterId, CounterMemory};
-use crate::name::{Card, DeviceName, PciFunction, PortNumber, Role, SlotKey};
+use crate::name::{AssignedRole, Card, DeviceName, PciFunction, PortNumber, SlotKey};
 use crate::optional::{OptionalChange, OptionalMemory};
 use crate::pending_clear::{PendingClear, Reboot, Subject};
 use crate::policy::Policy;
@@ -129,7 +129,7 @@ impl Port {
 pub(crate) struct Slot {
     pub(crate) name: DeviceName,
     pub(crate) function: Option<PciFunction>,
-    pub(crate) role: Role,
+    pub(crate) role: AssignedRole,
     pub(crate) ports: BTreeMap<PortNumber, Port>,
     /// Number of polls in a row without it.
     pub(crate) misses: u32,
@@ -183,7 +183,7 @@ impl Slot {
 pub(crate) struct CardFault {
     /// The mode of its group at that time.
     pub(crate) expected: usize,
-    pub(crate) role: Role,
+    pub(crate) role: AssignedRole,
     /// It must be reported again, in a new boot.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) again: bool,

@@ -10,7 +10,7 @@ use crate::chars::CharKind;
 use crate::counters::count::Breach;
 use crate::counters::{CounterId, Watched};
 use crate::flags::Settings;
-use crate::name::{Card, DeviceName, PortNumber, Role};
+use crate::name::{AssignedRole, Card, DeviceName, PortNumber};
 use crate::pending_clear::Subject;
 use crate::prepared_event::PreparedEvent;
 use crate::reading::{Reading, Severity};
@@ -93,11 +93,11 @@ pub(crate) fn device_back(name: &DeviceName) -> String {
     format!("Device {name} re-enumerated in sysfs")
 }
 
-pub(crate) fn card_below(card: &Card, role: Role, active: usize, mode: usize) -> String {
+pub(crate) fn card_below(card: &Card, role: AssignedRole, active: usize, mode: usize) -> String {
     format!("Card {card} ({role}) has {active} active ports, expected {mode} (peer mode)")
 }
 
-pub(crate) fn card_healthy(card: &Card, role: Role, active: usize, mode: usize) -> String {
+pub(crate) fn card_healthy(card: &Card, role: AssignedRole, active: usize, mode: usize) -> String {
     format!("Card {card} ({role}) healthy: {active} active ports meet peer mode {mode}")
 }
 

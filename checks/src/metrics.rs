@@ -170,12 +170,12 @@ pub struct Sample {
     /// The values of the metric's labels, in their order.
     pub labels: Vec<String>,
     /// The value.
-    pub value: Value,
+    pub value: SampleValue,
 }
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum SampleValue {
     /// Of a counter or a gauge.
     Number(u64),
     /// Of a histogram.
@@ -202,8 +202,10 @@ impl Family {
             let labels: Vec<_> = names.zip(sample.labels.iter().cloned()).collect();
             let name = self.series.name;
             match &sample.value {
-                Value::Number(number) => lines.push((name.to_owned(), labels, number_of(*number))),
-                Value::Durations {
+                SampleValue::Number(number) => {
+                    lines.push((name.to_owned(), labels, number_of(*number)))
+                }
+                SampleValue::Durations {
                     buckets,
                     count,
                     sum,
@@ -261,7 +263,7 @@ mod tests {
             series: DURATION,
             samples: vec![Sample {
                 labels: vec!["n1".to_owned(), "state".to_owned()],
-                value: Value::Durations {
+                value: SampleValue::Durations {
                     buckets: vec![(0.005, 1), (0.5, 2)],
                     count: 3,
                     sum: 7.25,

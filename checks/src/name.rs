@@ -204,7 +204,7 @@ pub(crate) fn parse_link_layer(text: &str) -> Option<LinkLayer> {
 /// The use of a NIC (`lsd 4.2.3`), printed in lower case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum AssignedRole {
     /// Carries the host's own traffic: never monitored.
     Management,
     /// Carries GPU to GPU traffic.
@@ -215,13 +215,13 @@ pub enum Role {
     Pinned,
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for AssignedRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Role::Management => "management",
-            Role::Compute => "compute",
-            Role::Storage => "storage",
-            Role::Pinned => "pinned",
+            AssignedRole::Management => "management",
+            AssignedRole::Compute => "compute",
+            AssignedRole::Storage => "storage",
+            AssignedRole::Pinned => "pinned",
         })
     }
 }

@@ -14,18 +14,18 @@ use terms::LinkLayer;
 
 use crate::absence::Measure;
 use crate::memory::{Judged, Memory, Slot};
-use crate::name::{Card, Role, SlotKey};
+use crate::name::{AssignedRole, Card, SlotKey};
 use crate::recognise::{Surroundings, ports_of};
 use crate::sample::{DeviceSample, PortSample, Presence, Samples};
 
 /// The functions of one role and layer of a card.
-pub(crate) type CardKey = (LinkLayer, Card, Role);
+pub(crate) type CardKey = (LinkLayer, Card, AssignedRole);
 
 /// A card in one role and layer in the present poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CardView {
     /// The role that defines its group.
-    group: Role,
+    group: AssignedRole,
     /// Healthy ports.
     pub(crate) active: usize,
     /// At least one of its ports is still within the patience before its first judgement.
@@ -50,7 +50,7 @@ pub(crate) enum Standing {
 /// A card in one of its roles.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InRole {
-    pub(crate) role: Role,
+    pub(crate) role: AssignedRole,
     pub(crate) standing: Standing,
     /// At least one of its ports is still within the patience before its first judgement.
     pub(crate) is_waiting: bool,
@@ -68,9 +68,9 @@ impl InRole {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Peers {
     cards: BTreeMap<CardKey, CardView>,
-    modes: BTreeMap<(LinkLayer, Role), Option<usize>>,
+    modes: BTreeMap<(LinkLayer, AssignedRole), Option<usize>>,
     /// The roles in which devices are compared whose own role is a guess.
-    in_role: BTreeMap<(SlotKey, LinkLayer), Role>,
+    in_role: BTreeMap<(SlotKey, LinkLayer), AssignedRole>,
 }
 
 impl Peers {
@@ -86,7 +86,7 @@ impl Peers {
         for (key, slot) in &memory.slots {
             let here = samples.of(key);
             let is_held = here.presence == Presence::Absent && !slot.stale && slot.gone.is_empty();
-            if slot.role == Role::Pinned || !(here.is_present() || is_held) {
+            if slot.role == AssignedRole::Pinned || !(here.is_present() || is_held) {
                 continue;
             }
             let card = slot.card();
@@ -116,7 +116,7 @@ impl Peers {
         for ((layer, card, _), view) in &mut cards {
             view.is_ready &= !unready.contains(&(*layer, card.clone()));
         }
-        let mut counts: BTreeMap<(LinkLayer, Role), Vec<usize>> = BTreeMap::new();
+        let mut counts: BTreeMap<(LinkLayer, AssignedRole), Vec<usize>> = BTreeMap::new();
         for ((layer, ..), view) in &cards {
             if view.is_ready && !view.is_exempt {
                 counts
@@ -189,7 +189,7 @@ fn roles_of_siblings(
     memory: &Memory,
     samples: &Samples,
     around: &Surroundings,
-) -> BTreeMap<(SlotKey, LinkLayer), Role> {
+) -> BTreeMap<(SlotKey, LinkLayer), AssignedRole> {
     let mut roles = BTreeMap::new();
     if around.guessed.is_empty() {
         return roles;

@@ -13,7 +13,7 @@ use terms::LinkLayer;
 use crate::agent::Outcome;
 use crate::counters::Threshold;
 use crate::hands::Clocks;
-use crate::name::{Card, Role};
+use crate::name::{AssignedRole, Card};
 use crate::reading::{self, PortState, Reading, Severity};
 use crate::{peers, scope};
 
@@ -188,7 +188,7 @@ pub trait Policy: Debug {
     // Peers.
 
     /// The role with whose cards a card of `role` is compared.
-    fn peer_group(&self, role: Role) -> Role {
+    fn peer_group(&self, role: AssignedRole) -> AssignedRole {
         role
     }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use terms::LinkLayer;
 
 use crate::memory::{CardMemory, Judged, Memory, Port, Slot};
-use crate::name::{Card, DeviceName, PortNumber, Role, SlotKey};
+use crate::name::{AssignedRole, Card, DeviceName, PortNumber, SlotKey};
 use crate::pending_clear::Subject;
 use crate::policy::Policy;
 use crate::sample::{DeviceSample, PortSample, Presence, Samples};
@@ -168,7 +168,7 @@ fn find(
 fn create(
     memory: &mut Memory,
     seen: &Seen,
-    role: Role,
+    role: AssignedRole,
     ports: &SeenPorts,
     enabled: &[LinkLayer],
 ) -> Option<SlotKey> {
@@ -278,7 +278,7 @@ impl Reader<'_> {
         memory: &mut Memory,
         samples: &mut Samples,
         key: &SlotKey,
-        role: Role,
+        role: AssignedRole,
         ports: &SeenPorts,
     ) {
         let Some(slot) = memory.slots.get_mut(key) else {

@@ -8,7 +8,7 @@ use std::fmt;
 use terms::{Check, LinkLayer};
 
 use crate::metadata::{Metadata, Nearness};
-use crate::name::{DeviceName, Role};
+use crate::name::{AssignedRole, DeviceName};
 use crate::policy::Policy;
 
 /// Why a device, or a port of it, is not monitored.
@@ -66,7 +66,7 @@ impl fmt::Display for Reason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Placement {
     Out(Reason),
-    Fixed(Role),
+    Fixed(AssignedRole),
     /// InfiniBand is Compute; Ethernet is Storage, or not monitored.
     ByLayer {
         ethernet: Option<Reason>,
@@ -75,14 +75,14 @@ pub(crate) enum Placement {
 
 impl Placement {
     /// The role of a port of that layer.
-    pub(crate) fn role(&self, layer: LinkLayer) -> Result<Role, &Reason> {
+    pub(crate) fn role(&self, layer: LinkLayer) -> Result<AssignedRole, &Reason> {
         match (self, layer) {
             (Placement::Out(reason), _) => Err(reason),
             (Placement::Fixed(role), _) => Ok(*role),
-            (Placement::ByLayer { .. }, LinkLayer::InfiniBand) => Ok(Role::Compute),
+            (Placement::ByLayer { .. }, LinkLayer::InfiniBand) => Ok(AssignedRole::Compute),
             (Placement::ByLayer { ethernet }, LinkLayer::Ethernet) => match ethernet {
                 Some(reason) => Err(reason),
-                None => Ok(Role::Storage),
+                None => Ok(AssignedRole::Storage),
             },
         }
     }
@@ -91,15 +91,15 @@ impl Placement {
 /// The rule that gave a monitored device its role, for people; the rules are those of [`place`].
 pub(crate) fn why(
     placement: &Placement,
-    role: Role,
+    role: AssignedRole,
     metadata: Option<&Metadata>,
     name: &DeviceName,
 ) -> &'static str {
     let nearness = metadata.map(|metadata| metadata.nearness(name.as_str()));
     match (placement, role, nearness) {
-        (Placement::Fixed(Role::Pinned), ..) => "it is named by nicInclusionRegexOverride",
+        (Placement::Fixed(AssignedRole::Pinned), ..) => "it is named by nicInclusionRegexOverride",
         (Placement::Fixed(_), ..) => "it shares a PCIe switch with a GPU (PIX or PXB)",
-        (_, Role::Compute, _) => "on a GPU's NUMA node, and its link layer is InfiniBand",
+        (_, AssignedRole::Compute, _) => "on a GPU's NUMA node, and its link layer is InfiniBand",
         (_, _, Some(Nearness::System)) => {
             "Ethernet on a GPU's NUMA node, SYS to all GPUs, no BlueField"
         }
@@ -128,7 +128,7 @@ pub(crate) fn place(
         return Placement::Out(Reason::NoGpuOnNumaNode(numa_node));
     }
     match metadata.nearness(name.as_str()) {
-        Nearness::Switch => Placement::Fixed(Role::Compute),
+        Nearness::Switch => Placement::Fixed(AssignedRole::Compute),
         Nearness::Socket => Placement::ByLayer { ethernet: None },
         Nearness::System => {
             let bluefield = hca_type.filter(|hca_type| policy.is_bluefield(hca_type));
@@ -193,34 +193,39 @@ mod tests {
     }
 
     #[rstest]
-    #[case::pinned(Placement::Fixed(Role::Pinned), Role::Pinned, "sys", "it is named by")]
+    #[case::pinned(
+        Placement::Fixed(AssignedRole::Pinned),
+        AssignedRole::Pinned,
+        "sys",
+        "it is named by"
+    )]
     #[case::switch(
-        Placement::Fixed(Role::Compute),
-        Role::Compute,
+        Placement::Fixed(AssignedRole::Compute),
+        AssignedRole::Compute,
         "pxb",
         "it shares a PCIe switch"
     )]
     #[case::infiniband(
         Placement::ByLayer { ethernet: None },
-        Role::Compute,
+        AssignedRole::Compute,
         "sys",
         "on a GPU's NUMA node, and its link layer is InfiniBand"
     )]
     #[case::far(
         Placement::ByLayer { ethernet: None },
-        Role::Storage,
+        AssignedRole::Storage,
         "sys",
         "Ethernet on a GPU's NUMA node, SYS to all GPUs"
     )]
     #[case::near(
         Placement::ByLayer { ethernet: None },
-        Role::Storage,
+        AssignedRole::Storage,
         "node",
         "Ethernet on a GPU's NUMA node, and NODE or PHB"
     )]
     fn the_rule_that_placed_a_device_is_told(
         #[case] placement: Placement,
-        #[case] role: Role,
+        #[case] role: AssignedRole,
         #[case] name: &str,
         #[case] begins: &str,
     ) {

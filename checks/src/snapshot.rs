@@ -13,7 +13,7 @@ use crate::counters::target::Target;
 use crate::discovery::Batch;
 use crate::hands::{Clocks, ReadError};
 use crate::log_record::LogRecord;
-use crate::name::{DeviceName, PciFunction, PortNumber, Role, SlotKey};
+use crate::name::{AssignedRole, DeviceName, PciFunction, PortNumber, SlotKey};
 use crate::optional::SeenOptional;
 use crate::reading::Reading;
 use crate::schedule::Due;
@@ -88,7 +88,7 @@ pub(crate) enum SeenPorts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SeenScope {
     Out(Reason),
-    In(Role, SeenPorts),
+    In(AssignedRole, SeenPorts),
     /// Unknown, and not known from an earlier poll either.
     Unknown(Blind),
 }

@@ -18,7 +18,7 @@ use crate::discovery::slot_key;
 use crate::hands::ReadError;
 use crate::log_record::{Level, LogRecord};
 use crate::memory::{CardFault, CardMemory, Judged, Memory, Port, Slot};
-use crate::name::{DeviceName, PortNumber, Role};
+use crate::name::{AssignedRole, DeviceName, PortNumber};
 use crate::optional::OptionalEntries;
 use crate::pending_clear::{PendingClear, Reboot};
 use crate::reading::{PhysState, PortState, Reading, Severity, severity};
@@ -275,7 +275,7 @@ fn migrate(file: File<'_>) -> Memory {
         let fault = CardFault {
             // The file does not have the expected number; it was at least one active port.
             expected: 1,
-            role: Role::Compute,
+            role: AssignedRole::Compute,
             again: false,
         };
         let card = CardMemory {
@@ -294,7 +294,7 @@ fn migrated_slot(memory: &mut Memory, device: DeviceName) -> &mut Slot {
         name: device,
         function: None,
         // The other version's file does not have the role; the first poll sets it.
-        role: Role::Compute,
+        role: AssignedRole::Compute,
         ports: BTreeMap::new(),
         misses: 0,
         empty_listings: 0,

@@ -138,7 +138,7 @@ mod tests {
             },
             Edit::File {
                 path: TreePath::new(&format!("{device}/fw_ver")),
-                value: simfs::Value::line(1),
+                value: simfs::FileValue::line(1),
             },
         ]);
         assert_eq!(canonical(&link, &mut fs), link);

@@ -2,9 +2,10 @@
 
 use fabric::{Fabric, FunctionRef};
 use platforms::{CLASS_INFINIBAND, NodeName, PciAddress};
-use scenarios::{FileMoment, FileOp, FileRef, Moment, RuleAction, RuleEffect, RuleLasting};
+use scenarios::{FileMoment, FileOp, FileRef, RuleAction, RuleEffect, RuleLasting, StepMoment};
 use simfs::{
-    MomentId, Op, OpSet, Pattern, Rule, RuleId, SimTime, Spot, Turn, Verdict, When, Within,
+    MomentId, Op, OpMoment, OpSet, Pattern, Rule, RuleId, SimTime, Spot, Turn, Verdict, When,
+    Within,
 };
 
 /// The path of the reference monitor's state file below the mount root.
@@ -120,7 +121,7 @@ pub(super) fn torn(old: &[u8], new: &[u8]) -> Vec<u8> {
 }
 
 /// The moment at which a file vanishes.
-pub(super) fn vanishing(fabric: &Fabric, id: MomentId, action: &RuleAction) -> simfs::Moment {
+pub(super) fn vanishing(fabric: &Fabric, id: MomentId, action: &RuleAction) -> OpMoment {
     let spot = Spot {
         ops: all_ops(&action.ops),
         pattern: Pattern::new(&path_of(fabric, &action.file)),
@@ -129,7 +130,7 @@ pub(super) fn vanishing(fabric: &Fabric, id: MomentId, action: &RuleAction) -> s
         RuleLasting::Nth(nth) => nth,
         RuleLasting::Always | RuleLasting::For(_) | RuleLasting::First(_) => 1,
     };
-    simfs::Moment {
+    OpMoment {
         id,
         turn: Turn::Before(spot),
         nth,
@@ -138,7 +139,7 @@ pub(super) fn vanishing(fabric: &Fabric, id: MomentId, action: &RuleAction) -> s
 }
 
 /// A story's moment in the served tree; `None` if it names no operation.
-pub(super) fn moment(fabric: &Fabric, id: MomentId, moment: &Moment) -> Option<simfs::Moment> {
+pub(super) fn moment(fabric: &Fabric, id: MomentId, moment: &StepMoment) -> Option<OpMoment> {
     let spot = |at: &FileMoment| Spot {
         ops: ops_of(at.op),
         pattern: Pattern::new(&path_of(fabric, &at.file)),
@@ -155,7 +156,7 @@ pub(super) fn moment(fabric: &Fabric, id: MomentId, moment: &Moment) -> Option<s
         ),
         (None, None) => return None,
     };
-    Some(simfs::Moment {
+    Some(OpMoment {
         id,
         turn,
         nth,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fabric::Kmsg;
 use platforms::Machine;
 use scenarios::{CallMoment, FileRef, RuleAction, Step};
-use simfs::{Fs, MomentId, OpSet, Pattern, RuleId, SimTime, Turn};
+use simfs::{Fs, MomentId, OpMoment, OpSet, Pattern, RuleId, SimTime, Turn};
 
 use super::views::Mirror;
 use super::{MissingFile, MonitorInstances, StageError};
@@ -135,9 +135,9 @@ pub(super) enum Change<'s> {
         about: RuleAbout<'s>,
     },
     Disarm(RuleId),
-    Await(simfs::Moment),
+    Await(OpMoment),
     /// A file vanishes at this moment.
-    AwaitVanishing(simfs::Moment, RuleAbout<'s>),
+    AwaitVanishing(OpMoment, RuleAbout<'s>),
     Forget(MomentId),
     Disk(&'s scenarios::StateFileAction, &'s Step),
     Vanish(&'s RuleAction, String),

@@ -12,7 +12,7 @@ use std::{
 use fabric::EndTruth;
 use lnet::NiView;
 use platforms::{
-    Card, DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role,
+    Card, DeviceName, LinkLayer, NicRole, NodeName, PciAddress, PhysState, PortNumber, PortState,
     Shared, SlotRef,
 };
 use scenarios::{LnetIs, WorkloadCounter};
@@ -113,7 +113,7 @@ pub struct FunctionView {
     /// Whether the class folder lists it.
     pub listed: bool,
     /// Its declared role.
-    pub role: Role,
+    pub role: NicRole,
     /// Whether a monitor must monitor it: not management, not virtual, and of a monitored vendor.
     pub monitored: bool,
     /// Its first network interface.
@@ -151,7 +151,7 @@ pub struct ComparedCard {
     /// One of its functions.
     pub pci: PciAddress,
     /// Its role.
-    pub role: Role,
+    pub role: NicRole,
     /// Its link layer.
     pub layer: LinkLayer,
     /// The number of its healthy ports.
@@ -207,11 +207,11 @@ impl NodeView {
     pub fn cards(&self) -> Vec<ComparedCard> {
         let mut management: Vec<Card> = Vec::new();
         for (pci, function) in &self.0 {
-            if function.listed && function.role == Role::Management {
+            if function.listed && function.role == NicRole::Management {
                 management.push(pci.card());
             }
         }
-        let mut cards: BTreeMap<(Role, LinkLayer, Card), (PciAddress, usize)> = BTreeMap::new();
+        let mut cards: BTreeMap<(NicRole, LinkLayer, Card), (PciAddress, usize)> = BTreeMap::new();
         for (pci, function) in self.watched() {
             let card = pci.card();
             if management.contains(&card) {
@@ -324,12 +324,12 @@ mod tests {
     }
 
     /// A function in a slot of its own, with these ports.
-    fn function(role: Role, ports: &[(PortState, PhysState)]) -> FunctionView {
+    fn function(role: NicRole, ports: &[(PortState, PhysState)]) -> FunctionView {
         FunctionView {
             name: "mlx5_0".into(),
             listed: true,
             role,
-            monitored: role != Role::Management,
+            monitored: role != NicRole::Management,
             netdev: None,
             ports: (1..)
                 .map(PortNumber)
@@ -355,7 +355,7 @@ mod tests {
                 .collect();
             (
                 pci(&format!("{slot:02x}:00.0")),
-                function(Role::Compute, &ports),
+                function(NicRole::Compute, &ports),
             )
         });
         NodeView(cards.collect())
@@ -383,17 +383,17 @@ mod tests {
             ((PortState::INIT, PhysState::DISABLED), false),
             ((PortState::ACTIVE, PhysState::POLLING), false),
         ] {
-            let one = |slot| views([(slot, function(Role::Compute, &[ACTIVE, of]))]);
+            let one = |slot| views([(slot, function(NicRole::Compute, &[ACTIVE, of]))]);
             check_waiting(&one("10:00.0"), waits);
             check_waiting(&one("20:00.0"), false);
-            let mut unlisted = function(Role::Compute, &[of]);
+            let mut unlisted = function(NicRole::Compute, &[of]);
             unlisted
                 .ports
                 .values_mut()
                 .for_each(|port| port.listed = false);
             check_waiting(&views([("10:00.0", unlisted)]), false);
             check_waiting(
-                &views([("10:00.0", function(Role::Management, &[of]))]),
+                &views([("10:00.0", function(NicRole::Management, &[of]))]),
                 false,
             );
         }
@@ -401,20 +401,23 @@ mod tests {
 
     #[test]
     fn a_port_is_healthy_on_a_device_that_is_there() {
-        let mut gone = function(Role::Compute, &[ACTIVE]);
+        let mut gone = function(NicRole::Compute, &[ACTIVE]);
         gone.listed = false;
-        let mut unreadable = function(Role::Compute, &[ACTIVE]);
+        let mut unreadable = function(NicRole::Compute, &[ACTIVE]);
         unreadable
             .ports
             .values_mut()
             .for_each(|port| port.listed = false);
         let half_up = (PortState::ACTIVE, PhysState::POLLING);
         let all = views([
-            ("10:00.0", function(Role::Compute, &[ACTIVE, INIT, half_up])),
+            (
+                "10:00.0",
+                function(NicRole::Compute, &[ACTIVE, INIT, half_up]),
+            ),
             ("20:00.0", gone),
             ("30:00.0", unreadable),
-            ("40:00.0", function(Role::Compute, &[])),
-            ("50:00.0", function(Role::Management, &[ACTIVE])),
+            ("40:00.0", function(NicRole::Compute, &[])),
+            ("50:00.0", function(NicRole::Management, &[ACTIVE])),
         ]);
         let healthy = |slot, port| all.healthy(pci(slot), PortNumber(port));
         assert_eq!(
@@ -433,15 +436,18 @@ mod tests {
 
     #[test]
     fn a_card_with_a_management_function_is_compared_with_none() {
-        let mut gone = function(Role::Management, &[ACTIVE]);
+        let mut gone = function(NicRole::Management, &[ACTIVE]);
         gone.listed = false;
         let all = views([
-            ("10:00.0", function(Role::Compute, &[ACTIVE, ACTIVE, DOWN])),
-            ("20:00.0", function(Role::Compute, &[ACTIVE])),
-            ("20:00.1", function(Role::Management, &[ACTIVE])),
-            ("30:00.0", function(Role::Compute, &[ACTIVE])),
+            (
+                "10:00.0",
+                function(NicRole::Compute, &[ACTIVE, ACTIVE, DOWN]),
+            ),
+            ("20:00.0", function(NicRole::Compute, &[ACTIVE])),
+            ("20:00.1", function(NicRole::Management, &[ACTIVE])),
+            ("30:00.0", function(NicRole::Compute, &[ACTIVE])),
             ("30:00.1", gone),
-            ("40:00.0", function(Role::Storage, &[ACTIVE])),
+            ("40:00.0", function(NicRole::Storage, &[ACTIVE])),
         ]);
         let rendered: Vec<_> = all
             .cards()
@@ -483,11 +489,11 @@ mod tests {
     /// Cards of another role or another link layer are of another group.
     #[test]
     fn a_card_is_compared_within_its_role_and_its_link_layer() {
-        let mut storage = function(Role::Storage, &[ACTIVE]);
+        let mut storage = function(NicRole::Storage, &[ACTIVE]);
         let mut all = cards_of(&[1]);
         all.0.insert(pci("20:00.0"), storage.clone());
         assert!(all.cards().iter().all(|card| !all.meets_peers(card)));
-        storage.role = Role::Compute;
+        storage.role = NicRole::Compute;
         all.0.insert(pci("20:00.0"), storage.clone());
         assert!(all.cards().iter().all(|card| all.meets_peers(card)));
         storage
@@ -504,18 +510,18 @@ mod tests {
         let all = |storage: [(PortState, PhysState); 3]| {
             let [a, b, c] = storage;
             views([
-                ("10:00.0", function(Role::Compute, &[ACTIVE])),
-                ("10:00.1", function(Role::Storage, &[a])),
-                ("20:00.0", function(Role::Compute, &[ACTIVE])),
-                ("20:00.1", function(Role::Storage, &[b])),
-                ("30:00.0", function(Role::Compute, &[ACTIVE])),
-                ("30:00.1", function(Role::Storage, &[c])),
+                ("10:00.0", function(NicRole::Compute, &[ACTIVE])),
+                ("10:00.1", function(NicRole::Storage, &[a])),
+                ("20:00.0", function(NicRole::Compute, &[ACTIVE])),
+                ("20:00.1", function(NicRole::Storage, &[b])),
+                ("30:00.0", function(NicRole::Compute, &[ACTIVE])),
+                ("30:00.1", function(NicRole::Storage, &[c])),
             ])
         };
         let healthy = |views: &NodeView| {
             let cards = views.cards();
             assert_eq!(cards.len(), 6, "each role of a card is compared");
-            let compute = cards.iter().filter(|card| card.role == Role::Compute);
+            let compute = cards.iter().filter(|card| card.role == NicRole::Compute);
             let healthy = compute.map(|card| views.is_card_healthy(card));
             healthy.collect::<Vec<_>>()
         };

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use fabric::Fabric;
-use platforms::{CounterValue, Function, NodeName, PciAddress, Role, Shared};
+use platforms::{CounterValue, Function, NicRole, NodeName, PciAddress, Shared};
 
 use crate::{FunctionView, NodeView, PortView};
 
@@ -67,7 +67,7 @@ impl Mirror {
 /// later) counts as not monitored.
 fn view(
     function: &Function,
-    role: Option<Role>,
+    role: Option<NicRole>,
     class_present: bool,
     is_of_vendor: bool,
 ) -> Option<FunctionView> {
@@ -86,12 +86,12 @@ fn view(
         let dumb = counters.filter(|(_, value)| !matches!(value, CounterValue::Count(_)));
         dumb.map(|(name, _)| (*number, name.to_string()))
     });
-    let role = role.unwrap_or(Role::Management);
+    let role = role.unwrap_or(NicRole::Management);
     Some(FunctionView {
         name: rdma.name.clone(),
         listed: class_present && !function.in_other_namespace,
         role,
-        monitored: is_of_vendor && role != Role::Management && function.physfn.is_none(),
+        monitored: is_of_vendor && role != NicRole::Management && function.physfn.is_none(),
         netdev: function.netdevs.first().map(|netdev| netdev.name.clone()),
         ports: ports.collect(),
         unreadable: unreadable.collect(),
@@ -166,11 +166,11 @@ mod tests {
                 .expect("it has a device")
                 .monitored
         };
-        assert!(monitored(&physical, Some(Role::Compute), true));
-        assert!(!monitored(&physical, Some(Role::Compute), false));
-        assert!(!monitored(&physical, Some(Role::Management), true));
+        assert!(monitored(&physical, Some(NicRole::Compute), true));
+        assert!(!monitored(&physical, Some(NicRole::Compute), false));
+        assert!(!monitored(&physical, Some(NicRole::Management), true));
         assert!(!monitored(&physical, None, true));
-        assert!(!monitored(&virtual_one, Some(Role::Compute), true));
+        assert!(!monitored(&virtual_one, Some(NicRole::Compute), true));
     }
 
     /// Only counters that are no numbers cannot be read.
@@ -180,7 +180,7 @@ mod tests {
         let machine = fabric.machine(&node).expect("it is there");
         let mut function = (*machine.functions[&pci]).clone();
         let unreadable = |function: &Function| {
-            let view = view(function, Some(Role::Compute), true, true);
+            let view = view(function, Some(NicRole::Compute), true, true);
             view.expect("it has a device").unreadable.len()
         };
         assert_eq!(unreadable(&function), 0);

@@ -10,7 +10,7 @@ use simfs::SimTime;
 
 use crate::{
     ActionError, CounterChange, Fabric,
-    device::{Growth, Jack, Traffic},
+    device::{Growth, Jack, PortTraffic},
     link::Stage,
     node::Node,
     overruns::OVERRUNS,
@@ -59,7 +59,7 @@ impl Fabric {
     ) -> Result<(), ActionError> {
         self.find(slot)?;
         let now = self.now;
-        let traffic = Traffic::new(bytes_per_second, packet_bytes, now);
+        let traffic = PortTraffic::new(bytes_per_second, packet_bytes, now);
         let node = self.node_mut(&slot.node);
         node.jack_mut(slot.pci, slot.port).traffic = (bytes_per_second > 0).then_some(traffic);
         self.watch_growth(slot);
@@ -186,7 +186,7 @@ impl Node {
         ];
         for (names, [out, back]) in counts {
             for name in names {
-                let is_out = platforms::Traffic::is_of_sender(name);
+                let is_out = platforms::TrafficCounters::is_of_sender(name);
                 let by = if is_out { out } else { back };
                 if by > 0 {
                     self.add(pci, number, name, by);

@@ -9,8 +9,8 @@ use std::{
 };
 
 use platforms::{
-    Driver, Function, NetDev, PciAddress, PhysState, Port, PortNumber, PortState, Rate, Rdma,
-    Restart, Role, Shared,
+    Driver, Function, NetDev, NicRole, PciAddress, PhysState, Port, PortNumber, PortState, Rate,
+    Rdma, Restart, Shared,
 };
 use simfs::SimTime;
 
@@ -50,7 +50,7 @@ pub(crate) struct Parked {
 #[derive(Clone, Debug)]
 pub(crate) struct Device {
     /// Its role in the platform; `None` if the platform does not describe it.
-    pub(crate) role: Option<Role>,
+    pub(crate) role: Option<NicRole>,
     /// The physical function, for a virtual one.
     pub(crate) parent: Option<PciAddress>,
     /// Whether it is off the bus until restored.
@@ -72,7 +72,7 @@ impl Device {
     /// have a cable (for a virtual function: its physical function's).
     pub(crate) fn of(
         function: &Function,
-        role: Option<Role>,
+        role: Option<NicRole>,
         driver: &Arc<Driver>,
         rate: Rate,
         cabled: impl Fn(PortNumber) -> bool,
@@ -131,7 +131,7 @@ pub(crate) struct Jack {
     /// The counters that grow by themselves.
     pub(crate) growing: BTreeMap<Arc<str>, Growth>,
     /// The data that moves over it.
-    pub(crate) traffic: Option<Traffic>,
+    pub(crate) traffic: Option<PortTraffic>,
     /// Bytes sent and received by its user that are not yet a whole word.
     pub(crate) rest: [u64; 2],
     /// Values of counters that are hidden because they cannot be read as numbers.
@@ -230,7 +230,7 @@ pub(crate) struct Growth {
 
 /// Data that moves over a port in both directions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Traffic {
+pub(crate) struct PortTraffic {
     /// Words of 4 bytes, the unit of `port_xmit_data`.
     pub(crate) words: Growth,
     /// Bytes.
@@ -239,7 +239,7 @@ pub(crate) struct Traffic {
     pub(crate) packets: Growth,
 }
 
-impl Traffic {
+impl PortTraffic {
     /// Traffic of this many bytes per second in each direction, in packets of this size, from `now`
     /// on.
     pub(crate) fn new(bytes_per_second: u64, packet_bytes: u32, now: SimTime) -> Self {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use platforms::{DeviceName, Machine, NodeName, PciAddress, Platform, Role, SlotRef};
+use platforms::{DeviceName, Machine, NicRole, NodeName, PciAddress, Platform, SlotRef};
 use simfs::SimTime;
 
 use crate::{
@@ -47,7 +47,7 @@ pub struct PortTruth {
     /// Its device's present name.
     pub device: DeviceName,
     /// Its role in the platform; `None` for a function that the platform does not describe.
-    pub role: Option<Role>,
+    pub role: Option<NicRole>,
     /// Whether it has a cable and is in use, so that it is up unless there is a fault.
     pub should_be_up: bool,
     /// Whether it is `ACTIVE` with `LinkUp`.
@@ -241,7 +241,7 @@ impl Fabric {
 
     /// The role of a function in its platform, as [`PortTruth::role`] of its ports: `None` if none of them is visible.
     #[must_use]
-    pub fn role_of(&self, node: &NodeName, pci: PciAddress) -> Option<Role> {
+    pub fn role_of(&self, node: &NodeName, pci: PciAddress) -> Option<NicRole> {
         let node = self.node(node).ok()?;
         let rdma = node.machine.functions.get(&pci)?.rdma.as_ref()?;
         let mut ports = rdma.ports.keys();

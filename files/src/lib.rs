@@ -17,6 +17,6 @@ mod problem;
 pub use error::{About, FileError};
 pub use mistakes::Mistakes;
 pub use near::{did_you_mean, nearest};
-pub use node::{Key, Node, Value};
+pub use node::{Key, Node, YamlValue};
 pub use place::Place;
 pub use problem::{Problem, mistakes, read};

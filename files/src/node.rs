@@ -19,12 +19,12 @@ pub struct Node {
     /// The place where it begins.
     pub place: Place,
     /// The value.
-    pub value: Value,
+    pub value: YamlValue,
 }
 
 /// A value.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Value {
+pub enum YamlValue {
     /// `null`, or an empty value.
     #[default]
     Null,
@@ -51,7 +51,7 @@ pub struct Key {
     pub name: String,
 }
 
-impl Value {
+impl YamlValue {
     /// The name of the kind of value, for error texts.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -92,11 +92,11 @@ impl Node {
     #[must_use]
     pub fn below(&self, key: &str) -> Option<(Place, &Self)> {
         match &self.value {
-            Value::Map(pairs) => {
+            YamlValue::Map(pairs) => {
                 let found = pairs.iter().find(|(known, _)| known.name == key);
                 found.map(|(known, node)| (known.place, node))
             }
-            Value::List(items) => {
+            YamlValue::List(items) => {
                 let item = items.get(key.parse::<usize>().ok()?)?;
                 Some((item.place, item))
             }
@@ -107,8 +107,8 @@ impl Node {
     /// The keys that stand in their map already, in the order of the text.
     pub(crate) fn twins(&self) -> Vec<&Key> {
         match &self.value {
-            Value::List(items) => items.iter().flat_map(Node::twins).collect(),
-            Value::Map(pairs) => {
+            YamlValue::List(items) => items.iter().flat_map(Node::twins).collect(),
+            YamlValue::Map(pairs) => {
                 let twins = pairs.iter().enumerate().flat_map(|(at, (key, node))| {
                     let before = pairs[..at].iter();
                     let is_twin = before.map(|(other, _)| other).any(|of| of.name == key.name);
@@ -122,7 +122,7 @@ impl Node {
 
     /// Which part of its document it is. One that has no place is any part without one.
     pub(crate) fn part(&self) -> Part {
-        let is_list = matches!(self.value, Value::List(_));
+        let is_list = matches!(self.value, YamlValue::List(_));
         (self.place, is_list && self.place != Place::default())
     }
 
@@ -131,12 +131,12 @@ impl Node {
     pub(crate) fn forget_twins(&mut self, noted: &mut BTreeSet<Part>) -> bool {
         let mut has_lost = false;
         match &mut self.value {
-            Value::List(items) => {
+            YamlValue::List(items) => {
                 for item in items {
                     has_lost |= item.forget_twins(noted);
                 }
             }
-            Value::Map(pairs) => {
+            YamlValue::Map(pairs) => {
                 let mut names = BTreeSet::new();
                 let mut twins = BTreeSet::new();
                 pairs.retain(|(key, _)| {
@@ -166,8 +166,8 @@ impl Node {
     pub(crate) fn forget_places(&mut self) {
         self.place = Place::default();
         match &mut self.value {
-            Value::List(items) => items.iter_mut().for_each(Self::forget_places),
-            Value::Map(pairs) => {
+            YamlValue::List(items) => items.iter_mut().for_each(Self::forget_places),
+            YamlValue::Map(pairs) => {
                 for (key, node) in pairs {
                     key.place = Place::default();
                     node.forget_places();
@@ -179,15 +179,15 @@ impl Node {
 
     fn write(&self, f: &mut fmt::Formatter<'_>, outermost: bool) -> fmt::Result {
         match &self.value {
-            Value::Null => f.write_str("null"),
-            Value::Truth(truth) => write!(f, "{truth}"),
-            Value::Whole(number) => write!(f, "{number}"),
-            Value::Number(number) => write!(f, "{number}"),
-            Value::Text(text) => match text.trim_end().split_once('\n') {
+            YamlValue::Null => f.write_str("null"),
+            YamlValue::Truth(truth) => write!(f, "{truth}"),
+            YamlValue::Whole(number) => write!(f, "{number}"),
+            YamlValue::Number(number) => write!(f, "{number}"),
+            YamlValue::Text(text) => match text.trim_end().split_once('\n') {
                 Some((first, _)) => write!(f, "{first} …"),
                 None => f.write_str(text.trim_end()),
             },
-            Value::List(items) => {
+            YamlValue::List(items) => {
                 f.write_str("[")?;
                 for (i, item) in items.iter().enumerate() {
                     f.write_str(if i == 0 { "" } else { ", " })?;
@@ -195,7 +195,7 @@ impl Node {
                 }
                 f.write_str("]")
             }
-            Value::Map(pairs) => {
+            YamlValue::Map(pairs) => {
                 f.write_str(if outermost { "" } else { "{ " })?;
                 for (i, (key, value)) in pairs.iter().enumerate() {
                     f.write_str(if i == 0 { "" } else { ", " })?;
@@ -210,7 +210,7 @@ impl Node {
 
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let spanned = Spanned::<Value>::deserialize(deserializer)?;
+        let spanned = Spanned::<YamlValue>::deserialize(deserializer)?;
         Ok(Self {
             place: spanned.referenced.into(),
             value: spanned.value,
@@ -218,7 +218,7 @@ impl<'de> Deserialize<'de> for Node {
     }
 }
 
-impl<'de> Deserialize<'de> for Value {
+impl<'de> Deserialize<'de> for YamlValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AnyValue)
     }
@@ -227,53 +227,54 @@ impl<'de> Deserialize<'de> for Value {
 struct AnyValue;
 
 impl<'de> Visitor<'de> for AnyValue {
-    type Value = Value;
+    type Value = YamlValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_unit<E>(self) -> Result<YamlValue, E> {
+        Ok(YamlValue::Null)
     }
 
-    fn visit_none<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_none<E>(self) -> Result<YamlValue, E> {
+        Ok(YamlValue::Null)
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        Value::deserialize(deserializer)
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<YamlValue, D::Error> {
+        YamlValue::deserialize(deserializer)
     }
 
-    fn visit_bool<E>(self, truth: bool) -> Result<Value, E> {
-        Ok(Value::Truth(truth))
+    fn visit_bool<E>(self, truth: bool) -> Result<YamlValue, E> {
+        Ok(YamlValue::Truth(truth))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
-        Ok(Value::Whole(number))
+    fn visit_i64<E>(self, number: i64) -> Result<YamlValue, E> {
+        Ok(YamlValue::Whole(number))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
-        Ok(i64::try_from(number).map_or_else(|_| Value::Text(number.to_string()), Value::Whole))
+    fn visit_u64<E>(self, number: u64) -> Result<YamlValue, E> {
+        Ok(i64::try_from(number)
+            .map_or_else(|_| YamlValue::Text(number.to_string()), YamlValue::Whole))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
-        Ok(Value::Number(number))
+    fn visit_f64<E>(self, number: f64) -> Result<YamlValue, E> {
+        Ok(YamlValue::Number(number))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::Text(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<YamlValue, E> {
+        Ok(YamlValue::Text(text.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<YamlValue, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = seq.next_element()? {
             items.push(item);
         }
-        Ok(Value::List(items))
+        Ok(YamlValue::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<YamlValue, A::Error> {
         let mut pairs = Vec::new();
         while let Some(key) = map.next_key::<Spanned<String>>()? {
             let key = Key {
@@ -282,7 +283,7 @@ impl<'de> Visitor<'de> for AnyValue {
             };
             pairs.push((key, map.next_value()?));
         }
-        Ok(Value::Map(pairs))
+        Ok(YamlValue::Map(pairs))
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Problem {
     /// The hint.
     pub hint: Cow<'static, str>,
     /// The other keys of the file without which it may be none.
-    pub beside: &'static [&'static str],
+    pub beside: Cow<'static, [&'static str]>,
     /// How many of `keys`, from the outermost on, lead to the part of the file that it is a problem of: without something
     /// of that part it may be none. 0 for the value alone.
     pub part: usize,
@@ -36,16 +36,16 @@ impl Problem {
             keys: keys.into_iter().map(Into::into).collect(),
             what: what.into(),
             hint: hint.into(),
-            beside: &[],
+            beside: Cow::Borrowed(&[]),
             part: 0,
         }
     }
 
     /// The same problem, which may be none without these other keys of the file.
     #[must_use]
-    pub fn beside(self, keys: &'static [&'static str]) -> Self {
+    pub fn beside(self, keys: impl Into<Cow<'static, [&'static str]>>) -> Self {
         Self {
-            beside: keys,
+            beside: keys.into(),
             ..self
         }
     }

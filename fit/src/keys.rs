@@ -24,7 +24,7 @@ pub(crate) struct Key {
     /// What the drills ask about that tell its values apart.
     pub(crate) asks: Vec<&'static str>,
     /// Its values, the documents' first.
-    pub(crate) values: Vec<Value>,
+    pub(crate) values: Vec<KeyValue>,
 }
 
 impl Key {
@@ -36,7 +36,7 @@ impl Key {
 
 /// A value of a key.
 #[derive(Debug)]
-pub(crate) struct Value {
+pub(crate) struct KeyValue {
     /// The value, as a descriptor has it.
     pub(crate) word: &'static str,
     /// What it sets.
@@ -132,15 +132,15 @@ fn set_in(row: &mut Row, set: fn(&mut Says)) {
     };
 }
 
-fn value(word: &'static str, set: Set) -> Value {
-    Value {
+fn value(word: &'static str, set: Set) -> KeyValue {
+    KeyValue {
         word,
         set,
         excuses: None,
     }
 }
 
-fn says(word: &'static str, of: Named, set: fn(&mut Says)) -> Value {
+fn says(word: &'static str, of: Named, set: fn(&mut Says)) -> KeyValue {
     value(word, Set::Says(of, set))
 }
 
@@ -148,8 +148,8 @@ fn says(word: &'static str, of: Named, set: fn(&mut Says)) -> Value {
 fn key<const N: usize>(
     name: &'static str,
     asks: [&'static str; N],
-    documents: Value,
-    other: Value,
+    documents: KeyValue,
+    other: KeyValue,
 ) -> Key {
     Key {
         name,
@@ -414,7 +414,7 @@ fn metadata() -> Vec<Group> {
             "metadata.levels",
             ["metadata.levels"],
             says("known", metadata, |it| it.levels = None),
-            Value {
+            KeyValue {
                 excuses: Some(goes_on),
                 ..says("any", metadata, |it| it.levels = Some(Levels::Any))
             },
@@ -429,7 +429,7 @@ fn near_gpu() -> Key {
         "scope.near_gpu",
         ["scope.near_gpu"],
         value("false", Set::Scope(|_| ())),
-        Value {
+        KeyValue {
             excuses: Some(watches_it),
             ..value("true", Set::Scope(|it| it.near_gpu = Some(true)))
         },

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use observe::promises::{Scope, ScopeRole};
-use platforms::{Card, PciAddress, PortFacts, Role};
+use platforms::{Card, NicRole, PciAddress, PortFacts};
 
 use crate::{
     drill::Drill,
@@ -103,9 +103,9 @@ fn seen(drill: &Drill<'_>) -> Vec<Seen> {
                 .filter(|facts| facts.is_of_vendor && !facts.is_vf)?;
             Some(Seen {
                 role: match function.role {
-                    Role::Compute => ScopeRole::Compute,
-                    Role::Storage => ScopeRole::Storage,
-                    Role::Management => ScopeRole::Management,
+                    NicRole::Compute => ScopeRole::Compute,
+                    NicRole::Storage => ScopeRole::Storage,
+                    NicRole::Management => ScopeRole::Management,
                 },
                 has_default_route: facts.has_default_route,
                 has_numa_node: facts.has_numa_node,

@@ -12,7 +12,7 @@ use director::{Log, Target};
 use files::{About, FileError, Problem, yaml};
 use observe::{Descriptor, Pace, Vocabulary, shipped_descriptors};
 use reports::visible;
-use scenarios::{FileMoment, FileRef, HangEnd, Moment, MonitorAction, RuleEffect, Story};
+use scenarios::{FileMoment, FileRef, HangEnd, MonitorAction, RuleEffect, StepMoment, Story};
 
 mod by_promise;
 
@@ -279,7 +279,7 @@ fn touches_connector(story: &Story, log: &Log) -> bool {
 /// Whether a story has a rule on the state file, or does something when it is written.
 fn waits_for_state_file(story: &Story, log: &Log) -> bool {
     let is_it = |file: &FileMoment| file.file == FileRef::StateFile;
-    let at_it = |moment: &Moment| {
+    let at_it = |moment: &StepMoment| {
         let mut files = moment.before.iter().chain(&moment.after);
         files.any(is_it)
     };

@@ -126,8 +126,8 @@ pub struct ProcessArm {
     cpus: CpuSet,
     cpu: Option<usize>,
     network: Network,
-    /// One transport for each protocol used so far.
-    transports: BTreeMap<Protocol, Box<dyn Transport>>,
+    /// The transports used so far, by whether they have a connector.
+    transports: BTreeMap<bool, Box<dyn Transport>>,
     inbox: mpsc::UnboundedReceiver<NodeEvent>,
     report: mpsc::UnboundedSender<NodeEvent>,
     runtime: Runtime,
@@ -197,13 +197,13 @@ impl ProcessArm {
         })
     }
 
-    /// The transport for this protocol, created on first use.
+    /// The transport of this protocol, created on first use.
     fn transport(&mut self, protocol: Protocol) -> (&mut dyn Transport, &Runtime) {
         let runtime = &self.runtime;
         let transports = &mut self.transports;
         let transport = transports
-            .entry(protocol)
-            .or_insert_with(|| transport::start(protocol, runtime));
+            .entry(protocol.has_connector())
+            .or_insert_with_key(|has_connector| transport::start(*has_connector, runtime));
         (transport.as_mut(), runtime)
     }
 

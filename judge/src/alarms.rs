@@ -7,29 +7,27 @@
 
 mod asked;
 mod due;
-mod heard;
-mod names;
+pub(crate) mod heard;
 mod patience;
 mod promised;
+pub(crate) mod subject;
 
 use std::collections::BTreeSet;
 
 use observe::{
     Observation,
-    interval::Interval,
     promises::{Granularity, Named, Names, Style},
+    statement::Statement,
 };
 use platforms::NodeName;
-use reports::{Cause, CauseKind, CauseSubject, Finding, FindingKind};
-use scenarios::{About, ConditionIs, Heal, What};
+use reports::{Cause, CauseKind, Finding, FindingKind};
+use scenarios::{About, Heal};
 use terms::{EventField, Severity};
 
 use crate::{
     Judging,
     consequences::Consequences,
-    demands, is_about_events,
-    kinds::Whom,
-    laws, line_of, nodes,
+    demands, is_about_events, laws, line_of, nodes,
     owed::{Fate, Owed, Rows},
     readings::Readings,
     reasons,
@@ -39,6 +37,7 @@ use crate::{
 
 use due::{Alarm, Group};
 use heard::Heard;
+use subject::{Bearers, cause_subject};
 
 /// Why an expectation about a single port or event is not judged.
 const GRANULARITY: &str = "its reports are about more than one port, by promise";
@@ -67,9 +66,17 @@ impl Judging<'_> {
             .filter(|_| granularity != Granularity::Port)
             .unwrap_or_default();
         let mut openings: BTreeSet<(NodeName, u64)> = BTreeSet::new();
+        let readings = Readings::of(context, recording.healing_from);
         for node in &self.story.monitors {
-            let heard = Heard::of(&context, recording, node);
-            let groups = due::groups(&context, recording, node, granularity);
+            let bearers = Bearers::of(&readings, recording, node);
+            let heard = Heard::of(&context, recording, node, &bearers);
+            let groups = due::groups(
+                &context,
+                recording,
+                node,
+                (&readings, &bearers),
+                granularity,
+            );
             for group in &groups {
                 openings.extend(group.alarms.iter().flat_map(|alarm| {
                     [alarm.opens, alarm.closes].map(|tick| (node.clone(), tick))
@@ -101,7 +108,6 @@ impl Judging<'_> {
             .collect();
         self.facts(&reported, &made, &owed);
         // What was said under a name that was given up may stay, and so may what was said of a port that moved.
-        let readings = Readings::of(context, recording.healing_from);
         let is_open = Rows::of(&context)
             .unpromised(&Named::MovedLayer.into())
             .is_some();
@@ -113,19 +119,7 @@ impl Judging<'_> {
         self.count_alarms(&owed, &openings);
     }
 
-    /// Whether a fact is about what this monitor does not tell apart.
-    pub(super) fn is_too_fine(&self, what: &What) -> bool {
-        self.has_alarms()
-            && matches!(
-                what,
-                What::Condition(ConditionIs { about: Some(_), .. })
-                    | What::Rule(_)
-                    | What::RulesSilent
-                    | What::Calls { .. }
-            )
-    }
-
-    /// The reason that is counted where [`Self::is_too_fine`] holds.
+    /// Why what single events decide is not judged of one that has alarms.
     pub(super) fn too_fine(&self) -> &'static str {
         match self.context.descriptor.promises.granularity {
             None | Some(Granularity::Port) => LEVEL,
@@ -212,13 +206,13 @@ impl Judging<'_> {
     }
 
     /// What is expected instead of an alarm about what is not there, or is not monitored; `None` of any other.
-    fn no_subject(&self, node: &NodeName, tick: u64, alarm: &Interval) -> Option<String> {
+    fn no_subject(&self, node: &NodeName, tick: u64, alarm: &Statement) -> Option<String> {
         let subject = self.context.not_monitored(node, tick, &observed(alarm))?;
         Some(format!("nothing about {subject}"))
     }
 
     /// The finding about an alarm that should not be there, or not like this, in a tick.
-    fn needless(&self, node: &NodeName, tick: u64, alarm: &Interval, expected: String) -> Finding {
+    fn needless(&self, node: &NodeName, tick: u64, alarm: &Statement, expected: String) -> Finding {
         let kind = CauseKind::Unexpected;
         let cause = self
             .context
@@ -321,7 +315,7 @@ impl Judging<'_> {
         &mut self,
         node: &NodeName,
         group: &Group,
-        standing: &Interval,
+        standing: &Statement,
         (since, by): (u64, u64),
         heard: &Heard<'_>,
     ) {
@@ -372,12 +366,7 @@ impl Judging<'_> {
     fn cause(&self, group: &Group, kind: CauseKind, severity: Severity) -> Cause {
         Cause {
             severity: Some(severity),
-            subject: Some(match group.whom {
-                None => CauseSubject::Check,
-                Some(Whom::Port(..)) => CauseSubject::Port,
-                Some(Whom::Card(_)) => CauseSubject::Card,
-                Some(_) => CauseSubject::Device,
-            }),
+            subject: Some(cause_subject(group.subject.whom.as_ref())),
             ..Cause::of(kind)
         }
     }
@@ -432,7 +421,7 @@ impl Judging<'_> {
 }
 
 /// A statement as an event.
-fn observed(statement: &Interval) -> Observation {
+fn observed(statement: &Statement) -> Observation {
     Observation {
         subject: statement.subject.clone(),
         check: statement.check.clone(),

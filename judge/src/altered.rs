@@ -10,16 +10,12 @@ use observe::{Descriptor, Recording};
 use reports::{Finding, FindingKind, StoryLine};
 use scenarios::{Expectation, Story, What};
 
-use self::change::{AlteredSubject, Change};
-use crate::{Judgement, fits::JudgeContext, judge, line_of};
+pub(crate) use self::change::{Alteration, AlteredSubject, Change, in_window, with};
+use crate::{Judgement, facts, fits::JudgeContext, judge, line_of};
 
 mod change;
-mod cluster;
 mod event;
 mod excuse;
-mod monitor;
-mod silence;
-mod world;
 
 /// An alteration of an expectation, and whether the judge noticed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,67 +166,19 @@ fn alone(story: &Story, at: usize) -> Vec<Expectation> {
 }
 
 /// How an expectation can be made false, by its kind.
-fn changes(subject: &AlteredSubject<'_>) -> Vec<(&'static str, Change)> {
-    match &subject.expectation.what {
-        What::Say { .. } => event::say(subject),
-        What::FollowEdges { .. } => event::edges(subject),
-        What::Baseline { .. } => event::baseline(subject),
-        What::Nothing {
-            about, reported, ..
-        } => silence::nothing(subject, about, *reported),
-        What::Link { slot, here, there } => world::link(subject, slot, here, there),
-        What::Lnet(is) => world::lnet(subject, is),
-        What::Count(is) => world::count(subject, is),
-        What::Workload(is) => world::workload(subject, is),
-        What::Verdict {
-            workload,
-            verdict,
-            lead,
-        } => world::verdict(subject, workload, *verdict, *lead),
-        What::Condition(is) => cluster::condition(subject, is),
-        What::Cordoned(stands) => cluster::cordoned(subject, *stands),
-        What::Uncordoned(is) => cluster::uncordoned(subject, *is),
-        What::Rule(is) => cluster::rule(subject, is),
-        What::RulesSilent => cluster::rules_silent(subject),
-        What::Exit { .. }
-        | What::Log { .. }
-        | What::NoLog { .. }
-        | What::Polls(_)
-        | What::Calls { .. }
-        | What::StateFile(_)
-        | What::Reads { .. }
-        | What::Metric { .. }
-        | What::Healthz { .. }
-        | What::StuckInKernel => monitor::changes(subject),
+fn changes(subject: &AlteredSubject<'_>) -> Vec<Alteration> {
+    let what = &subject.expectation.what;
+    match facts::fact(what) {
+        Some(fact) => fact.falsified(subject),
+        None => event::falsified(subject),
     }
 }
 
 /// The kind of an expectation, in words.
 fn kind(what: &What) -> &'static str {
     match what {
-        What::Say { .. } => "event",
         What::FollowEdges { .. } => "edges",
         What::Baseline { .. } => "first poll",
-        What::Nothing { .. } => "silence",
-        What::Exit { .. } => "exit",
-        What::Log { .. } => "log line",
-        What::NoLog { .. } => "no log line",
-        What::Polls(_) => "polls",
-        What::Calls { .. } => "calls",
-        What::StateFile(_) => "state file",
-        What::Reads { .. } => "reads",
-        What::Metric { .. } => "metric",
-        What::Healthz { .. } => "healthz",
-        What::Link { .. } => "link",
-        What::Lnet(_) => "LNet interface",
-        What::Count(_) => "counter",
-        What::Workload(_) => "workload",
-        What::Verdict { .. } => "verdict",
-        What::Condition(_) => "condition",
-        What::Cordoned(_) => "cordoned",
-        What::Uncordoned(_) => "released",
-        What::Rule(_) => "rule",
-        What::RulesSilent => "no rule",
-        What::StuckInKernel => "stuck in the kernel",
+        what => facts::fact(what).map_or("event", |fact| fact.kind().word),
     }
 }

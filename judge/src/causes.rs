@@ -3,9 +3,9 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use platforms::{Card, LinkLayer, NodeName, PciAddress, Role};
+use platforms::{Card, LinkLayer, NicRole, NodeName, PciAddress};
 use reports::{Cause, CauseAction, CauseKind, CauseRole, CauseSubject};
-use scenarios::{About, EventPattern, What};
+use scenarios::{About, EventPattern};
 use terms::EventField;
 
 use director::{FunctionView, Target};
@@ -14,6 +14,7 @@ use observe::{Observation, Subject};
 use simfs::SimTime;
 
 use crate::demands::Demand;
+use crate::facts::Fact;
 use crate::fits::{JudgeContext, counter_check, layer_of_check, state_check};
 use crate::reported_event::ReportedEvent;
 
@@ -99,24 +100,27 @@ impl JudgeContext<'_> {
     }
 
     /// The cause of a finding about an expectation that is not about one event.
-    pub(crate) fn cause_of_fact(&self, node: &NodeName, tick: u64, what: &What) -> Cause {
-        let about = match what {
-            What::Nothing { about, .. } => about.first().cloned(),
-            What::FollowEdges { slot, .. } | What::Link { slot, .. } => {
-                Some(About::Port(slot.clone()))
-            }
-            What::Condition(is) => is.about.clone(),
-            What::Rule(is) => is.about.clone(),
-            _ => None,
-        };
-        let cause = Cause::of(kind_of(what));
-        let Some(about) = about else { return cause };
-        let (subject, role) = self.subject_of_about(node, tick, &about);
+    pub(crate) fn cause_of_fact(&self, node: &NodeName, tick: u64, fact: &dyn Fact) -> Cause {
+        match fact.about() {
+            Some(about) => self.cause_about(fact.kind().cause, node, tick, &about),
+            None => Cause::of(fact.kind().cause),
+        }
+    }
+
+    /// The cause of a finding about a subject.
+    pub(crate) fn cause_about(
+        &self,
+        kind: CauseKind,
+        node: &NodeName,
+        tick: u64,
+        about: &About,
+    ) -> Cause {
+        let (subject, role) = self.subject_of_about(node, tick, about);
         Cause {
             subject: Some(subject),
             role,
-            layer: self.only_layer(node, tick, &about),
-            ..cause
+            layer: self.only_layer(node, tick, about),
+            ..Cause::of(kind)
         }
     }
 
@@ -356,7 +360,7 @@ impl JudgeContext<'_> {
                 }
                 "no cable, dark by design"
             }
-            (_, Some(Role::Management)) => "management, not monitored",
+            (_, Some(NicRole::Management)) => "management, not monitored",
             (CauseRole::Unmonitored, _)
                 if at_rest().is_some_and(|port| port.is_of_vendor && !port.is_vf) =>
             {
@@ -444,7 +448,7 @@ impl JudgeContext<'_> {
         let is_named = number.is_some_and(|number| number.parse::<u32>().is_ok());
         let scope = self.descriptor.promises.scope.as_ref();
         if !is_named
-            || view.role == Role::Management
+            || view.role == NicRole::Management
             || scope.is_some_and(|it| it.vendors.is_some())
         {
             return false;
@@ -492,31 +496,6 @@ pub(crate) fn cause_of_breach(field: EventField) -> Cause {
     Cause {
         field: Some(field),
         ..Cause::of(CauseKind::Contract)
-    }
-}
-
-fn kind_of(what: &What) -> CauseKind {
-    match what {
-        What::Say { .. } | What::Baseline { .. } => CauseKind::Missed,
-        What::FollowEdges { .. } => CauseKind::Edges,
-        What::Nothing { .. } => CauseKind::Silence,
-        What::Exit { .. } => CauseKind::Exit,
-        What::Log { .. } | What::NoLog { .. } => CauseKind::Log,
-        What::Polls(_) => CauseKind::Polls,
-        What::Calls { .. } => CauseKind::Calls,
-        What::StateFile(_) => CauseKind::StateFile,
-        What::Reads { .. } => CauseKind::Reads,
-        What::Metric { .. } => CauseKind::Metric,
-        What::Healthz { .. } => CauseKind::Healthz,
-        What::Link { .. } => CauseKind::Link,
-        What::Lnet(_) => CauseKind::Lnet,
-        What::Workload(_) | What::Count(_) => CauseKind::Workload,
-        What::Verdict { .. } => CauseKind::Verdict,
-        What::Condition(_) => CauseKind::Condition,
-        What::Cordoned(_) => CauseKind::Cordon,
-        What::Uncordoned(_) => CauseKind::Release,
-        What::Rule(_) | What::RulesSilent => CauseKind::Rule,
-        What::StuckInKernel => CauseKind::NotStuck,
     }
 }
 

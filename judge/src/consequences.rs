@@ -12,7 +12,7 @@ use cluster::{
     quarantine::FaultKey,
     rules::{ANALYZER, Analyzer, CabledPort, Cabling, Firing, shipped},
 };
-use observe::{Adapter, Recording, Tick};
+use observe::{Protocol, Recording, Tick};
 use platforms::WORLD_START_WALL_NS;
 use scenarios::{Cable, ClearingProfile, ConditionOf, RulesetsProfile, Story, What};
 use simfs::SimTime;
@@ -74,8 +74,7 @@ impl Consequences {
         let mut standing = Arc::new(ClusterState::default());
         let mut clock = stamp(SimTime::ZERO);
         let ticks = recording.ticks.iter().map(|tick| {
-            let (events, consequence) =
-                hear(&mut cluster, recording.protocol.adapter(), tick, &mut clock);
+            let (events, consequence) = hear(&mut cluster, recording.protocol, tick, &mut clock);
             if events > 0 || !consequence.is_empty() {
                 standing = Arc::new(stands(&cluster));
             }
@@ -145,7 +144,7 @@ const WITHIN_A_BATCH_NS: u64 = 1_000_000;
 /// at its own time. A rule belongs to the first tick at or after its time (`WITHIN_A_BATCH_NS`).
 fn hear(
     cluster: &mut Cluster,
-    adapter: &dyn Adapter,
+    protocol: Protocol,
     tick: &Tick,
     clock: &mut Stamp,
 ) -> (u64, Vec<Consequence>) {
@@ -157,7 +156,7 @@ fn hear(
         events += call.observations.len() as u64;
         // A call that the real connector would reject as a whole violates the wire contract, and is
         // reported as such.
-        if let Some(events) = adapter.health_events(call) {
+        if let Some(events) = protocol.health_events(call) {
             consequence.extend(cluster.receive(&events).unwrap_or_default());
         }
     }

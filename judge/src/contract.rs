@@ -31,7 +31,6 @@ pub(crate) fn breaches<'r>(
     context: &JudgeContext<'_>,
     recording: &'r Recording,
 ) -> Vec<Breach<'r>> {
-    let adapter = recording.protocol.adapter();
     let wire = context.descriptor.promises.wire.as_ref();
     let own = |check| wire.map_or(check, |wire| wire.own_check(check));
     let checks: Vec<&str> = story.checks.names().into_iter().map(own).collect();
@@ -52,7 +51,7 @@ pub(crate) fn breaches<'r>(
             };
             let since = polled.get(node).map_or(0, |last| last + 1);
             for call in &monitor.calls {
-                let broken = adapter.breaches(call, &contract).into_iter();
+                let broken = recording.protocol.breaches(call, &contract).into_iter();
                 let broken = broken.map(|breach| (breach.field, breach.what, breach.observation));
                 let stamps = call.observations.iter().filter_map(|observation| {
                     let what = wrong_stamp(context, node, since..=tick, observation)?;

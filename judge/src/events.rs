@@ -10,7 +10,7 @@ use observe::{
 };
 use platforms::NodeName;
 use reports::{Cause, CauseKind, CauseRole, FindingKind};
-use scenarios::{About, Expectation, Heal, Window};
+use scenarios::{About, Expectation, Heal, What, Window};
 use terms::{EventField, Severity};
 
 use super::assign::{self, Assignment, Bounds};
@@ -56,9 +56,13 @@ impl<'a> Judging<'a> {
             let expectation = mismatch.expectation;
             let tick = expectation.window.from;
             let node = expectation.node.as_ref().or(self.story.monitors.first());
-            let cause = node.map_or(Cause::of(CauseKind::Edges), |node| {
-                context.cause_of_fact(node, tick, &expectation.what)
-            });
+            let cause = match (node, &expectation.what) {
+                (Some(node), What::FollowEdges { slot, .. }) => {
+                    let about = About::Port(slot.clone());
+                    context.cause_about(CauseKind::Edges, node, tick, &about)
+                }
+                _ => Cause::of(CauseKind::Edges),
+            };
             let mut finding = self.finding(FindingKind::Missing, cause, None, Some(tick));
             place(&mut finding, expectation);
             finding.came.push(mismatch.what);
@@ -554,7 +558,8 @@ fn silence<'s>(
     let mut all = context.story.expectations.iter();
     all.find(|expectation| {
         (expectation.window.from..=expectation.window.to).contains(&reported.tick)
-            && facts::is_silenced(&expectation.what, context, reported)
+            && facts::silence(&expectation.what)
+                .is_some_and(|silence| silence.is_silenced(context, reported))
     })
 }
 

@@ -121,10 +121,19 @@ pub(crate) enum Whom {
 }
 
 impl Whom {
-    fn pci(&self) -> Option<PciAddress> {
+    /// The function, if it is of one.
+    pub(crate) fn pci(&self) -> Option<PciAddress> {
         match self {
             Self::Port(pci, _) | Self::Device(pci) => Some(*pci),
             _ => None,
+        }
+    }
+
+    /// The card, if it is of one.
+    pub(crate) fn card(&self) -> Option<Card> {
+        match self {
+            Self::Card(card) => Some(*card),
+            whom => whom.pci().map(PciAddress::card),
         }
     }
 }

@@ -10,7 +10,12 @@ use terms::{Arm, Severity};
 use director::{NodeView, Target, Truth};
 use observe::{Descriptor, MonitorTick, Observation, Recording, Subject, told_read};
 
-use crate::{Consequences, links, normal, trace::ended};
+use crate::{
+    Consequences,
+    facts::{self, FactLane},
+    normal,
+    trace::ended,
+};
 
 mod subject;
 
@@ -133,8 +138,8 @@ impl Drawing<'_> {
             for (slot, link) in &all.links {
                 let text = format!(
                     "link: here {}; there {}",
-                    links::shown(&link.here),
-                    links::shown(&link.there)
+                    facts::shown_end(&link.here),
+                    facts::shown_end(&link.there)
                 );
                 let before = links.insert(slot, text.clone());
                 if before.is_some_and(|before| before != text) {
@@ -339,18 +344,15 @@ impl Drawing<'_> {
         };
         match &expectation.what {
             What::Say { event, .. } => about(&event.about),
-            What::Nothing { about: of, .. } => match &**of {
-                [one] => about(one),
-                _ => of_node(Of::Monitor),
+            What::FollowEdges { slot, .. } => Of::slot(slot),
+            what => match facts::fact(what).as_ref().map(|fact| fact.lane()) {
+                Some(FactLane::About(of)) => about(of),
+                Some(FactLane::Port(slot)) => Of::slot(slot),
+                Some(FactLane::Workload(name)) => Of::Workload(name.to_owned()),
+                Some(FactLane::Connector) => of_node(Of::Connector),
+                Some(FactLane::Cluster) => Of::Cluster,
+                Some(FactLane::Monitor) | None => of_node(Of::Monitor),
             },
-            What::FollowEdges { slot, .. } | What::Link { slot, .. } => Of::slot(slot),
-            What::Lnet(is) => Of::slot(&is.slot),
-            What::Count(is) => Of::Workload(is.counter.workload.clone()),
-            What::Workload(is) => Of::Workload(is.workload.clone()),
-            What::Verdict { workload, .. } => Of::Workload(workload.clone()),
-            What::Calls { .. } => of_node(Of::Connector),
-            what if what.is_a_consequence() => Of::Cluster,
-            _ => of_node(Of::Monitor),
         }
     }
 

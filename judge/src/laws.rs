@@ -10,7 +10,7 @@ mod healing;
 use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use observe::{
-    Observation, Protocol,
+    Medium, Observation,
     promises::{LostPublish, Named, Style},
     slurm::LIFTED,
 };
@@ -98,7 +98,7 @@ impl Judging<'_> {
         strays: &Strays<'_>,
     ) {
         let episodes = Episodes::of(&self.context);
-        let are_lines = self.recording.protocol == Protocol::Lines;
+        let are_lines = self.recording.protocol.facts().medium == Medium::Output;
         // Nothing else says which of them are expected.
         let are_alarms = self.has_alarms();
         for (at, again) in accepted.iter().enumerate() {

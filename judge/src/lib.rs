@@ -4,7 +4,7 @@
 //! satisfied in its window (`events.rs`); if an event fits several expectations, an assignment that
 //! satisfies all is found if there is one (`assign.rs`). While the world heals, unexpected events
 //! may clear outstanding faults; at the end none may be outstanding (`outstanding.rs`), and the
-//! cluster's state may not have any left (`consequences.rs`, `cluster_facts.rs`). Every event,
+//! cluster's state may not have any left (`consequences.rs`, `left.rs`). Every event,
 //! accepted or not, must keep the wire contract (`contract.rs`). A failure is data for a report,
 //! never a panic. The judge reads recordings and the true state; it plays nothing.
 //!
@@ -24,7 +24,6 @@ mod assign;
 mod before;
 mod causes;
 mod clock;
-mod cluster_facts;
 mod compare;
 mod compared;
 mod consequences;
@@ -40,7 +39,7 @@ mod intervals;
 mod kinds;
 mod lanes;
 mod laws;
-mod links;
+mod left;
 mod loads;
 mod moments;
 mod needs;
@@ -73,11 +72,10 @@ pub use stood::{Stood, StoodOf, stood};
 pub use trace::{GoldenDifference, golden_difference, trace};
 
 use director::Truth;
-use facts::Outcome;
+use facts::{Outcome, Scene};
 use fits::JudgeContext;
 use observe::{
-    Broken, ClockKind, Descriptor, Exit, Pace, Protocol, Recording, UNNAMED, promises::Stamps,
-    told_read,
+    Broken, ClockKind, Descriptor, Exit, Pace, Recording, UNNAMED, promises::Stamps, told_read,
 };
 use owed::{Instead, Owed};
 use reported_event::ReportedEvent;
@@ -188,12 +186,8 @@ impl<'a> Judging<'a> {
 
     /// Counts the words, codes and values that mean nothing, each once: a fault may be among them.
     fn unnamed_words(&mut self) {
-        let key = match self.recording.protocol {
-            Protocol::PlatformConnector => return,
-            Protocol::Lines | Protocol::HttpJson => "verdicts",
-            Protocol::ExitCode => "codes",
-            Protocol::Textfile | Protocol::Scrape => "values",
-            Protocol::PrometheusRules => "alerts",
+        let Some(part) = self.recording.protocol.facts().part else {
+            return;
         };
         let ticks = self.recording.ticks.iter();
         let monitors = ticks.flat_map(|tick| tick.monitors.values());
@@ -206,8 +200,10 @@ impl<'a> Judging<'a> {
             .map(|(_, word)| word.as_str())
             .collect();
         for word in words {
-            self.judged
-                .leave_out_part(format!("`{key}` does not say what `{word}` means"));
+            self.judged.leave_out_part(format!(
+                "`{}` does not say what `{word}` means",
+                part.meanings
+            ));
         }
     }
 
@@ -388,12 +384,12 @@ impl<'a> Judging<'a> {
     /// `stays` says of which checks on which nodes faults may stand, by promise.
     fn consequences(&mut self, made: &Consequences, stays: &dyn Fn(&NodeName, &str) -> bool) {
         let wire = self.context.descriptor.promises.wire.as_ref();
-        let left = cluster_facts::left(self.story, self.recording, made, wire, stays);
+        let left = left::left(self.story, self.recording, made, wire, stays);
         let left = left
             .into_iter()
             .map(|left| (FindingKind::LeftStanding, left));
         let rises = wire.is_some_and(|wire| wire.stamps == Some(Stamps::Rising));
-        let undecided = cluster_facts::undecided(made);
+        let undecided = left::undecided(made);
         let undecided = undecided
             .into_iter()
             .filter(|_| rises)
@@ -426,7 +422,11 @@ impl<'a> Judging<'a> {
     ) {
         for expectation in &self.story.expectations {
             for node in whom(expectation, self.story) {
-                if self.is_too_fine(&expectation.what) {
+                let Some(fact) = facts::fact(&expectation.what) else {
+                    // What is about events is counted by `count_events`.
+                    continue;
+                };
+                if fact.kind().needs_events && self.has_alarms() {
                     self.judged
                         .leave_out_line(line_of(expectation), self.too_fine());
                     continue;
@@ -447,15 +447,15 @@ impl<'a> Judging<'a> {
                         continue;
                     }
                 };
-                match facts::standing(
-                    moved.as_ref().unwrap_or(expectation),
+                let scene = Scene {
+                    expectation: moved.as_ref().unwrap_or(expectation),
                     node,
-                    &self.context,
-                    self.recording,
+                    context: self.context,
+                    recording: self.recording,
                     reported,
                     made,
-                ) {
-                    // What is about events is counted by `count_events`.
+                };
+                match facts::standing(&scene) {
                     None => {}
                     Some(Outcome::Holds) => self.judged.judge(),
                     Some(Outcome::NotJudged(reason)) => {
@@ -463,13 +463,10 @@ impl<'a> Judging<'a> {
                     }
                     Some(Outcome::Fails { expected, came, at }) => {
                         self.judged.judge();
-                        let kind = match expectation.what {
-                            What::Nothing { .. } | What::NoLog { .. } => FindingKind::Unexpected,
-                            _ => FindingKind::Missing,
-                        };
                         let tick = at.unwrap_or(expectation.window.from);
-                        let cause = self.context.cause_of_fact(node, tick, &expectation.what);
-                        let mut finding = self.finding(kind, cause, Some(node), Some(tick));
+                        let cause = self.context.cause_of_fact(node, tick, &*fact);
+                        let mut finding =
+                            self.finding(fact.kind().finding, cause, Some(node), Some(tick));
                         place(&mut finding, expectation);
                         finding.expected.push(expected);
                         finding.came = came;

@@ -4,7 +4,6 @@
 //! does not; and nothing alarms without a fault. Expectations of the story, the wire and texts are not judged. What
 //! cannot be known, because the fault or the drill ends first, is not judged either. Start at [`judge_needs`].
 
-mod alarms;
 mod drill;
 mod faults;
 mod noticed;
@@ -14,13 +13,21 @@ pub use noticed::{Cleared, Ended, FalseAlarm, HeardFault, Notice, Noticed, notic
 
 use director::Truth;
 use observe::{Descriptor, Needs, Recording};
-use reports::{Cause, CauseKind, CauseSubject, Finding, FindingKind};
+use reports::{Cause, CauseKind, Finding, FindingKind};
 use scenarios::Story;
 
-use crate::{Judgement, Judging, fits::JudgeContext, kinds::Whom, normal, reasons};
+use crate::{
+    Judgement, Judging,
+    alarms::{
+        heard,
+        subject::{cause_subject, stated_subject},
+    },
+    fits::JudgeContext,
+    normal, reasons,
+};
 use drill::Drill;
 use faults::Fault;
-use verdicts::{Back, Heard, Over, Unwanted, Verdicts};
+use verdicts::{Closed, Opened, Over, Unwanted, Verdicts};
 
 /// Judges one recording of a story by needs. The arm of its failures is left open for the caller to fill in.
 #[must_use]
@@ -52,8 +59,9 @@ pub fn judge_needs(
     let drill = Drill::of(context, recording, needs);
     let judged = drill.judged();
     for node in &story.monitors {
-        let faults = drill.faults(node, &judged);
-        let verdicts = drill.verdicts(node, &faults);
+        let bearers = drill.bearers(node);
+        let faults = drill.faults(node, &judged, &bearers);
+        let verdicts = drill.verdicts(node, &faults, &bearers);
         let mut by_needs = ByNeeds {
             judging: &mut judging,
             verdicts: &verdicts,
@@ -116,12 +124,12 @@ impl ByNeeds<'_, '_> {
             return;
         };
         match heard {
-            Heard::InTime(_) => self.judging.judged.judge(),
+            Opened::InTime(_) => self.judging.judged.judge(),
             // On its way up a port is in states that last for a moment.
-            Heard::Passing => {}
-            Heard::TooShort => self.judging.judged.leave_out(reasons::TOO_SHORT),
-            Heard::NoTime => self.judging.judged.leave_out(reasons::NO_TIME_TO_NOTICE),
-            Heard::Late(_) | Heard::Never => {
+            Opened::Passing => {}
+            Opened::TooShort => self.judging.judged.leave_out(reasons::TOO_SHORT),
+            Opened::NoTime => self.judging.judged.leave_out(reasons::NO_TIME_TO_NOTICE),
+            Opened::Late(_) | Opened::Never => {
                 self.judging.judged.judge();
                 let expected = format!(
                     "an alarm about `{}` of {} by poll {due}: needed {within} of poll {}",
@@ -141,11 +149,11 @@ impl ByNeeds<'_, '_> {
             return;
         };
         match back {
-            Back::InTime(_) => self.judging.judged.judge(),
-            Back::NeverOver => self.judging.judged.leave_out(reasons::NEVER_OVER),
-            Back::AnotherFault => self.judging.judged.leave_out(reasons::ANOTHER_FAULT),
-            Back::NoTime => self.judging.judged.leave_out(reasons::NO_TIME_TO_CLEAR),
-            Back::Late(due, _) => {
+            Closed::InTime(_) => self.judging.judged.judge(),
+            Closed::NeverOver => self.judging.judged.leave_out(reasons::NEVER_OVER),
+            Closed::AnotherFault => self.judging.judged.leave_out(reasons::ANOTHER_FAULT),
+            Closed::NoTime => self.judging.judged.leave_out(reasons::NO_TIME_TO_CLEAR),
+            Closed::Late(due, _) => {
                 self.judging.judged.judge();
                 let expected = format!(
                     "no alarm about {} from poll {due} on: `{}` is over since poll {over}, and must be taken back {within}",
@@ -174,27 +182,23 @@ impl ByNeeds<'_, '_> {
         } in verdicts.unwanted()
         {
             let cause = Cause {
-                subject: Some(alarm.subject()),
+                subject: Some(stated_subject(&alarm.subject)),
                 ..Cause::of(CauseKind::Silence)
             };
             let (kind, tick) = (FindingKind::Unexpected, Some(alarm.from));
             let mut finding = self.judging.finding(kind, cause, Some(verdicts.node), tick);
             finding.expected.push(expected);
-            finding.came.push(alarm.line());
-            finding.reads = self
-                .judging
-                .reads(Some(verdicts.node), alarm.from, &alarm.names());
+            finding.came.push(heard::line(alarm));
+            let nic = alarm.subject.nic().map(|name| format!("/{name}/"));
+            let paths: Vec<String> = nic.into_iter().collect();
+            finding.reads = self.judging.reads(Some(verdicts.node), alarm.from, &paths);
             self.judging.findings.push(finding);
         }
     }
 
     fn cause(&self, kind: CauseKind, fault: &Fault) -> Cause {
         Cause {
-            subject: Some(match fault.whom {
-                Whom::Port(..) => CauseSubject::Port,
-                Whom::Card(_) => CauseSubject::Card,
-                _ => CauseSubject::Device,
-            }),
+            subject: Some(cause_subject(Some(&fault.whom))),
             layer: fault.layer,
             ..Cause::of(kind)
         }
@@ -214,7 +218,7 @@ impl ByNeeds<'_, '_> {
         finding.expected.push(expected);
         let failed = self.judging.failed_pages(self.verdicts.node, from, tick);
         finding.came.extend(failed);
-        finding.came.extend(self.verdicts.alarms.lines(fault, tick));
+        finding.came.extend(self.verdicts.lines(fault, tick));
         finding.reads = self
             .judging
             .reads(Some(self.verdicts.node), tick, &fault.paths);

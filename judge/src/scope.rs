@@ -8,7 +8,7 @@ use std::{
 
 use director::{NodeView, Truth};
 use observe::promises::{Pinned, Scope, ScopeRole};
-use platforms::{NodeName, PciAddress, PortNumber, Role};
+use platforms::{NicRole, NodeName, PciAddress, PortNumber};
 use regex::Regex;
 use scenarios::Story;
 
@@ -111,9 +111,9 @@ fn select(platform: &platforms::Platform, scope: &Scope) -> Selected {
     let mut selected = Selected::default();
     for port in platform.ports() {
         let role = match port.role {
-            Role::Compute => ScopeRole::Compute,
-            Role::Storage => ScopeRole::Storage,
-            Role::Management => ScopeRole::Management,
+            NicRole::Compute => ScopeRole::Compute,
+            NicRole::Storage => ScopeRole::Storage,
+            NicRole::Management => ScopeRole::Management,
         };
         let by_role = match &scope.roles {
             Some(roles) => roles.contains(&role),

@@ -6,7 +6,7 @@ mod denied;
 use std::collections::BTreeSet;
 
 use observe::{
-    Protocol, Recording, Subject,
+    Recording, Subject,
     promises::{ANY_COUNTER, Granularity, Kind, Named, Names, Style},
 };
 use platforms::{NodeName, PciAddress, PortNumber};
@@ -238,11 +238,8 @@ impl<'a> Strays<'a> {
     pub(crate) fn are_changes_told(&self) -> bool {
         let promises = &self.context.descriptor.promises;
         let is_told = promises.style.is_some() || !promises.is_empty();
-        let has_events = matches!(
-            self.recording.protocol,
-            Protocol::PlatformConnector | Protocol::Lines
-        );
-        is_told && has_events && promises.style.unwrap_or_default() == Style::Edge
+        let is_unasked = self.recording.protocol.facts().medium.is_unasked();
+        is_told && is_unasked && promises.style.unwrap_or_default() == Style::Edge
     }
 
     /// Whether an alarm that was raised before, each time in these words, may be about another fault of its subject: each is

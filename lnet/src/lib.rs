@@ -2,7 +2,7 @@
 //!
 //! This crate simulates a Lustre node's network layer when a port, a wire or a peer fails: which
 //! interface a message uses, the cost of a failure, resends, recovery of interfaces, and the effect
-//! on storage traffic. Three [`Profile`]s cover the "LNet Health HLD" and two releases of Lustre.
+//! on storage traffic. Three [`LnetProfile`]s cover the "LNet Health HLD" and two releases of Lustre.
 //!
 //! Link failures are inputs, as [`Notice`]s; bytes on the wire and memory are not modelled. Start at
 //! [`Lnet`], or at [`StorageWorkload`] for one on a fabric's ports.
@@ -54,7 +54,7 @@ pub use node::{Node, NodeSpec};
 pub use params::{Param, ParamError, Params};
 pub use peer::{Peer, PeerNi};
 pub use plan::{NiPlan, NodePlan, StoragePlan};
-pub use profile::{Behaviour, Profile, ProfileError};
+pub use profile::{Behaviour, LnetProfile, ProfileError};
 pub use route::{Route, RouteSpec};
 pub use rule::{FaultEffect, FaultRule, Pace, Rule, RuleError};
 pub use stats::{KindCounts, MessageKind, NiStats, Statistics};

@@ -13,7 +13,7 @@ use super::{
     nid::{NetName, Nid},
     params::Params,
     peer::{Peer, PeerNi},
-    profile::{Behaviour, Profile},
+    profile::{Behaviour, LnetProfile},
     route::{Route, RouteSpec},
     rule::Rule,
     stats::Statistics,
@@ -25,7 +25,7 @@ pub struct NodeSpec {
     /// Its name.
     pub name: NodeName,
     /// The profile that it runs.
-    pub profile: Profile,
+    pub profile: LnetProfile,
     /// Whether it forwards messages.
     pub routing: bool,
     /// Whether it discovers its peers; otherwise every NID is a peer of its own.

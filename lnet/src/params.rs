@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 
 use simfs::SimTime;
 
-use super::{nid::Lnd, profile::Profile};
+use super::{nid::Lnd, profile::LnetProfile};
 
 /// The largest `retry_count`. Lustre takes as many as the transaction timeout has seconds; this bound is chosen, because a
 /// try can fail in no time, and whoever asks for 2 billion of them waits for 2 billion.
@@ -173,14 +173,14 @@ impl ParamError {
 /// The parameters of one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
-    profile: Profile,
+    profile: LnetProfile,
     /// In the order of [`Param::ALL`].
     values: [u32; Param::ALL.len()],
 }
 
 impl Params {
     /// Defaults: "lnet/lnet/api-ni.c", "lnet/lnet/lib-move.c", "lnet/lnet/peer.c".
-    pub(crate) fn new(profile: Profile, transaction_timeout_s: u32) -> Self {
+    pub(crate) fn new(profile: LnetProfile, transaction_timeout_s: u32) -> Self {
         let values = Param::ALL.map(|param| match param {
             Param::NumaRange | Param::DropAsymRoute | Param::RecoveryLimit => 0,
             Param::MaxInterfaces => 200,
@@ -196,7 +196,7 @@ impl Params {
 
     /// The profile of the node.
     #[must_use]
-    pub fn profile(&self) -> Profile {
+    pub fn profile(&self) -> LnetProfile {
         self.profile
     }
 

@@ -2,13 +2,13 @@
 
 use platforms::{NodeName, PortRef, SlotRef};
 
-use super::{nid::Nid, profile::Profile, route::RouteSpec, storage::Patience};
+use super::{nid::Nid, profile::LnetProfile, route::RouteSpec, storage::Patience};
 
 /// Clients that write to one server, directly or through routers.
 #[derive(Clone, Debug)]
 pub struct StoragePlan {
     /// The profile of every node.
-    pub profile: Profile,
+    pub profile: LnetProfile,
     /// The nodes with their interfaces, including the server and the routers.
     pub nodes: Vec<NodePlan>,
     /// The nodes that write.

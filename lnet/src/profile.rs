@@ -6,9 +6,9 @@ use super::params::Params;
 
 /// The LNet that a node runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Profile {
+pub enum LnetProfile {
     /// The "LNet Health HLD" as written; defaults that it does not state are those of
-    /// [`Profile::V2_17`].
+    /// [`LnetProfile::V2_17`].
     Hld,
     /// Lustre 2.15.
     V2_15,
@@ -74,7 +74,7 @@ pub struct Behaviour {
     pub retry_count_max: Option<u32>,
 }
 
-impl Profile {
+impl LnetProfile {
     /// All profiles.
     pub const ALL: [Self; 3] = [Self::Hld, Self::V2_15, Self::V2_17];
 
@@ -125,13 +125,13 @@ impl Profile {
     }
 }
 
-impl fmt::Display for Profile {
+impl fmt::Display for LnetProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Profile {
+impl FromStr for LnetProfile {
     type Err = ProfileError;
 
     fn from_str(text: &str) -> Result<Self, ProfileError> {

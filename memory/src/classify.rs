@@ -6,11 +6,11 @@ use checks::{
     Agent, Answer, Clocks, Flags, Hands, ReadError, Refusal, Request, Start, Unmonitored,
 };
 use fabric::NODE;
-use platforms::{CLASS_INFINIBAND, NodeName, Platform, Role};
+use platforms::{CLASS_INFINIBAND, NicRole, NodeName, Platform};
 use simfs::{Fs, Refused};
 
 /// Each device with its role, or with the reason why it is not monitored.
-pub type Found = BTreeMap<String, Result<Watched, Unmonitored>>;
+pub type FoundRoles = BTreeMap<String, Result<Watched, Unmonitored>>;
 
 /// Why the agent classifies no device of a platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl From<ReadError> for Unclassified {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
     /// Its role.
-    pub role: Role,
+    pub role: NicRole,
     /// The rule that gave it the role, in the agent's words.
     pub why: String,
 }
@@ -57,7 +57,7 @@ pub struct Watched {
 ///
 /// # Errors
 /// If it refuses to start; the text is then its one line.
-pub fn classified(platform: &Platform) -> Result<Found, Unclassified> {
+pub fn classified(platform: &Platform) -> Result<FoundRoles, Unclassified> {
     let mut fs = Fs::new();
     fs.alias_folder(CLASS_INFINIBAND);
     fs.apply(&platforms::render(&platform.machine(&NodeName::from(NODE))));
@@ -91,9 +91,9 @@ pub fn classified(platform: &Platform) -> Result<Found, Unclassified> {
         let name = name.to_string();
         let why = because.get(&name).cloned().unwrap_or_default();
         let role = role.map(|role| match role {
-            checks::Role::Compute => Role::Compute,
-            checks::Role::Storage => Role::Storage,
-            _ => Role::Management,
+            checks::AssignedRole::Compute => NicRole::Compute,
+            checks::AssignedRole::Storage => NicRole::Storage,
+            _ => NicRole::Management,
         });
         let seen = role.map(|role| Watched { role, why });
         (name, seen)
@@ -104,10 +104,10 @@ pub fn classified(platform: &Platform) -> Result<Found, Unclassified> {
 /// The role that the agent finds for each device. Without devices that are not monitored for a
 /// reason other than Management; empty if the agent refuses to start.
 #[must_use]
-pub fn roles_found(platform: &Platform) -> BTreeMap<String, Role> {
+pub fn roles_found(platform: &Platform) -> BTreeMap<String, NicRole> {
     let role = |seen: Result<Watched, Unmonitored>| match seen {
         Ok(watched) => Some(watched.role),
-        Err(why) => why.is_management().then_some(Role::Management),
+        Err(why) => why.is_management().then_some(NicRole::Management),
     };
     let found = classified(platform).unwrap_or_default().into_iter();
     found

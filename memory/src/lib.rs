@@ -25,7 +25,7 @@ mod publisher;
 mod reads;
 
 pub use checks::{Unmonitored, Variant};
-pub use classify::{Found, Unclassified, Watched, classified, roles_found};
+pub use classify::{FoundRoles, Unclassified, Watched, classified, roles_found};
 pub use lockstep::{Lockstep, Turn};
 pub use reads::TraceLog;
 

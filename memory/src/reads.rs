@@ -77,7 +77,7 @@ fn line(entry: &TraceEntry) -> Arc<str> {
 
 #[cfg(test)]
 mod tests {
-    use simfs::{Edit, Value};
+    use simfs::{Edit, FileValue};
 
     use super::*;
 
@@ -85,7 +85,7 @@ mod tests {
         let mut fs = Fs::new();
         fs.apply(&[Edit::File {
             path: "state".into(),
-            value: Value::Bytes(b"4: ACTIVE".to_vec()),
+            value: FileValue::Bytes(b"4: ACTIVE".to_vec()),
         }]);
         let mut log = TraceLog::default();
         let polls = polls.iter().map(|reads| {

@@ -1,7 +1,7 @@
 //! Prints metrics in Prometheus' text format.
 
 use checks::Family;
-use checks::metrics::{Kind, Sample, Value, number_of};
+use checks::metrics::{Kind, Sample, SampleValue, number_of};
 use prometheus::TextEncoder;
 use prometheus::proto::{
     Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType,
@@ -50,17 +50,17 @@ fn metric(kind: Kind, names: &[&str], sample: &Sample) -> Metric {
     };
     let mut metric = Metric::from_label(names.iter().zip(&sample.labels).map(pair).collect());
     match &sample.value {
-        Value::Number(number) if kind == Kind::Counter => {
+        SampleValue::Number(number) if kind == Kind::Counter => {
             let mut counter = Counter::default();
             counter.set_value(number_of(*number));
             metric.set_counter(counter);
         }
-        Value::Number(number) => {
+        SampleValue::Number(number) => {
             let mut gauge = Gauge::default();
             gauge.set_value(number_of(*number));
             metric.set_gauge(gauge);
         }
-        Value::Durations {
+        SampleValue::Durations {
             buckets,
             count,
             sum,
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    fn family(name: &str, labels: &[&str], value: Value) -> Family {
+    fn family(name: &str, labels: &[&str], value: SampleValue) -> Family {
         let series: Series = *METRICS.iter().find(|series| series.name == name).unwrap();
         Family {
             series,
@@ -104,12 +104,12 @@ mod tests {
             family(
                 "nic_health_monitor_unreadable_reads_total",
                 &["n \"1\"", "EIO"],
-                Value::Number(2),
+                SampleValue::Number(2),
             ),
             family(
                 "nic_health_monitor_poll_cycle_duration_seconds",
                 &["n1", "state"],
-                Value::Durations {
+                SampleValue::Durations {
                     buckets: vec![(0.005, 1), (10.0, 1)],
                     count: 2,
                     sum: 11.5,
@@ -117,7 +117,7 @@ mod tests {
             ),
             Family {
                 samples: Vec::new(),
-                ..family("nic_health_monitor_gids", &[], Value::Number(0))
+                ..family("nic_health_monitor_gids", &[], SampleValue::Number(0))
             },
         ]);
         let without_help: Vec<&str> = text

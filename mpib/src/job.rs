@@ -3,7 +3,7 @@
 //! Every edge has one connection, and sends one message per period: the receiver offers a buffer, and
 //! its clear-to-send lets the sender post. So many messages can be in flight on an edge as its traffic says; what waits
 //! behind another on a queue pair is flushed with it. By default edges do not wait for each other, so that the effects on
-//! each edge can be observed separately; [`Traffic::dependent`] makes them the steps of an allreduce, each of which needs the
+//! each edge can be observed separately; [`JobTraffic::dependent`] makes them the steps of an allreduce, each of which needs the
 //! one before.
 //!
 //! If any rank's plugin is refused, the whole job runs on NCCL's own transport: one rail, SOUT, the
@@ -18,7 +18,7 @@ use simfs::SimTime;
 
 use super::failure::{Failure, FailureCause, Stall};
 use super::message::{Receive, RequestId, Tag};
-use super::traffic::{Edge, Traffic};
+use super::traffic::{Edge, JobTraffic};
 use super::{
     AgentAction, ConnectionId, HostId, Isend, NcclResult, Net, Progress, RailChange, Refusal,
     Transport,
@@ -90,7 +90,7 @@ pub struct Job {
     /// Everything up to here has happened; `None` before the first message.
     advanced: Option<SimTime>,
     net: Net,
-    pub(super) traffic: Traffic,
+    pub(super) traffic: JobTraffic,
     pub(super) start: SimTime,
     ranks: BTreeSet<HostId>,
     lanes: Vec<Lane>,
@@ -103,7 +103,7 @@ impl Job {
     /// Starts the plugin of every rank on `edges`, connects the edges in order, and sends the first
     /// messages at the net's present time.
     #[must_use]
-    pub fn start(mut net: Net, edges: &[Edge], traffic: Traffic) -> Self {
+    pub fn start(mut net: Net, edges: &[Edge], traffic: JobTraffic) -> Self {
         let began = Box::new(net.clone());
         let ranks: BTreeSet<HostId> = edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
         let mut refusals = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! This is the transport of "Baseline: Isolated Path Separation": each node has a scaleout NIC (SOUT) and a second
 //! one that replaces NVLink (SUP). Connections inside an island belong on SUP, those between islands on SOUT. The
-//! document and its implementations differ, so every model here takes a [`Profile`].
+//! document and its implementations differ, so every model here takes a [`MpibProfile`].
 //!
 //! Link failures are inputs ([`RailChange`]). Transmission takes no time; only waiting does. Monitors are not
 //! modelled.
@@ -61,7 +61,7 @@ pub use net::{
 };
 pub use path::{Path, ShareSource};
 pub use plan::{HostPlan, JobPlan, RailPlan};
-pub use profile::{Mode, Profile};
+pub use profile::{Mode, MpibProfile};
 pub use queue_pair::{ACK_TIMEOUT_EXPONENT, Retries, WC_FLUSHED, WC_RETRY_EXCEEDED, ack_timeout};
 pub use rail::{PerRail, Rail, RailMask};
 pub use rail_change::{RailChange, RailState};
@@ -70,5 +70,5 @@ pub use result::NcclResult;
 pub use split::{Split, SupBandwidth};
 pub use topology::{Host, HostId, Nic, eight_vms};
 pub use trace::{NicBytes, Post, PostKind};
-pub use traffic::{Edge, IN_FLIGHT_MAX, Pause, Traffic, mesh, ring};
+pub use traffic::{Edge, IN_FLIGHT_MAX, JobTraffic, Pause, mesh, ring};
 pub use workload::{AgentError, JobWorkload};

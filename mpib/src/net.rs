@@ -26,8 +26,8 @@ use super::event::{NetEvent, NetEventKind, QueuePairId};
 use super::message::RequestId;
 use super::queue_pair::Tried;
 use super::{
-    ACK_TIMEOUT_EXPONENT, Bytes, Host, HostId, LogLine, NicBytes, Parameters, PerRail, Post,
-    PostKind, Profile, Rail, RailChange, RailState, Retries, ack_timeout,
+    ACK_TIMEOUT_EXPONENT, Bytes, Host, HostId, LogLine, MpibProfile, NicBytes, Parameters, PerRail,
+    Post, PostKind, Rail, RailChange, RailState, Retries, ack_timeout,
 };
 
 pub use calls::{Isend, Progress};
@@ -49,7 +49,7 @@ pub const CLEAR_TO_SEND: Bytes = Bytes::new(64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The modelled behaviour.
-    pub profile: Profile,
+    pub profile: MpibProfile,
     /// The number of tries of a write.
     pub retries: Retries,
     /// The timeout of one try.
@@ -63,7 +63,7 @@ pub struct Settings {
 impl Settings {
     /// Eight tries of 4.295 s each, with posts recorded.
     #[must_use]
-    pub const fn new(profile: Profile) -> Self {
+    pub const fn new(profile: MpibProfile) -> Self {
         Self {
             profile,
             retries: Retries::Eight,

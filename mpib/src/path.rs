@@ -12,7 +12,7 @@
 //! Clear-to-send depends on the class and not on the mask, so inside an island it uses SUP even if
 //! the hint sends the data over SOUT.
 
-use super::{Bytes, Mode, Parameters, PathClass, PerRail, Profile, Rail, Split, SupBandwidth};
+use super::{Bytes, Mode, MpibProfile, Parameters, PathClass, PerRail, Rail, Split, SupBandwidth};
 
 /// The source of SUP's share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum ShareSource {
 /// One end's use of its rails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    class: Option<(Profile, PathClass)>,
+    class: Option<(MpibProfile, PathClass)>,
     share: ShareSource,
     cts_rail: Rail,
     queue_pairs: PerRail<u8>,
@@ -35,7 +35,7 @@ pub struct Path {
 impl Path {
     /// The path of an end for a connection of `class`.
     #[must_use]
-    pub fn new(profile: Profile, parameters: &Parameters, class: PathClass) -> Self {
+    pub fn new(profile: MpibProfile, parameters: &Parameters, class: PathClass) -> Self {
         let is_intra = class == PathClass::Intra;
         let cached = ShareSource::Cached(SupBandwidth::new(class.path_sup_bandwidth()));
         let mut queue_pairs = PerRail {
@@ -43,12 +43,12 @@ impl Path {
             sup: parameters.sup_queue_pairs,
         };
         let (share, is_cts_on_sup) = match (profile, parameters.mode) {
-            (Profile::Spec | Profile::G1, _) if is_intra => (ShareSource::Agent, true),
-            (Profile::Spec | Profile::G1, _) => (cached, false),
-            (Profile::G2, Mode::Vanilla) => (cached, is_intra),
-            (Profile::G2, Mode::Advanced) => (ShareSource::Agent, false),
+            (MpibProfile::Spec | MpibProfile::G1, _) if is_intra => (ShareSource::Agent, true),
+            (MpibProfile::Spec | MpibProfile::G1, _) => (cached, false),
+            (MpibProfile::G2, Mode::Vanilla) => (cached, is_intra),
+            (MpibProfile::G2, Mode::Advanced) => (ShareSource::Agent, false),
         };
-        if profile == Profile::G2 && parameters.mode == Mode::Vanilla && !is_intra {
+        if profile == MpibProfile::G2 && parameters.mode == Mode::Vanilla && !is_intra {
             queue_pairs.sup = 0;
         }
         // If a rail has no queue pairs, the other rail's first one is used (the documents do not

@@ -4,19 +4,19 @@ use std::{collections::BTreeMap, net::Ipv4Addr};
 
 use platforms::{LinkLayer, NodeName, PortRef, SlotRef};
 
-use super::{Gid, PerRail, Profile, Retries, SupBandwidth, Traffic};
+use super::{Gid, JobTraffic, MpibProfile, PerRail, Retries, SupBandwidth};
 
 /// A collective job.
 #[derive(Clone, Debug)]
 pub struct JobPlan {
     /// The modelled behaviour.
-    pub profile: Profile,
+    pub profile: MpibProfile,
     /// Its hosts.
     pub hosts: Vec<HostPlan>,
     /// Sender and receiver of each edge, as indexes into `hosts`.
     pub edges: Vec<(usize, usize)>,
     /// Sizes and times of messages.
-    pub traffic: Traffic,
+    pub traffic: JobTraffic,
     /// The number of tries of a write.
     pub retries: Retries,
     /// The exponent of a try's timeout, 4.096 µs × 2^exponent; 0 to 31. The plugin sets

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A modelled behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Profile {
+pub enum MpibProfile {
     /// "Baseline: Isolated Path Separation" as intended: a connection has one rail, which carries
     /// all bytes of its messages.
     Spec,
@@ -15,7 +15,7 @@ pub enum Profile {
     G2,
 }
 
-impl fmt::Display for Profile {
+impl fmt::Display for MpibProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Spec => "spec",

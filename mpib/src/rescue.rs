@@ -48,7 +48,7 @@ pub enum Hopeless {
     /// Clear-to-send was lost on this rail, which it uses whatever the mask.
     ClearToSend(Rail),
     /// The connection was made for this rail, and a hint does not change it: none is read, or in
-    /// [`Profile::Spec`](super::Profile::Spec) only the class counts.
+    /// [`MpibProfile::Spec`](super::MpibProfile::Spec) only the class counts.
     Fixed(Rail),
     /// The host's agent is dead and writes none.
     NoHint(HostId),

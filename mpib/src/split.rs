@@ -5,7 +5,7 @@
 //! the largest hint, SOUT gets the rest modulo 128. Between 2^24 and 2^25 the ratio is not monotone
 //! in the hint; the arithmetic in `f32` is reproduced exactly.
 
-use super::{Bytes, PathClass, Profile, Rail, RailMask};
+use super::{Bytes, MpibProfile, PathClass, Rail, RailMask};
 
 /// SUP gets multiples of this many bytes.
 const GRAIN_BYTES: u64 = 128;
@@ -58,15 +58,15 @@ pub struct Split {
 impl Split {
     /// Divides a message of `size` on a connection of `class`, with this share.
     ///
-    /// In [`Profile::Spec`] only the class matters: a connection "uses exactly one of the two NICs".
+    /// In [`MpibProfile::Spec`] only the class matters: a connection "uses exactly one of the two NICs".
     /// The plugin uses the share only.
     #[must_use]
-    pub fn new(profile: Profile, class: PathClass, share: SupBandwidth, size: Bytes) -> Self {
+    pub fn new(profile: MpibProfile, class: PathClass, share: SupBandwidth, size: Bytes) -> Self {
         let sup = match (profile, class) {
-            (Profile::Spec, PathClass::Intra) => size,
-            (Profile::Spec, PathClass::Inter) => Bytes::ZERO,
-            (Profile::G1, _) => by_ratio(share, size),
-            (Profile::G2, _) => by_1024ths(share, size),
+            (MpibProfile::Spec, PathClass::Intra) => size,
+            (MpibProfile::Spec, PathClass::Inter) => Bytes::ZERO,
+            (MpibProfile::G1, _) => by_ratio(share, size),
+            (MpibProfile::G2, _) => by_1024ths(share, size),
         };
         Self::of_parts(size.without(sup), sup)
     }

@@ -55,7 +55,7 @@ pub const IN_FLIGHT_MAX: u8 = 32;
 /// The messages on each edge of a job. Each edge has its own periodic times; those at which as many messages are in flight
 /// as may be are skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Traffic {
+pub struct JobTraffic {
     /// The size of each message.
     pub size: Bytes,
     /// The period; more than 0.
@@ -72,7 +72,7 @@ pub struct Traffic {
     pub time_limit: SimTime,
 }
 
-impl Traffic {
+impl JobTraffic {
     /// 1 MiB per edge every 100 ms without a pause, one in flight, on edges that do not wait for each other; hung after
     /// 600 s.
     #[must_use]

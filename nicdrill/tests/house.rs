@@ -218,24 +218,47 @@ fn the_director_alone_interprets_the_actions_of_a_script() {
         code.replace("WordKind::StepAction", "")
             .contains("StepAction")
     };
-    let own = ["scenarios", "director"];
+    let known: BTreeSet<String> = NAME_ACTIONS.map(|(file, _)| file.to_owned()).into();
+    let found = files_outside(&["scenarios", "director"], names_an_action);
+    assert_eq!(found, known);
+}
+
+/// The others ask for a protocol's facts, or for what its part of a descriptor makes of what is said.
+#[test]
+fn no_room_but_observe_tells_protocols_apart() {
+    let names_one = |path: &Path| {
+        let text = fs::read_to_string(path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let mut named = code.match_indices("Protocol::");
+        named.any(|(at, path)| {
+            let is_whole = !code[..at].ends_with(char::is_alphanumeric);
+            let rest = &code[at + path.len()..];
+            let is_function = rest.starts_with(char::is_lowercase) || rest.starts_with("ALL");
+            is_whole && !is_function
+        })
+    };
+    assert_eq!(files_outside(&["observe"], names_one), BTreeSet::new());
+}
+
+/// The source files of all rooms but these, without tests, of which something holds; by their paths in the workspace.
+fn files_outside(rooms: &[&str], holds: impl Fn(&Path) -> bool) -> BTreeSet<String> {
     let packages = packages();
-    let others = packages.iter().filter(|(name, _)| !own.contains(&&***name));
+    let others = packages
+        .iter()
+        .filter(|(name, _)| !rooms.contains(&&***name));
     let files = others.flat_map(|(_, package)| rust_files(folder(package).join("src")));
     let is_test = |path: &Path| {
         let mut parts = path.components();
         parts.any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs")))
     };
-    let found: BTreeSet<String> = files
-        .filter(|path| !is_test(path) && names_an_action(path))
+    files
+        .filter(|path| !is_test(path) && holds(path))
         .map(|path| {
             let root = fs::canonicalize(root()).unwrap();
             let path = fs::canonicalize(path).unwrap();
             path.strip_prefix(root).unwrap().display().to_string()
         })
-        .collect();
-    let known: BTreeSet<String> = NAME_ACTIONS.map(|(file, _)| file.to_owned()).into();
-    assert_eq!(found, known);
+        .collect()
 }
 
 #[test]

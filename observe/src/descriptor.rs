@@ -15,9 +15,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    AlertRows, ExitCodes, Filling, HttpJson, Limits, Lines, Loop, MetricsPage, Prometheus,
+    Adapter, AlertRows, ExitCodes, Filling, HttpJson, Limits, Lines, Loop, MetricsPage, Prometheus,
     Promises, Protocol, RealTime, RootAt, RunEnd, Schedule, ScrapePage, Settable, Span, Textfile,
-    Texts, toml_tables,
+    Texts, platform_connector::PlatformConnector, toml_tables,
 };
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
@@ -236,6 +236,28 @@ fn yes() -> bool {
 }
 
 impl Descriptor {
+    /// The part that belongs to a protocol, if it is there and the protocol needs one.
+    pub(crate) fn part(&self, protocol: Protocol) -> Option<&dyn Adapter> {
+        fn part<A: Adapter>(part: Option<&A>) -> Option<&dyn Adapter> {
+            part.map(|part| part as &dyn Adapter)
+        }
+        match protocol {
+            Protocol::PlatformConnector => None,
+            Protocol::Lines => part(self.lines.as_ref()),
+            Protocol::ExitCode => part(self.exit_code.as_ref()),
+            Protocol::Textfile => part(self.textfile.as_ref()),
+            Protocol::Scrape => part(self.scrape.as_ref()),
+            Protocol::HttpJson => part(self.http_json.as_ref()),
+            Protocol::PrometheusRules => part(self.prometheus.as_ref()),
+        }
+    }
+
+    /// What its part of its protocol makes of what it says.
+    #[must_use]
+    pub fn adapter(&self) -> &dyn Adapter {
+        self.part(self.speaks).unwrap_or(&PlatformConnector)
+    }
+
     /// Whether a run of a program that is run again and again ended as a crash does: by a signal, or by a code that
     /// means nothing by its descriptor.
     #[must_use]

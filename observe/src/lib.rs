@@ -4,19 +4,17 @@
 //! lines, exits, state files. A [`Descriptor`] describes a monitor as data. The true state of the
 //! simulated world and the expectations are in other crates.
 //!
-//! An [`Observation`] is one statement of a monitor, created by the adapter of its protocol; the
-//! adapter also checks the wire contract ([`platform_connector`]). Start at [`Recording`] and
+//! An [`Observation`] is one statement of a monitor, created by the [`Adapter`] of its protocol. The calls of
+//! a connector are also checked against the wire contract ([`platform_connector`]). Start at [`Recording`] and
 //! [`Observation`].
 
+mod adapter;
 mod answers;
 mod call;
 mod descriptor;
-mod exit_code;
+mod exit;
 mod filling;
-mod http_json;
-pub mod interval;
 mod isolation;
-mod lines;
 mod loops;
 mod metrics_page;
 pub mod mix;
@@ -24,8 +22,6 @@ pub mod needs;
 mod observation;
 mod page_text;
 mod pattern;
-pub mod platform_connector;
-mod prometheus;
 pub mod promises;
 mod protocol;
 mod real_time;
@@ -38,37 +34,37 @@ pub mod slurm;
 mod span;
 mod speech;
 mod state_file;
-mod textfile;
+pub mod statement;
 mod texts;
 mod toml_tables;
 mod value_range;
 
+pub use adapter::{Adapter, Breach, Contract, Facts, Medium, Part};
 pub use answers::{Answers, Series, series};
 pub use call::{Call, Delivery};
 pub use descriptor::{ClockKind, Descriptor, Drains, PollUnit, Vocabulary, shipped_descriptors};
-pub use exit_code::{ExitCodes, RunEnd};
+pub use exit::{Exit, RunEnd};
 pub use filling::{Filling, PLACEHOLDERS};
-pub use http_json::HttpJson;
 pub use isolation::{Limits, RootAt, Size};
-pub use lines::{LineRule, Lines, VerdictWord};
 pub use loops::{ExpectedLoop, Loop, told_by};
 pub use metrics_page::MetricsPage;
 pub use mix::Mix;
 pub use needs::Needs;
 pub use observation::{Observation, Subject, UNNAMED};
 pub use page_text::{PageForm, PageText};
-pub use prometheus::{AlertRow, AlertRows, Meaning, Prometheus};
 pub use promises::Promises;
-pub use protocol::{Adapter, Breach, Contract, Protocol};
+pub use protocol::{
+    AlertRow, AlertRows, ExitCodes, HttpJson, LineRule, Lines, Meaning, Prometheus, Protocol,
+    ScrapePage, Textfile, TextfileProgram, Textfiles, VerdictWord, platform_connector,
+};
 pub use real_time::RealTime;
-pub use recording::{Broken, Exit, MonitorTick, Reads, Recording, Tick, told_read};
+pub use recording::{Broken, MonitorTick, Reads, Recording, Tick, told_read};
 pub use schedule::{Occasion, Schedule};
-pub use scrape::{Scrape, ScrapeOutcome, ScrapePage};
+pub use scrape::{Scrape, ScrapeOutcome};
 pub use series_rules::{SeriesRule, SeriesRules};
 pub use settable::{FlagKind, Settable};
 pub use span::Span;
 pub use speech::Pace;
 pub use state_file::StateFile;
-pub use textfile::{Textfile, TextfileProgram, Textfiles};
 pub use texts::{Logs, Messages, Texts};
 pub use value_range::ValueRange;

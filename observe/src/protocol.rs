@@ -1,14 +1,28 @@
-//! The protocols that a monitor may speak. A further one is an adapter in a file of its own, with a
-//! variant and a row here, and a transport in `harness`.
+//! The protocols that a monitor may speak, one file each. A further one is a file with its [`Facts`] and its part of a
+//! descriptor, a variant and two rows here, and the part's key in `descriptor.rs`.
 //!
-//! Start at [`Adapter`].
+//! Start at [`Protocol::facts`] and [`Adapter`](crate::Adapter).
 
 use proto::HealthEvents;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use terms::EventField;
 
-use crate::{Call, Observation, platform_connector::PlatformConnector, promises::Wire};
+use crate::{Breach, Call, Contract, Facts, Medium};
+
+mod exit_code;
+mod http_json;
+mod lines;
+pub mod platform_connector;
+mod prometheus;
+mod scrape_page;
+mod textfile;
+
+pub use exit_code::ExitCodes;
+pub use http_json::HttpJson;
+pub use lines::{LineRule, Lines, VerdictWord};
+pub use prometheus::{AlertRow, AlertRows, Meaning, Prometheus};
+pub use scrape_page::ScrapePage;
+pub use textfile::{Textfile, TextfileProgram, Textfiles};
 
 /// A protocol.
 #[derive(
@@ -34,17 +48,28 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// The adapter of the protocol.
+    /// All, in the order in which their parts of a descriptor are judged.
+    pub const ALL: [Self; 7] = [
+        Self::PlatformConnector,
+        Self::Lines,
+        Self::ExitCode,
+        Self::Textfile,
+        Self::Scrape,
+        Self::HttpJson,
+        Self::PrometheusRules,
+    ];
+
+    /// What is known of the protocol, whatever a descriptor says.
     #[must_use]
-    pub fn adapter(self) -> &'static dyn Adapter {
+    pub fn facts(self) -> &'static Facts {
         match self {
-            Self::PlatformConnector => &PlatformConnector,
-            Self::Lines
-            | Self::ExitCode
-            | Self::Textfile
-            | Self::Scrape
-            | Self::HttpJson
-            | Self::PrometheusRules => &NoContract,
+            Self::PlatformConnector => &platform_connector::FACTS,
+            Self::Lines => &lines::FACTS,
+            Self::ExitCode => &exit_code::FACTS,
+            Self::Textfile => &textfile::FACTS,
+            Self::Scrape => &scrape_page::FACTS,
+            Self::HttpJson => &http_json::FACTS,
+            Self::PrometheusRules => &prometheus::FACTS,
         }
     }
 
@@ -58,53 +83,45 @@ impl Protocol {
     /// Whether a monitor calls somebody who can refuse, or be away.
     #[must_use]
     pub fn has_connector(self) -> bool {
-        self == Self::PlatformConnector
+        self.facts().medium == Medium::Calls
     }
-}
-
-/// The adapter of protocols that have no contract for single statements, and no health events.
-struct NoContract;
-
-impl Adapter for NoContract {
-    fn breaches<'c>(&self, _: &'c Call, _: &Contract<'_>) -> Vec<Breach<'c>> {
-        Vec::new()
-    }
-
-    fn health_events(&self, _: &Call) -> Option<HealthEvents> {
-        None
-    }
-}
-
-/// Operations on the calls of one protocol.
-pub trait Adapter {
     /// Everything in a call that violates the wire contract, in order.
-    fn breaches<'c>(&self, call: &'c Call, contract: &Contract<'_>) -> Vec<Breach<'c>>;
+    #[must_use]
+    pub fn breaches<'c>(self, call: &'c Call, contract: &Contract<'_>) -> Vec<Breach<'c>> {
+        match self.has_connector() {
+            true => platform_connector::breaches(call, contract),
+            false => Vec::new(),
+        }
+    }
 
     /// The health events of a call, for the cluster and the store; `None` if the protocol has none, so
     /// that expectations on the cluster do not apply.
-    fn health_events(&self, call: &Call) -> Option<HealthEvents>;
+    #[must_use]
+    pub fn health_events(self, call: &Call) -> Option<HealthEvents> {
+        self.has_connector()
+            .then(|| platform_connector::batch(call))
+    }
 }
 
-/// The contract that a monitor's calls are checked against.
-#[derive(Clone, Copy, Debug)]
-pub struct Contract<'a> {
-    /// The node of the monitor.
-    pub node: &'a str,
-    /// The names of the checks that run, as the monitor has them.
-    pub checks: &'a [&'a str],
-    /// The processing strategies that are allowed, by their names on the wire.
-    pub strategies: &'a [&'a str],
-    /// What the monitor promises; `None` if it promises nothing about the wire.
-    pub wire: Option<&'a Wire>,
-}
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
 
-/// A violation of the contract.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Breach<'c> {
-    /// The field that violates it.
-    pub field: EventField,
-    /// The description.
-    pub what: String,
-    /// The observation that violates it; `None` for the call as a whole.
-    pub observation: Option<&'c Observation>,
+    use super::*;
+
+    #[test]
+    fn every_word_of_speaks_is_among_all() {
+        let schema = schemars::schema_for!(Protocol);
+        let words = schema.get("oneOf").and_then(|all| all.as_array());
+        let words: BTreeSet<&str> = words
+            .expect("a protocol is one of some words")
+            .iter()
+            .filter_map(|one| one.get("const")?.as_str())
+            .collect();
+        let all = Protocol::ALL.map(Protocol::word);
+        assert_eq!(
+            all.iter().map(String::as_str).collect::<BTreeSet<_>>(),
+            words
+        );
+    }
 }

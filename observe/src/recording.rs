@@ -5,12 +5,11 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt,
     ops::Deref,
     sync::Arc,
 };
 
-use crate::{Answers, Call, Protocol, RunEnd, Scrape, StateFile};
+use crate::{Answers, Call, Exit, Protocol, RunEnd, Scrape, StateFile};
 
 /// The recording of one drill in one arm.
 #[derive(Clone, Debug, Default)]
@@ -149,24 +148,6 @@ impl Deref for Reads {
 impl From<Vec<Arc<str>>> for Reads {
     fn from(lines: Vec<Arc<str>>) -> Self {
         Self(lines.into())
-    }
-}
-
-/// A monitor's end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// With an exit code.
-    Code(i32),
-    /// By a signal.
-    Signal(i32),
-}
-
-impl fmt::Display for Exit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Code(code) => write!(f, "exit code {code}"),
-            Self::Signal(signal) => write!(f, "signal {signal}"),
-        }
     }
 }
 

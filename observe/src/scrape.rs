@@ -4,26 +4,10 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
+use crate::{Series, series};
 
-use crate::{Series, SeriesRules, series};
-
-/// With `speaks: scrape`: the page, and what its series mean.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ScrapePage {
-    /// The path at `{metrics_port}`; default `/metrics`.
-    #[serde(default = "metrics_path")]
-    pub path: String,
-    /// What the series say.
-    pub metrics: SeriesRules,
-}
-
-/// The page of a program that states none (Prometheus, "Configuration", `metrics_path`).
-pub(crate) fn metrics_path() -> String {
-    "/metrics".to_owned()
-}
+/// Why a page of metrics cannot be read.
+pub(crate) const NO_TEXT_FORMAT: &str = "the page is not in the text format";
 
 /// One scrape.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +55,7 @@ impl Scrape {
         match &self.outcome {
             ScrapeOutcome::Answered { status: 200, text } => {
                 let is_read = series(text).is_some();
-                (!is_read).then(|| "the page is not in the text format".to_owned())
+                (!is_read).then(|| NO_TEXT_FORMAT.to_owned())
             }
             ScrapeOutcome::Answered { status, .. } => {
                 Some(format!("the page has the status {status}"))

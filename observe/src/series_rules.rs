@@ -13,6 +13,9 @@ use crate::{
     Delivery, Observation, Series, Subject, VerdictWord, observation, value_range::ValueRange,
 };
 
+/// The shortest rules of a part of a descriptor.
+pub(crate) const EXAMPLE: &str = "`metrics: [ { name: nic_port_up, device: device, port: port, values: { 1: healthy, 0: fatal } } ]` into it";
+
 /// The rules of a monitor, in any order.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
@@ -51,19 +54,21 @@ impl SeriesRules {
         observations.into()
     }
 
-    /// What is wrong with the rules, and a hint.
-    pub(crate) fn problems(&self) -> Vec<Problem> {
+    /// What is wrong with the rules, which are the `metrics` of the part with this key.
+    pub(crate) fn problems(&self, part: &str) -> Vec<Problem> {
         if self.0.is_empty() {
-            return vec![Problem::at(
+            let none = Problem::at(
                 ["metrics"],
                 "`metrics` has no rule",
                 "write `- { name: nic_port_up, device: device, port: port, values: { 1: healthy, 0: fatal } }`",
-            )];
+            );
+            return vec![none.below([part])];
         }
         let rules = self.0.iter().enumerate();
         let problems = rules.filter_map(|(at, rule)| {
             let (key, what, hint) = rule.problem()?;
-            Some(Problem::at([key], what, hint).below(["metrics".to_owned(), at.to_string()]))
+            let at = at.to_string();
+            Some(Problem::at([key], what, hint).below([part, "metrics", &at]))
         });
         problems.collect()
     }
@@ -224,7 +229,7 @@ mod tests {
             let text = format!("[{{ name = 'a', device = 'd', values = {values} }}]");
             rules(&text)
                 .unwrap()
-                .problems()
+                .problems("scrape")
                 .into_iter()
                 .next()
                 .map(|problem| problem.what)

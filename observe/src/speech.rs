@@ -5,7 +5,7 @@
 
 use files::Problem;
 
-use crate::{Descriptor, ExitCodes, HttpJson, Prometheus, Protocol, Schedule, TextfileProgram};
+use crate::{Adapter, Descriptor, Medium, Protocol, Schedule};
 
 /// How a monitor comes to say something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,23 +22,18 @@ impl Descriptor {
     /// How it comes to say something.
     #[must_use]
     pub fn pace(&self) -> Pace {
-        let program = self.textfile.as_ref().map(|textfile| textfile.program);
-        match self.speaks {
-            Protocol::PlatformConnector | Protocol::Lines => Pace::Gate,
-            Protocol::Textfile if program == Some(TextfileProgram::OneShot) => Pace::Runs,
-            Protocol::Textfile => Pace::Gate,
-            Protocol::ExitCode => Pace::Runs,
-            Protocol::Scrape | Protocol::HttpJson | Protocol::PrometheusRules => Pace::Asked,
+        match self.medium() {
+            Medium::RunEnds => Pace::Runs,
+            Medium::Files if self.adapter().is_run() => Pace::Runs,
+            Medium::Calls | Medium::Output | Medium::Files => Pace::Gate,
+            Medium::Page | Medium::KeptPages => Pace::Asked,
         }
     }
 
-    /// The path of the page that it is asked for, if it is.
+    /// By what it says something.
     #[must_use]
-    pub fn page(&self) -> Option<&str> {
-        let scrape = self.scrape.as_ref().map(|page| page.path.as_str());
-        let json = self.http_json.as_ref().map(|page| page.path.as_str());
-        let rules = self.prometheus.as_ref().map(|page| page.path.as_str());
-        scrape.or(json).or(rules)
+    pub fn medium(&self) -> Medium {
+        self.speaks.facts().medium
     }
 
     /// Whether a read that hangs until the monitor gives up ends by the monitor's own timeout, in real time. One that is
@@ -59,21 +54,11 @@ impl Descriptor {
             }
     }
 
-    /// What is wrong with what its protocol needs, except its lines.
+    /// What is wrong with what its protocol needs.
     pub(crate) fn speech_problems(&self) -> Vec<Problem> {
         let mut problems = self.missing_or_unused();
-        let of_codes = self.exit_code.as_ref().map(ExitCodes::problems);
-        problems.extend(of_codes.into_iter().flatten());
-        let scrape = self.scrape.as_ref().map(|it| ("scrape", &it.metrics));
-        let textfile = self.textfile.as_ref().map(|it| ("textfile", &it.metrics));
-        for (key, rules) in scrape.into_iter().chain(textfile) {
-            let of_rules = rules.problems().into_iter();
-            problems.extend(of_rules.map(|problem| problem.below([key])));
-        }
-        let of_page = self.http_json.as_ref().map(HttpJson::problems);
-        problems.extend(of_page.into_iter().flatten());
-        let of_times = self.prometheus.as_ref().map(Prometheus::problems);
-        problems.extend(of_times.into_iter().flatten());
+        let parts = Protocol::ALL.into_iter().filter_map(|it| self.part(it));
+        problems.extend(parts.flat_map(Adapter::problems));
         problems.extend(self.alerts.problems());
         problems.extend(self.alerts_without_rules());
         problems.extend(self.schedule.problems());
@@ -85,28 +70,20 @@ impl Descriptor {
 
     /// The part that its protocol needs, if it is missing, and the parts of other protocols.
     fn missing_or_unused(&self) -> Vec<Problem> {
-        let parts = [
-            (Protocol::Lines, "lines", self.lines.is_some()),
-            (Protocol::ExitCode, "exit_code", self.exit_code.is_some()),
-            (Protocol::Textfile, "textfile", self.textfile.is_some()),
-            (Protocol::Scrape, "scrape", self.scrape.is_some()),
-            (Protocol::HttpJson, "http_json", self.http_json.is_some()),
-            (
-                Protocol::PrometheusRules,
-                "prometheus",
-                self.prometheus.is_some(),
-            ),
-        ];
-        let problems = parts.into_iter().filter_map(|(protocol, key, is_there)| {
-            let word = protocol.word();
-            match (self.speaks == protocol, is_there) {
+        let parts = || {
+            let parts = Protocol::ALL.into_iter();
+            parts.filter_map(|it| Some((it, it.facts().part?)))
+        };
+        let problems = parts().filter_map(|(protocol, part)| {
+            let (key, word) = (part.key, protocol.word());
+            match (self.speaks == protocol, self.part(protocol).is_some()) {
                 (true, false) => Some(
                     Problem::at(
                         ["speaks"],
                         format!("`speaks: {word}` needs `{key}`, which says what it means"),
-                        format!("write {}", example(protocol)),
+                        format!("write {}", part.example),
                     )
-                    .beside(&PARTS),
+                    .beside(parts().map(|(_, part)| part.key).collect::<Vec<_>>()),
                 ),
                 (false, true) => Some(
                     Problem::at(
@@ -130,13 +107,13 @@ impl Descriptor {
             let problem = Problem::at(["schedule"], what, hint);
             Some(problem.beside(&["speaks", "textfile", "prometheus"]))
         };
-        if self.speaks == Protocol::PrometheusRules {
+        if self.medium() == Medium::KeptPages {
             return problem(
                 "`schedule` stands beside `prometheus`, which says when the exporter is scraped",
                 "leave it out: `scrape_interval` and `scrape_phase` are its times",
             );
         }
-        if self.pace() == Pace::Gate && self.speaks != Protocol::Textfile {
+        if self.medium().is_unasked() {
             return problem(
                 "`schedule` is for a program that is run or asked",
                 "leave it out: this monitor polls by itself",
@@ -153,7 +130,7 @@ impl Descriptor {
             on,
             ..
         } = &self.schedule;
-        let is_scheduled = self.speaks != Protocol::PrometheusRules;
+        let is_scheduled = self.medium() != Medium::KeptPages;
         let is = |pace: Pace| self.pace() == pace && is_scheduled;
         let (is_run, is_asked) = (is(Pace::Runs), is(Pace::Asked));
         let asked = "is for a page that is asked for";
@@ -184,20 +161,14 @@ impl Descriptor {
 
     /// The pages that it is asked for whose paths do not begin with `/`.
     fn pages_that_are_no_paths(&self) -> Vec<Problem> {
-        let scrape = self.scrape.as_ref().map(|page| page.path.as_str());
-        let json = self.http_json.as_ref().map(|page| page.path.as_str());
-        let rules = self.prometheus.as_ref().map(|page| page.path.as_str());
-        let metrics = self.metrics.as_ref().map(|page| page.path.as_str());
-        let pages = [
-            (vec!["scrape", "path"], scrape),
-            (vec!["http_json", "path"], json),
-            (vec!["prometheus", "path"], rules),
-            (vec!["metrics", "path"], metrics),
-            (vec!["healthz"], self.healthz.as_deref()),
-        ];
-        let paths = pages
-            .into_iter()
-            .filter_map(|(keys, path)| Some((keys, path?)));
+        let asked = Protocol::ALL.into_iter().filter_map(|protocol| {
+            let (path, _) = self.part(protocol)?.page()?;
+            Some((vec![protocol.facts().part?.key, "path"], path))
+        });
+        let metrics = self.metrics.as_ref();
+        let metrics = metrics.map(|page| (vec!["metrics", "path"], page.path.as_str()));
+        let health = self.healthz.as_deref().map(|path| (vec!["healthz"], path));
+        let paths = asked.chain(metrics).chain(health);
         let wrong = paths.filter(|(_, path)| !path.starts_with('/'));
         let problems = wrong.map(|(keys, path)| {
             let what = format!("`{path}` is no path of a page");
@@ -212,7 +183,7 @@ impl Descriptor {
             Some(problem.beside(&["speaks", "prometheus", "alerts"]))
         };
         match (&self.prometheus, self.alerts.is_empty()) {
-            (Some(_), true) if self.speaks == Protocol::PrometheusRules => problem(
+            (Some(_), true) if self.medium() == Medium::KeptPages => problem(
                 "prometheus",
                 "`speaks: prometheus-rules` needs `alerts`, which says what they mean",
                 "write `alerts: { NicPortDown: { says: fatal, device: device, port: port } }`",
@@ -223,32 +194,6 @@ impl Descriptor {
                 "write `speaks: prometheus-rules`, or leave `alerts` out",
             ),
             _ => None,
-        }
-    }
-}
-
-/// The keys of the parts of a descriptor that belong to one protocol each.
-const PARTS: [&str; 6] = [
-    "lines",
-    "exit_code",
-    "textfile",
-    "scrape",
-    "http_json",
-    "prometheus",
-];
-
-/// The shortest thing that a protocol needs.
-fn example(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::PlatformConnector => "nothing",
-        Protocol::Lines => "`lines: [ { pattern: …, says: fatal } ]`",
-        Protocol::ExitCode => "`exit_code: { codes: nhc }`",
-        Protocol::Textfile | Protocol::Scrape => {
-            "`metrics: [ { name: nic_port_up, device: device, port: port, values: { 1: healthy, 0: fatal } } ]` into it"
-        }
-        Protocol::PrometheusRules => "`prometheus: { rules: alerts.yaml }`",
-        Protocol::HttpJson => {
-            "`http_json: { path: /health, verdict: /status, verdicts: { ok: healthy, down: fatal } }`"
         }
     }
 }

@@ -24,7 +24,7 @@ pub use snapshot::Snapshot;
 use crate::profile::{Interface, Profile, Roles};
 use crate::provenance::{self, Entry};
 use crate::topo::Topology;
-use crate::{Identifiers, Platforms, Role};
+use crate::{Identifiers, NicRole, Platforms};
 
 /// Why no platform can be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -177,7 +177,7 @@ pub fn capture(
 impl Captured {
     /// Sets these roles, by device; other devices keep theirs, which is compute at first.
     #[must_use]
-    pub fn with_roles(mut self, roles: &BTreeMap<String, Role>) -> Self {
+    pub fn with_roles(mut self, roles: &BTreeMap<String, NicRole>) -> Self {
         for device in &mut self.profile.devices {
             device.role = roles.get(&device.name).copied().unwrap_or(device.role);
         }
@@ -186,9 +186,9 @@ impl Captured {
             devices.filter(|device| device.role == role).count()
         };
         self.profile.roles = Roles {
-            management: count(Role::Management),
-            compute: count(Role::Compute),
-            storage: count(Role::Storage),
+            management: count(NicRole::Management),
+            compute: count(NicRole::Compute),
+            storage: count(NicRole::Storage),
         };
         self
     }

@@ -75,7 +75,7 @@ pub struct Driver {
     pub interface_down_takes_port: bool,
     /// The counters that count the data that a port carries; none by default.
     #[serde(default)]
-    pub traffic: Traffic,
+    pub traffic: TrafficCounters,
     /// How counters change on each event of a link.
     #[schemars(schema_with = "some_of::<LinkEvent, BTreeMap<String, u64>>")]
     pub moves: BTreeMap<LinkEvent, BTreeMap<String, u64>>,
@@ -138,7 +138,7 @@ impl CounterFile {
 /// what it sends, any other about what it receives.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Traffic {
+pub struct TrafficCounters {
     /// Those that count words of 4 bytes (IBTA 16.1.4.4, PortXmitData).
     #[serde(default)]
     pub words: Vec<String>,
@@ -150,7 +150,7 @@ pub struct Traffic {
     pub packets: Vec<String>,
 }
 
-impl Traffic {
+impl TrafficCounters {
     /// All of them.
     pub fn counters(&self) -> impl Iterator<Item = &String> {
         self.words.iter().chain(&self.bytes).chain(&self.packets)
@@ -470,7 +470,7 @@ impl Driver {
             let path = |name: &String| format!("moves.{}.{name}", event.key());
             moves.keys().map(move |name| (path(name), name))
         });
-        let Traffic {
+        let TrafficCounters {
             words,
             bytes,
             packets,

@@ -48,7 +48,7 @@ pub use catalogue::{NVIDIA_NETWORKING, Platforms};
 pub use check::{Problem, platform_name};
 pub use driver::{
     CounterFile, Driver, Duration, Keeps, LinkCondition, LinkEvent, LinkReasons, LinkView, Restart,
-    Traffic,
+    TrafficCounters,
 };
 pub use gid::{Gid, GidKind};
 pub use identifiers::{DeviceIdentifiers, GpuIdentifiers, Guid, HardwareAddress, Identifiers};
@@ -59,8 +59,8 @@ pub use machine::{
 };
 pub use metadata::{Metadata, MetadataGpu};
 pub use name::{
-    DeviceName, NAME_CHARS_MAX, NAME_HINT, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel,
-    name_mistake,
+    DeviceName, NAME_CHARS_MAX, NAME_HINT, NicRole, NodeName, PortNumber, PortRef, SlotRef,
+    TopoLevel, name_mistake,
 };
 pub use natural::natural;
 pub use pci::{PciAddress, PciAddressError};

@@ -160,7 +160,7 @@ impl fmt::Display for SlotRef {
 /// The role of a function, as the platform declares it (`lsd 4.2.3`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum NicRole {
     /// The host's own networking; not monitored.
     Management,
     /// The fabric between GPUs.
@@ -169,7 +169,7 @@ pub enum Role {
     Storage,
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for NicRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Management => "management",

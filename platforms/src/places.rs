@@ -4,7 +4,7 @@
 //! `name`, otherwise by its number from 0. The text is parsed a second time, without interpreting
 //! it. Start at [`Places::of`] and [`Places::find`].
 
-use files::{FileError, Key, Node, Place, Value, yaml};
+use files::{FileError, Key, Node, Place, YamlValue, yaml};
 
 /// The values of a file with their places.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ impl Places {
     /// Whether the value at `path` is this text, or a list that contains it.
     pub(crate) fn says(&self, path: &str, text: &str) -> bool {
         self.at(path).is_some_and(|node| match &node.value {
-            Value::List(list) => list.iter().any(|element| is_text(element, text)),
+            YamlValue::List(list) => list.iter().any(|element| is_text(element, text)),
             _ => is_text(node, text),
         })
     }
@@ -42,8 +42,8 @@ impl Places {
 /// What is below this key, name or number of a value.
 pub(crate) fn below<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
     match &node.value {
-        Value::Map(pairs) => under(pairs, key),
-        Value::List(list) => {
+        YamlValue::Map(pairs) => under(pairs, key),
+        YamlValue::List(list) => {
             let named = list.iter().find(|element| is_named(element, key));
             named.or_else(|| list.get(key.parse::<usize>().ok()?))
         }
@@ -57,14 +57,14 @@ fn under<'a>(pairs: &'a [(Key, Node)], key: &str) -> Option<&'a Node> {
 }
 
 fn is_named(node: &Node, name: &str) -> bool {
-    let Value::Map(pairs) = &node.value else {
+    let YamlValue::Map(pairs) = &node.value else {
         return false;
     };
     under(pairs, "name").is_some_and(|own| is_text(own, name))
 }
 
 fn is_text(node: &Node, text: &str) -> bool {
-    matches!(&node.value, Value::Text(own) if own == text)
+    matches!(&node.value, YamlValue::Text(own) if own == text)
 }
 
 #[cfg(test)]

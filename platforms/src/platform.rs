@@ -12,7 +12,7 @@ use crate::provenance::{self, Mark};
 use crate::rest::CountersAtRest;
 use crate::source::Source;
 use crate::{
-    Card, DeviceName, Driver, Identifiers, LinkLayer, NodeName, PciAddress, PortNumber, Role,
+    Card, DeviceName, Driver, Identifiers, LinkLayer, NicRole, NodeName, PciAddress, PortNumber,
     TopoLevel,
 };
 
@@ -44,7 +44,7 @@ pub struct PortFacts {
     /// Its number.
     pub port: PortNumber,
     /// Its declared role.
-    pub role: Role,
+    pub role: NicRole,
     /// Its link layer.
     pub layer: LinkLayer,
     /// Whether it has a cable at rest.
@@ -76,7 +76,7 @@ impl PortFacts {
     /// and a monitor starts on its machine.
     #[must_use]
     pub fn is_monitored(&self) -> bool {
-        self.is_told_apart && self.is_of_vendor && self.role != Role::Management && !self.is_vf
+        self.is_told_apart && self.is_of_vendor && self.role != NicRole::Management && !self.is_vf
     }
 }
 
@@ -229,7 +229,7 @@ impl Platform {
     #[must_use]
     pub fn ports(&self) -> Vec<PortFacts> {
         let machine = self.machine(&NodeName::from("any"));
-        let mut rails: BTreeMap<Role, usize> = BTreeMap::new();
+        let mut rails: BTreeMap<NicRole, usize> = BTreeMap::new();
         let mut ports = Vec::new();
         let is_told_apart = self.refusal().is_none();
         let route = self.profile.default_route.as_deref();

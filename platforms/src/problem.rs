@@ -4,8 +4,9 @@
 
 use std::borrow::Cow;
 
-use crate::{PciAddress, Role, TopoLevel};
 use files::FileError;
+
+use crate::{NicRole, PciAddress, TopoLevel};
 
 /// The kind of value of a [`ProblemKind::Twice`] that a device's node GUID is.
 pub(crate) const NODE_GUID: &str = "node GUID";
@@ -131,7 +132,7 @@ pub enum ProblemKind {
         /// The device.
         device: String,
         /// Its declared role.
-        role: Role,
+        role: NicRole,
         /// Its NUMA node.
         node: i32,
     },

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::provenance::Entry;
-use crate::{Identifiers, PciAddress, Rate, Role, TopoLevel};
+use crate::{Identifiers, NicRole, PciAddress, Rate, TopoLevel};
 
 /// A platform's file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -161,7 +161,7 @@ pub struct Device {
     /// Its rate.
     pub rate: Rate,
     /// Its role.
-    pub role: Role,
+    pub role: NicRole,
     /// Its levels to the GPUs, in the order of the GPUs; `NODE*4` is four equal levels. Left out if
     /// the GPUs have no matrix.
     #[serde(default)]
@@ -308,7 +308,7 @@ pub struct Change {
     /// Another rate.
     pub rate: Option<Rate>,
     /// Another role.
-    pub role: Option<Role>,
+    pub role: Option<NicRole>,
     /// Another row of the topology.
     pub topo: Option<TopoRow>,
     /// Other ports with a cable.

@@ -10,7 +10,7 @@ use platforms::{
     render,
 };
 use serde_json::Value as Json;
-use simfs::{Edit, Value};
+use simfs::{Edit, FileValue};
 
 #[expect(
     clippy::disallowed_methods,
@@ -44,14 +44,14 @@ fn files(machine: &Machine) -> BTreeMap<String, Option<String>> {
     let file = |edit: &Edit| match edit {
         Edit::File {
             path,
-            value: Value::Bytes(bytes),
+            value: FileValue::Bytes(bytes),
         } => Some((
             path.to_string(),
             Some(String::from_utf8_lossy(bytes).into_owned()),
         )),
         Edit::File {
             path,
-            value: Value::Fails(_),
+            value: FileValue::Fails(_),
         } => Some((path.to_string(), None)),
         _ => None,
     };

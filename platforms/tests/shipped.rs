@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use files::FileError;
-use files::yaml;
+use files::{FileError, yaml};
 use platforms::profile::Roles;
 use platforms::provenance::{self, Entry};
-use platforms::{LinkLayer, NodeName, Platform, Platforms, PortFacts, Refusal, Role};
+use platforms::{LinkLayer, NicRole, NodeName, Platform, Platforms, PortFacts, Refusal};
 use rstest::rstest;
 
 fn platform(name: &str) -> Platform {
@@ -66,20 +65,24 @@ fn roles_are_as_in_the_table() {
 
 /// The rows of the document's tables of roles; whether a monitor finds them is tested elsewhere.
 #[rstest]
-#[case("a100-oci", &["mlx5_0", "mlx5_13"], Role::Management)]
-#[case("a100-oci", &["mlx5_1", "mlx5_12", "mlx5_14", "mlx5_17"], Role::Compute)]
-#[case("h100-oci:no-default-route", &["mlx5_2", "mlx5_11"], Role::Storage)]
-#[case("h100-oci:no-default-route", &["mlx5_0", "mlx5_1", "mlx5_3", "mlx5_17"], Role::Compute)]
-#[case("l40s-oci:no-default-route", &["mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3", "mlx5_5", "mlx5_7"], Role::Storage)]
-#[case("l40s-onprem", &["mlx5_0"], Role::Storage)]
-#[case("l40s-onprem", &["mlx5_1", "mlx5_2", "mlx5_3", "mlx5_4"], Role::Compute)]
-#[case("l40s-onprem:default-route", &["mlx5_0"], Role::Management)]
-#[case("gb200-nvl4", &["ibp3s0", "ibP2p3s0", "ibP16p3s0", "ibP18p3s0"], Role::Compute)]
-#[case("gb200-nvl4", &["roceP6p3s0", "roceP22p3s0"], Role::Management)]
-fn rows_of_the_documents_tables(#[case] name: &str, #[case] devices: &[&str], #[case] role: Role) {
+#[case("a100-oci", &["mlx5_0", "mlx5_13"], NicRole::Management)]
+#[case("a100-oci", &["mlx5_1", "mlx5_12", "mlx5_14", "mlx5_17"], NicRole::Compute)]
+#[case("h100-oci:no-default-route", &["mlx5_2", "mlx5_11"], NicRole::Storage)]
+#[case("h100-oci:no-default-route", &["mlx5_0", "mlx5_1", "mlx5_3", "mlx5_17"], NicRole::Compute)]
+#[case("l40s-oci:no-default-route", &["mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3", "mlx5_5", "mlx5_7"], NicRole::Storage)]
+#[case("l40s-onprem", &["mlx5_0"], NicRole::Storage)]
+#[case("l40s-onprem", &["mlx5_1", "mlx5_2", "mlx5_3", "mlx5_4"], NicRole::Compute)]
+#[case("l40s-onprem:default-route", &["mlx5_0"], NicRole::Management)]
+#[case("gb200-nvl4", &["ibp3s0", "ibP2p3s0", "ibP16p3s0", "ibP18p3s0"], NicRole::Compute)]
+#[case("gb200-nvl4", &["roceP6p3s0", "roceP22p3s0"], NicRole::Management)]
+fn rows_of_the_documents_tables(
+    #[case] name: &str,
+    #[case] devices: &[&str],
+    #[case] role: NicRole,
+) {
     let platform = platform(name);
     for device in devices {
-        let roles: Vec<Role> = platform
+        let roles: Vec<NicRole> = platform
             .ports()
             .iter()
             .filter(|facts| facts.device.to_string() == *device)
@@ -244,7 +247,7 @@ fn rails_count_the_cabled_ports_of_a_role() {
     let ports = platform("h100-oci").ports();
     let rails: Vec<_> = ports
         .iter()
-        .filter(|port| port.role == Role::Compute)
+        .filter(|port| port.role == NicRole::Compute)
         .map(|port| port.rail)
         .collect();
     assert_eq!(rails, (0..16).map(Some).collect::<Vec<_>>());

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::{LinkLayer, Machine, NodeName, Platforms, PortFacts, Role, TopoLevel};
+use platforms::{LinkLayer, Machine, NicRole, NodeName, Platforms, PortFacts, TopoLevel};
 
 /// The signals that a classification may use.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ const ALL: Signals = Signals {
 };
 
 /// The role of a port's device by these signals.
-fn classify(machine: &Machine, port: &PortFacts, signals: Signals) -> Role {
+fn classify(machine: &Machine, port: &PortFacts, signals: Signals) -> NicRole {
     let function = &machine.functions[&port.pci];
     let is_near = |levels: &[TopoLevel]| {
         signals.topology && function.topo.iter().any(|level| levels.contains(level))
@@ -34,15 +34,15 @@ fn classify(machine: &Machine, port: &PortFacts, signals: Signals) -> Role {
     let is_far = signals.numa && !gpu_nodes.any(|node| node >= 0 && node == function.numa);
     let is_of_the_fabric = signals.link_layer && port.layer == LinkLayer::InfiniBand;
     if is_the_hosts || is_far {
-        Role::Management
+        NicRole::Management
     } else if is_near(&[TopoLevel::PIX, TopoLevel::PXB]) || is_of_the_fabric {
-        Role::Compute
+        NicRole::Compute
     } else if is_near(&[TopoLevel::NODE, TopoLevel::PHB]) {
-        Role::Storage
+        NicRole::Storage
     } else if is_bluefield {
-        Role::Management
+        NicRole::Management
     } else {
-        Role::Storage
+        NicRole::Storage
     }
 }
 

@@ -7,13 +7,13 @@ use platforms::{
     PortState, Routes, diff, render,
 };
 use proptest::prelude::*;
-use simfs::{Edit, Tree, TreePath, Value};
+use simfs::{Edit, FileValue, Tree, TreePath};
 
 /// A node of the model tree.
 #[derive(Clone, Debug, PartialEq)]
 enum Node {
     Folder,
-    File(Value),
+    File(FileValue),
     Link(String),
 }
 
@@ -58,7 +58,9 @@ impl Model {
 
     fn text(&self, path: &str) -> String {
         match self.0.get(path) {
-            Some(Node::File(Value::Bytes(bytes))) => String::from_utf8_lossy(bytes).into_owned(),
+            Some(Node::File(FileValue::Bytes(bytes))) => {
+                String::from_utf8_lossy(bytes).into_owned()
+            }
             other => panic!("{path} is {other:?}"),
         }
     }
@@ -375,7 +377,7 @@ fn a_port_that_flips_keeps_its_nodes_and_a_device_that_returned_does_not() {
     assert_eq!(edits.len(), 1, "one file says another thing: {edits:?}");
     tree.apply(&edits);
     assert_eq!(tree.resolve(state), Ok(first));
-    assert_eq!(tree.value(first), Some(&Value::line("1: DOWN")));
+    assert_eq!(tree.value(first), Some(&FileValue::line("1: DOWN")));
 
     let mut returned = flipped.clone();
     returned
@@ -463,7 +465,7 @@ fn a_port_reads_as_the_kernel_prints_it() {
 
 fn bytes<'t>(tree: &'t Model, path: &str) -> &'t [u8] {
     match tree.0.get(path) {
-        Some(Node::File(Value::Bytes(bytes))) => bytes,
+        Some(Node::File(FileValue::Bytes(bytes))) => bytes,
         other => panic!("{path} is {other:?}"),
     }
 }

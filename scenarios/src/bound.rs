@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use files::{Node, Value};
+use files::{Node, YamlValue};
 use serde_json::{Value as Json, json};
 
 use crate::context::Context;
@@ -43,7 +43,7 @@ pub(crate) fn bound_form() -> Json {
 fn parse(context: &Context<'_>, node: &Node) -> Parsed<Bound> {
     let source = &context.source;
     let bound = |least, most| Ok(Bound { least, most });
-    let Value::Text(text) = &node.value else {
+    let YamlValue::Text(text) = &node.value else {
         let number = source.number(node, 0, MOST)?;
         return bound(number, number);
     };

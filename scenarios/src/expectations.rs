@@ -10,7 +10,7 @@ mod monitor_facts;
 mod qualifier;
 mod world_facts;
 
-use files::{Key, Mistakes, Node, Value};
+use files::{Key, Mistakes, Node, YamlValue};
 
 use crate::context::Context;
 use crate::expect::{ExpectLine, ExpectationSpec};
@@ -38,7 +38,7 @@ pub(crate) fn expectations() -> Vec<&'static dyn Row<ExpectationSpec>> {
 /// Parses one line: a map, or a word that needs no value.
 pub(crate) fn parse(context: &Context<'_>, node: &Node) -> Parsed<ExpectLine> {
     let source = &context.source;
-    let Value::Text(word) = &node.value else {
+    let YamlValue::Text(word) = &node.value else {
         return parse_fields(context, node, source.open_map(node, "an expectation")?);
     };
     let rows = expectations();
@@ -61,7 +61,7 @@ pub(crate) fn parse(context: &Context<'_>, node: &Node) -> Parsed<ExpectLine> {
     };
     let value = Node {
         place: node.place,
-        value: Value::Null,
+        value: YamlValue::Null,
     };
     let pairs = [(key, value)];
     parse_fields(

@@ -1,7 +1,7 @@
 //! `platforms:`, which states the platforms that a scenario applies to.
 
-use files::{About, Mistakes, Place, Value, did_you_mean};
-use platforms::{DeviceName, LinkLayer, Machine, Refusal, Role, Routes};
+use files::{About, Mistakes, Place, YamlValue, did_you_mean};
+use platforms::{DeviceName, LinkLayer, Machine, NicRole, Refusal, Routes};
 use serde_json::json;
 
 use crate::bound::{BOUND, Bound};
@@ -70,13 +70,13 @@ pub(crate) const PLATFORMS: Plain<Fitness> = plain(
         ])
     },
     |context, node| match &node.value {
-        Value::Text(_) => ALL
+        YamlValue::Text(_) => ALL
             .parse(context, node)
             .map_err(|error| {
                 error.hint("write `all`, a list of names such as `[ h100-oci ]`, or `{ with: … }`")
             })
             .map(|()| Fitness::default()),
-        Value::List(_) => Ok(Fitness {
+        YamlValue::List(_) => Ok(Fitness {
             names: Some(NAMES.parse(context, node)?),
             ..Fitness::default()
         }),
@@ -385,27 +385,27 @@ const PROPERTIES: &[Property] = &[
     property(
         "compute_cards",
         "Number of cards with a monitored Compute port that is healthy at rest.",
-        |resolved| resolved.cards(|port| port.has(Role::Compute)),
+        |resolved| resolved.cards(|port| port.has(NicRole::Compute)),
     ),
     property(
         "storage_cards",
         "Number of cards with a monitored Storage port that is healthy at rest.",
-        |resolved| resolved.cards(|port| port.has(Role::Storage)),
+        |resolved| resolved.cards(|port| port.has(NicRole::Storage)),
     ),
     property(
         "management_cards",
         "Number of cards with a Management function.",
-        |resolved| resolved.cards(|port| port.facts.role == Role::Management),
+        |resolved| resolved.cards(|port| port.facts.role == NicRole::Management),
     ),
     property(
         "compute_ports",
         "Number of monitored Compute ports that are healthy at rest.",
-        |resolved| count(resolved, |port| port.has(Role::Compute)),
+        |resolved| count(resolved, |port| port.has(NicRole::Compute)),
     ),
     property(
         "storage_ports",
         "Number of monitored Storage ports that are healthy at rest.",
-        |resolved| count(resolved, |port| port.has(Role::Storage)),
+        |resolved| count(resolved, |port| port.has(NicRole::Storage)),
     ),
     property(
         "uncabled_ports",

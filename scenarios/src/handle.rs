@@ -2,9 +2,9 @@
 //!
 //! The selection itself needs a machine and is in [`crate::resolved_world`].
 
-use files::{Node, Place, Value};
+use files::{Node, Place, YamlValue};
 use mpib::Rail;
-use platforms::{DeviceName, LinkLayer, LinkReasons, PciAddress, Role};
+use platforms::{DeviceName, LinkLayer, LinkReasons, NicRole, PciAddress};
 use serde_json::json;
 
 use crate::bound::{BOUND, Bound};
@@ -39,7 +39,7 @@ pub(crate) struct Handle {
 /// Properties that select ports. `None` matches everything.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filter {
-    pub(crate) role: Option<Role>,
+    pub(crate) role: Option<NicRole>,
     pub(crate) layer: Option<LinkLayer>,
     pub(crate) devices: Option<Vec<DeviceName>>,
     pub(crate) netdev: Option<String>,
@@ -146,9 +146,9 @@ fn filter() -> impl Keys<Value = Filter> {
                     Choices(
                         "role",
                         &[
-                            ("management", Role::Management, "not monitored"),
-                            ("compute", Role::Compute, "the compute fabric"),
-                            ("storage", Role::Storage, "storage"),
+                            ("management", NicRole::Management, "not monitored"),
+                            ("compute", NicRole::Compute, "the compute fabric"),
+                            ("storage", NicRole::Storage, "storage"),
                         ],
                     ),
                     "The role that the platform declares.",
@@ -328,7 +328,7 @@ fn filter() -> impl Keys<Value = Filter> {
             let (group_cards, card_functions, card_ports, device_ports, sriov_totalvfs) = bounds;
             let of_vfs: bool = vf == Some(true) || vf_of.is_some();
             let any_health = cabled.is_some() || of_vfs;
-            let any_scope = role == Some(Role::Management)
+            let any_scope = role == Some(NicRole::Management)
                 || of_vfs
                 || ["device", "netdev", "pci", "default_route"]
                     .iter()
@@ -376,7 +376,7 @@ const NUMA: Plain<i64> = plain(
     "a number",
     || json!({ "type": "integer", "minimum": -1 }),
     |context, node| match node.value {
-        Value::Whole(-1) => Ok(-1),
+        YamlValue::Whole(-1) => Ok(-1),
         _ => Ok(i64::from(context.source.small(node, 0)?)),
     },
 );
@@ -389,7 +389,7 @@ const OR_ANY: Plain<Option<bool>> = plain(
     "`true`, `false` or `any`",
     || json!({ "enum": [true, false, "any"] }),
     |context, node| match &node.value {
-        Value::Text(_) => ANY.parse(context, node),
+        YamlValue::Text(_) => ANY.parse(context, node),
         _ => context.source.truth(node).map(Some),
     },
 );

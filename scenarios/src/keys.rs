@@ -4,7 +4,7 @@
 //! source of the JSON Schema and the reference pages. Values that are maps of keys are in
 //! [`crate::map`].
 
-use files::{Mistakes, Node, Value};
+use files::{Mistakes, Node, YamlValue};
 use serde_json::{Map, Value as Json, json};
 
 use crate::context::Context;
@@ -176,11 +176,11 @@ impl Literal {
         }
     }
 
-    fn value(self) -> Value {
+    fn value(self) -> YamlValue {
         match self {
-            Self::Text(text) => Value::Text(text.to_owned()),
-            Self::Whole(number) => Value::Whole(number),
-            Self::Truth(truth) => Value::Truth(truth),
+            Self::Text(text) => YamlValue::Text(text.to_owned()),
+            Self::Whole(number) => YamlValue::Whole(number),
+            Self::Truth(truth) => YamlValue::Truth(truth),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use files::{Mistakes, Node, Place, Value};
+use files::{Mistakes, Node, Place, YamlValue};
 use serde_json::{Value as Json, json};
 
 use crate::context::Context;
@@ -410,7 +410,7 @@ impl<K: Kind> Kind for OrNull<K> {
 
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<Self::Value> {
         match node.value {
-            Value::Null => Ok(None),
+            YamlValue::Null => Ok(None),
             _ => self.1.parse(context, node).map(Some),
         }
     }
@@ -437,7 +437,7 @@ impl Kind for NoValue {
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<()> {
         let word = self.0;
         match node.value {
-            Value::Null => Ok(()),
+            YamlValue::Null => Ok(()),
             _ => Err(context
                 .source
                 .wrong(node.place, format!("`{word}` takes no value"))

@@ -3,7 +3,7 @@
 //! [`MapOf`] is a map of keys; [`OneOf`] and [`AtMostOne`] are alternatives, each with a key of its own;
 //! [`WordOr`] and [`OrMap`] are values that are a map or something shorter.
 
-use files::{Node, Value};
+use files::{Node, YamlValue};
 use serde_json::{Value as Json, json};
 
 use crate::context::Context;
@@ -149,7 +149,7 @@ impl<T, K: Kind<Value = T>, M: Kind<Value = T>> Kind for OrMap<K, M> {
 
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
         match node.value {
-            Value::Map(_) => self.2.parse(context, node),
+            YamlValue::Map(_) => self.2.parse(context, node),
             _ => self.1.parse(context, node),
         }
     }
@@ -189,7 +189,7 @@ impl<T: Clone> Kind for WordOr<T> {
     }
 
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
-        if let Value::Map(_) = node.value {
+        if let YamlValue::Map(_) = node.value {
             return MapOf(self.map, OneOf(self.keys)).parse(context, node);
         }
         let words: Vec<(&str, &T)> = self.words.iter().map(|(word, is, _)| (*word, is)).collect();

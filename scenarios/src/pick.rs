@@ -1,6 +1,6 @@
 //! How many of the matching ports a handle takes.
 
-use files::Value;
+use files::YamlValue;
 use serde_json::json;
 
 use crate::keys::{Keys, maybe, together};
@@ -89,7 +89,7 @@ const NTH: Plain<Pick> = plain(
     "a number or `last`",
     || any_of([json!({ "const": "last" }), whole_form()]),
     |context, node| match &node.value {
-        Value::Text(_) => context
+        YamlValue::Text(_) => context
             .source
             .choice(node, "amount", &[("last", Pick::Last)]),
         _ => Ok(Pick::Nth(context.source.small(node, 1)? as usize)),
@@ -100,7 +100,7 @@ const HOW_MANY: Plain<HowMany> = plain(
     "a number, `half` or `all`",
     || any_of([json!({ "enum": ["half", "all"] }), whole_form()]),
     |context, node| match &node.value {
-        Value::Text(_) => {
+        YamlValue::Text(_) => {
             let words = [("half", HowMany::Half), ("all", HowMany::All)];
             context.source.choice(node, "amount", &words)
         }

@@ -3,7 +3,7 @@
 //!
 //! It knows kinds of values only, not the words of the language.
 
-use files::{About, FileError, Key, Mistakes, Node, Place, Value, did_you_mean};
+use files::{About, FileError, Key, Mistakes, Node, Place, YamlValue, did_you_mean};
 use platforms::{NAME_HINT, name_mistake};
 use simfs::{Errno, SimTime};
 
@@ -90,12 +90,12 @@ impl<'a> Source<'a> {
     /// A text that is not empty; a number stands for its digits.
     pub(crate) fn text(&self, node: &Node, expected: &str) -> Read<String> {
         match &node.value {
-            Value::Text(text) if !text.trim().is_empty() => Ok(text.clone()),
-            Value::Text(_) => {
+            YamlValue::Text(text) if !text.trim().is_empty() => Ok(text.clone()),
+            YamlValue::Text(_) => {
                 Err(self.wrong(node.place, format!("an empty text, expected {expected}")))
             }
-            Value::Whole(number) => Ok(number.to_string()),
-            Value::Number(number) => Ok(number.to_string()),
+            YamlValue::Whole(number) => Ok(number.to_string()),
+            YamlValue::Number(number) => Ok(number.to_string()),
             _ => Err(self.kind(node, expected)),
         }
     }
@@ -103,7 +103,7 @@ impl<'a> Source<'a> {
     /// A text that may be empty.
     pub(crate) fn any_text(&self, node: &Node, expected: &str) -> Read<String> {
         match &node.value {
-            Value::Text(text) => Ok(text.clone()),
+            YamlValue::Text(text) => Ok(text.clone()),
             _ => self.text(node, expected),
         }
     }
@@ -116,8 +116,8 @@ impl<'a> Source<'a> {
         allowed: &[(&str, T)],
     ) -> Read<T> {
         let word = match &node.value {
-            Value::Text(word) => word,
-            Value::Truth(_) => {
+            YamlValue::Text(word) => word,
+            YamlValue::Truth(_) => {
                 let names: Vec<&str> = allowed.iter().map(|(name, _)| *name).collect();
                 return Err(self
                     .kind(node, "a word")
@@ -139,7 +139,7 @@ impl<'a> Source<'a> {
     /// `true` or `false`.
     pub(crate) fn truth(&self, node: &Node) -> Read<bool> {
         match node.value {
-            Value::Truth(truth) => Ok(truth),
+            YamlValue::Truth(truth) => Ok(truth),
             _ => Err(self.kind(node, "`true` or `false`")),
         }
     }
@@ -148,7 +148,7 @@ impl<'a> Source<'a> {
     pub(crate) fn number(&self, node: &Node, least: u64, most: u64) -> Read<u64> {
         let is_within = |number: &u64| (least..=most).contains(number);
         let number = match node.value {
-            Value::Whole(number) => u64::try_from(number).ok().filter(is_within),
+            YamlValue::Whole(number) => u64::try_from(number).ok().filter(is_within),
             _ if node.value.is_too_large() => None,
             _ => return Err(self.kind(node, "a whole number")),
         };
@@ -168,11 +168,11 @@ impl<'a> Source<'a> {
     pub(crate) fn time(&self, node: &Node) -> Read<SimTime> {
         const HINT: &str = "write a number and a unit, as in `400ms`, `3s`, `4m29s`, `1h`; `8760h`, a year, at most";
         match &node.value {
-            Value::Text(text) => duration::parse(text).ok_or_else(|| {
+            YamlValue::Text(text) => duration::parse(text).ok_or_else(|| {
                 self.wrong(node.place, format!("invalid duration `{text}`"))
                     .hint(HINT)
             }),
-            Value::Whole(number) => Err(self
+            YamlValue::Whole(number) => Err(self
                 .wrong(node.place, format!("duration `{number}` without a unit"))
                 .hint(HINT)),
             _ => Err(self.kind(node, "a time").hint(HINT)),
@@ -191,8 +191,8 @@ impl<'a> Source<'a> {
     /// The items of a list.
     pub(crate) fn list<'n>(&self, node: &'n Node, expected: &str) -> Read<&'n [Node]> {
         match &node.value {
-            Value::List(items) => Ok(items),
-            Value::Map(_) => Err(self
+            YamlValue::List(items) => Ok(items),
+            YamlValue::Map(_) => Err(self
                 .kind(node, expected)
                 .hint("write it in brackets, as in `[ { … } ]`")),
             _ => Err(self.kind(node, expected)),
@@ -202,11 +202,11 @@ impl<'a> Source<'a> {
     /// The items of a list that is not empty; a single value stands for a list of one.
     pub(crate) fn one_or_more<'n>(&self, node: &'n Node, expected: &str) -> Read<&'n [Node]> {
         match &node.value {
-            Value::List(items) if items.is_empty() => {
+            YamlValue::List(items) if items.is_empty() => {
                 Err(self.wrong(node.place, format!("an empty list, expected {expected}")))
             }
-            Value::List(items) => Ok(items),
-            Value::Null => Err(self.kind(node, expected)),
+            YamlValue::List(items) => Ok(items),
+            YamlValue::Null => Err(self.kind(node, expected)),
             _ => Ok(std::slice::from_ref(node)),
         }
     }
@@ -214,7 +214,7 @@ impl<'a> Source<'a> {
     /// The keys and values of a map whose keys are not checked yet.
     pub(crate) fn open_map<'n>(&self, node: &'n Node, what: &'static str) -> Read<Fields<'n>> {
         match &node.value {
-            Value::Map(pairs) => Ok(Fields::new(what, node.place, pairs)),
+            YamlValue::Map(pairs) => Ok(Fields::new(what, node.place, pairs)),
             _ => Err(self.kind(node, &format!("a map ({what})"))),
         }
     }

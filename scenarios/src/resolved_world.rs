@@ -15,8 +15,8 @@ use std::{
 
 use fabric::FunctionRef;
 use platforms::{
-    Card, DeviceName, LinkLayer, Machine, NodeName, PciAddress, Platform, PortFacts, Role, Routes,
-    Shared, SlotRef, natural,
+    Card, DeviceName, LinkLayer, Machine, NicRole, NodeName, PciAddress, Platform, PortFacts,
+    Routes, Shared, SlotRef, natural,
 };
 
 use mpib::Rail;
@@ -420,7 +420,7 @@ impl ResolvedPort {
     }
 
     /// Whether handles choose it by default, and it has this role.
-    pub(crate) fn has(&self, role: Role) -> bool {
+    pub(crate) fn has(&self, role: NicRole) -> bool {
         self.is_usual() && self.facts.role == role
     }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use files::{Mistakes, Node, Place, Value, did_you_mean, yaml};
+use files::{Mistakes, Node, Place, YamlValue, did_you_mean, yaml};
 use platforms::{DeviceName, NodeName, Platform, Platforms};
 use terms::Arm;
 
@@ -173,7 +173,7 @@ fn name_of(file: &str) -> String {
 /// The names under `let`, whatever they are declared as.
 fn handle_names(fields: &Fields<'_>) -> BTreeSet<String> {
     match fields.get("let").map(|node| &node.value) {
-        Some(Value::Map(pairs)) => pairs.iter().map(|(key, _)| key.name.clone()).collect(),
+        Some(YamlValue::Map(pairs)) => pairs.iter().map(|(key, _)| key.name.clone()).collect(),
         _ => BTreeSet::new(),
     }
 }

@@ -27,7 +27,7 @@ pub use event_pattern::{About, EventPattern, Times};
 pub use expectation::{
     EndIs, Expectation, MetricIs, PairIs, StateFileIs, USUAL_FIRST_POLL, What, Window,
 };
-pub use moment::{CallMoment, FileMoment, FileOp, FileRef, Moment};
+pub use moment::{CallMoment, FileMoment, FileOp, FileRef, StepMoment};
 pub use plan::{NiChange, Plan, WorkloadAction};
 pub use workload_facts::{CountIs, CounterOf, LnetIs, WorkloadCounter, WorkloadIs};
 
@@ -152,7 +152,7 @@ pub struct Step {
     /// The line as shown to people.
     pub text: String,
     /// The moment within the next poll at which it is done, instead of before the poll.
-    pub moment: Option<Moment>,
+    pub moment: Option<StepMoment>,
     /// What is done, in order.
     pub actions: Vec<StepAction>,
 }

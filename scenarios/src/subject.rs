@@ -3,7 +3,7 @@
 //! This file parses subjects and checks them against the declared handles; [`crate::resolved_world`]
 //! resolves them in a world.
 
-use files::{Key, Node, Place, Value};
+use files::{Key, Node, Place, YamlValue};
 use platforms::{DeviceName, PortNumber};
 
 use crate::context::Context;
@@ -119,7 +119,7 @@ impl Context<'_> {
     }
 
     fn subject(&self, node: &Node) -> Result<Named, ScenarioError> {
-        if let Value::Map(pairs) = &node.value {
+        if let YamlValue::Map(pairs) = &node.value {
             let chosen_by = |(key, _): &(Key, Node)| SELECTED_BY.contains(&key.name.as_str());
             if pairs.iter().any(chosen_by) {
                 let what = "ports and devices are chosen under `let:`, not where they are named";

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use fabric::Side;
 use fabric::opa::LinkDownReason;
-use files::{Node, Place, Value};
+use files::{Node, Place, YamlValue};
 use mpib::Rail;
 use platforms::{DeviceName, LinkLayer, PciAddress, PhysState, PortState, Rate};
 use serde_json::{Value as Json, json};
@@ -183,7 +183,7 @@ fn code<T>(
     by_number: impl Fn(u8) -> T,
 ) -> Parsed<T> {
     let source = &context.source;
-    if let Value::Whole(_) = node.value {
+    if let YamlValue::Whole(_) = node.value {
         let number = source.number(node, 0, 255)?;
         let number = u8::try_from(number).expect("a number up to 255 fits 8 bits");
         return Ok(by_number(number));
@@ -241,7 +241,7 @@ impl Kind for Reason {
 
 /// A LinkDownReason by the end of its symbol in lower case, or by its number.
 fn reason(source: &Source<'_>, node: &Node) -> Parsed<LinkDownReason> {
-    if let Value::Whole(_) = node.value {
+    if let YamlValue::Whole(_) = node.value {
         let number = source.number(node, 0, 63)?;
         let code = u8::try_from(number).expect("a number up to 63 fits 8 bits");
         return LinkDownReason::by_code(code).ok_or_else(|| {
@@ -322,7 +322,7 @@ pub(crate) const NAMES: Plain<NamesSpec> = plain(
         for (key, node) in fields.pairs {
             let key_node = Node {
                 place: key.place,
-                value: Value::Text(key.name.clone()),
+                value: YamlValue::Text(key.name.clone()),
             };
             let named = context.subjects(&key_node)?.items.remove(0);
             let name = source.text(node, "a device name")?;

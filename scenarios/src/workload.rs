@@ -10,8 +10,8 @@ mod workload_resolver;
 
 use std::ops::RangeInclusive;
 
-use files::{Key, Node, Place, Value};
-use mpib::{ACK_TIMEOUT_EXPONENT, Bytes, Gid, IN_FLIGHT_MAX, Retries};
+use files::{Key, Node, Place, YamlValue};
+use mpib::{ACK_TIMEOUT_EXPONENT, Bytes, Gid, IN_FLIGHT_MAX, MpibProfile, Retries};
 use serde_json::json;
 use simfs::SimTime;
 
@@ -55,7 +55,7 @@ pub(crate) struct MpibSpec {
     in_flight: u8,
     dependent: bool,
     pause: Option<(SimTime, SimTime)>,
-    profile: mpib::Profile,
+    profile: MpibProfile,
     retries: Retries,
     timeout_exponent: u8,
     gids: Vec<(Name, Gid)>,
@@ -144,9 +144,9 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                 Words(
                     "profile",
                     &[
-                        ("spec", mpib::Profile::Spec),
-                        ("g1", mpib::Profile::G1),
-                        ("g2", mpib::Profile::G2),
+                        ("spec", MpibProfile::Spec),
+                        ("g1", MpibProfile::G1),
+                        ("g2", MpibProfile::G2),
                     ],
                 ),
                 "The MPIB version, or document, whose behaviour is modelled.",
@@ -401,7 +401,7 @@ const PAIRS: Plain<Vec<(Name, Name)>> = plain(
     |context, node| {
         let source = &context.source;
         let pair = |node: &Node| {
-            if let Value::List(ends) = &node.value
+            if let YamlValue::List(ends) = &node.value
                 && let [one, other] = &ends[..]
                 && one.value == other.value
             {
@@ -425,7 +425,7 @@ const PAIRS: Plain<Vec<(Name, Name)>> = plain(
 const SIZE: Plain<Bytes> = plain("a size", text_form, |context, node| {
     const MOST: u64 = 1 << 30;
     let source = &context.source;
-    if let Value::Whole(_) = node.value {
+    if let YamlValue::Whole(_) = node.value {
         return Ok(Bytes::new(source.number(node, 0, MOST)?));
     }
     let text = source.text(node, "a size such as `1MiB`")?;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
-use files::{Mistakes, Node, Place, Value, yaml};
+use files::{Mistakes, Node, Place, YamlValue, yaml};
 use mpib::Rail;
 use platforms::{DeviceName, PortNumber};
 use serde_json::json;
@@ -289,7 +289,7 @@ const RAILS: Plain<Vec<RailSpec>> = plain(
         for (key, node) in fields.pairs {
             let name = Node {
                 place: key.place,
-                value: Value::Text(key.name.clone()),
+                value: YamlValue::Text(key.name.clone()),
             };
             let rail = RAIL.parse(context, &name)?;
             let (device, address) = MapOf("a rail", rail_keys()).parse(context, node)?;

@@ -2,7 +2,7 @@
 //! of link states does it.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use simfs::{Edit, Errno, Fs, Op, Rule, RuleId, SimTime, TreePath, Value, Verdict, When};
+use simfs::{Edit, Errno, FileValue, Fs, Op, Rule, RuleId, SimTime, TreePath, Verdict, When};
 
 const DEVICES: usize = 18;
 const FILES: [&str; 5] = ["state", "phys_state", "link_layer", "rate", "gids/0"];
@@ -13,7 +13,7 @@ fn device(n: usize) -> Vec<Edit> {
     let folder = format!("sys/devices/pci0000:00/0000:{n:02x}:00.0/infiniband/mlx5_{n}");
     let file = |path: String| Edit::File {
         path: TreePath::new(&path),
-        value: Value::line("4: ACTIVE"),
+        value: FileValue::line("4: ACTIVE"),
     };
     let mut edits: Vec<Edit> = FILES
         .iter()

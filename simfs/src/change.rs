@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Call, Edit, Errno, Fs, NodeId, NodeKind, Reply, TreePath, Value, node::Body};
+use crate::{Call, Edit, Errno, FileValue, Fs, NodeId, NodeKind, Reply, TreePath, node::Body};
 
 /// The largest size of a file in the writable folder, in bytes: 2 MiB. Chosen: ten times the largest state
 /// file; a write beyond it fails with `ENOSPC`.
@@ -73,7 +73,7 @@ impl Fs {
         edits.extend(disk.entries.iter().map(|(path, bytes)| match bytes {
             Some(bytes) => Edit::File {
                 path: root.join(path),
-                value: Value::Bytes(bytes.clone()),
+                value: FileValue::Bytes(bytes.clone()),
             },
             None => Edit::Folder(root.join(path)),
         }));
@@ -167,7 +167,7 @@ impl Fs {
             }
             None => {
                 self.has_room(0, 1)?;
-                let empty = Body::File(Value::Bytes(Vec::new()));
+                let empty = Body::File(FileValue::Bytes(Vec::new()));
                 Ok(Reply::Node(self.tree.add(folder, name, empty)))
             }
         }
@@ -275,8 +275,8 @@ impl Fs {
         let node = self.tree.node_mut(file).ok_or(Errno::ENODEV)?;
         match &mut node.body {
             Body::File(_) if !node.writable => Err(Errno::EROFS),
-            Body::File(Value::Bytes(bytes)) => Ok(bytes),
-            Body::File(Value::Fails(errno)) => Err(*errno),
+            Body::File(FileValue::Bytes(bytes)) => Ok(bytes),
+            Body::File(FileValue::Fails(errno)) => Err(*errno),
             Body::Folder(_) => Err(Errno::EISDIR),
             Body::Link(_) | Body::Stream(_) => Err(Errno::EINVAL),
         }

@@ -4,7 +4,7 @@ use crate::{Errno, TreePath};
 
 /// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Value {
+pub enum FileValue {
     /// These bytes, including the newline if the kernel prints one.
     Bytes(Vec<u8>),
     /// The file can be opened, but every read fails with this error, like `carrier` of an interface
@@ -12,7 +12,7 @@ pub enum Value {
     Fails(Errno),
 }
 
-impl Value {
+impl FileValue {
     /// The text with a newline appended, as sysfs attributes are printed.
     #[must_use]
     pub fn line(text: impl std::fmt::Display) -> Self {
@@ -30,7 +30,7 @@ pub enum Edit {
         /// The path.
         path: TreePath,
         /// The content.
-        value: Value,
+        value: FileValue,
     },
     /// Creates a symbolic link, or changes the target of an existing one.
     Link {

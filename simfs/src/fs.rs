@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    Edit, Errno, Moment, MomentId, NodeId, NodeKind, OpCounts, Pattern, Rule, RuleId, SimTime,
+    Edit, Errno, MomentId, NodeId, NodeKind, OpCounts, OpMoment, Pattern, Rule, RuleId, SimTime,
     Stale, TraceEntry, Tree, TreePath,
     client::Progress,
     moment::Moments,
@@ -170,7 +170,7 @@ impl Fs {
     }
 
     /// Arms a moment.
-    pub fn arm_moment(&mut self, moment: Moment) {
+    pub fn arm_moment(&mut self, moment: OpMoment) {
         self.moments.arm(moment);
     }
 
@@ -250,7 +250,7 @@ impl Fs {
         let kind = node.body.kind();
         let len = match &node.body {
             Body::Folder(_) => 0,
-            Body::File(crate::Value::Bytes(bytes)) if node.writable => bytes.len() as u64,
+            Body::File(crate::FileValue::Bytes(bytes)) if node.writable => bytes.len() as u64,
             Body::File(_) => ATTRIBUTE_LEN,
             Body::Link(target) => target.len() as u64,
             Body::Stream(bytes) => bytes.len() as u64,

@@ -33,10 +33,10 @@ mod unmet;
 
 pub use call::{Act, Answer, Call, Entry, Refused, Reply};
 pub use change::Disk;
-pub use edit::{Edit, Value};
+pub use edit::{Edit, FileValue};
 pub use errno::Errno;
 pub use fs::{Attr, Fs};
-pub use moment::{Moment, MomentId, Spot, Turn, Within};
+pub use moment::{MomentId, OpMoment, Spot, Turn, Within};
 pub use node::{NodeId, NodeKind};
 pub use op::{Op, OpSet};
 pub use path::TreePath;

@@ -65,7 +65,7 @@ pub enum Within {
 
 /// A point in a reader's work. It comes once, and is then disarmed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct OpMoment {
     /// Its number. Arming a moment with the number of another replaces that.
     pub id: MomentId,
     /// Its position.
@@ -83,7 +83,7 @@ pub(crate) struct Moments(Vec<Armed>);
 
 #[derive(Clone, Debug)]
 struct Armed {
-    moment: Moment,
+    moment: OpMoment,
     after: Option<Matcher>,
     before: Option<Matcher>,
     after_seen: bool,
@@ -91,7 +91,7 @@ struct Armed {
 }
 
 impl Moments {
-    pub(crate) fn arm(&mut self, moment: Moment) {
+    pub(crate) fn arm(&mut self, moment: OpMoment) {
         let (after, before) = match &moment.turn {
             Turn::Before(spot) => (None, Some(spot)),
             Turn::After(spot) => (Some(spot), None),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use crate::Value;
+use crate::FileValue;
 
 /// The number of a node, which is its inode number. It is never reused, so a device that
 /// disappeared and returned is another device to a process that has the old one open.
@@ -46,7 +46,7 @@ impl fmt::Display for NodeId {
 pub enum NodeKind {
     /// A folder, which contains names.
     Folder,
-    /// A file, whose content is a [`Value`].
+    /// A file, whose content is a [`FileValue`].
     File,
     /// A symbolic link.
     Link,
@@ -68,7 +68,7 @@ pub(crate) struct Node {
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     Folder(BTreeMap<Box<str>, NodeId>),
-    File(Value),
+    File(FileValue),
     Link(Box<str>),
     Stream(Vec<u8>),
 }

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Act, Answer, Call, Edit, Entry, Errno, Fs, MomentId, NodeId, NodeKind, Reply, TraceEntry,
-    TraceOutcome, Value, Verdict,
+    Act, Answer, Call, Edit, Entry, Errno, FileValue, Fs, MomentId, NodeId, NodeKind, Reply,
+    TraceEntry, TraceOutcome, Verdict,
     name::Name,
     node::{Body, Node},
 };
@@ -199,8 +199,8 @@ impl Fs {
             None => Err(Errno::ENODEV),
             Some(Body::Folder(_)) => Err(Errno::EISDIR),
             Some(Body::Link(_)) => Err(Errno::EINVAL),
-            Some(Body::File(Value::Fails(errno))) => Err(*errno),
-            Some(Body::File(Value::Bytes(bytes)) | Body::Stream(bytes)) => Ok(bytes),
+            Some(Body::File(FileValue::Fails(errno))) => Err(*errno),
+            Some(Body::File(FileValue::Bytes(bytes)) | Body::Stream(bytes)) => Ok(bytes),
         }
     }
 

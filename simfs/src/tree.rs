@@ -9,7 +9,7 @@ mod walk;
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    Edit, Errno, NodeId, NodeKind, Stale, TreePath, Value,
+    Edit, Errno, FileValue, NodeId, NodeKind, Stale, TreePath,
     node::{Body, Node},
     pages::Pages,
 };
@@ -118,7 +118,7 @@ impl Tree {
 
     /// The content of a file; `None` if the node is not a file or was removed.
     #[must_use]
-    pub fn value(&self, node: NodeId) -> Option<&Value> {
+    pub fn value(&self, node: NodeId) -> Option<&FileValue> {
         match &self.node(node)?.body {
             Body::File(value) => Some(value),
             _ => None,

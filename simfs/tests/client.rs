@@ -2,8 +2,8 @@
 
 use rstest::rstest;
 use simfs::{
-    Edit, Errno, Fs, Moment, MomentId, NodeKind, Op, OpSet, Refused, Rule, RuleId, SimTime, Spot,
-    Stale, TreePath, Turn, Value, Verdict, When, Within,
+    Edit, Errno, FileValue, Fs, MomentId, NodeKind, Op, OpMoment, OpSet, Refused, Rule, RuleId,
+    SimTime, Spot, Stale, TreePath, Turn, Verdict, When, Within,
 };
 
 const STATE: &str = "sys/class/infiniband/mlx5_0/ports/1/state";
@@ -12,7 +12,7 @@ const DEVICE: &str = "sys/devices/pci0000:00/0000:17:00.0/infiniband/mlx5_0";
 fn file(path: &str, text: &str) -> Edit {
     Edit::File {
         path: path.into(),
-        value: Value::Bytes(text.as_bytes().to_vec()),
+        value: FileValue::Bytes(text.as_bytes().to_vec()),
     }
 }
 
@@ -272,8 +272,8 @@ fn a_rule_on_a_link_breaks_every_path_through_it_and_only_while_it_acts() {
     assert!(fs.read(STATE).is_ok());
 }
 
-fn moment(turn: Turn, nth: u64, within: Within) -> Moment {
-    Moment {
+fn moment(turn: Turn, nth: u64, within: Within) -> OpMoment {
+    OpMoment {
         id: MomentId(1),
         turn,
         nth,
@@ -417,7 +417,7 @@ fn two_moments_at_one_operation_come_one_after_the_other() {
     let mut fs = fs();
     for id in [1, 2] {
         let turn = Turn::Before(Spot::new(Op::Read, STATE));
-        fs.arm_moment(Moment {
+        fs.arm_moment(OpMoment {
             id: MomentId(id),
             turn,
             nth: 1,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::{collection::vec, prelude::*, sample::select};
-use simfs::{Edit, NodeId, NodeKind, Stale, Tree, TreePath, Value};
+use simfs::{Edit, FileValue, NodeId, NodeKind, Stale, Tree, TreePath};
 
 const PATHS: &[&str] = &["a", "a/b", "a/b/c", "a/d", "e", "e/f", "e/f/g", "h"];
 
@@ -12,7 +12,7 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     let target = select(vec!["b", "../e", "../a/b", "/e/f", "h"]);
     let edit = prop_oneof![
         1 => path().prop_map(Edit::Folder),
-        4 => (path(), 0..3u8).prop_map(|(path, byte)| Edit::File { path, value: Value::Bytes(vec![byte]) }),
+        4 => (path(), 0..3u8).prop_map(|(path, byte)| Edit::File { path, value: FileValue::Bytes(vec![byte]) }),
         2 => (path(), target).prop_map(|(path, target)| Edit::Link { path, target: target.to_owned() }),
         1 => path().prop_map(Edit::Stream),
         1 => (path(), 0..3u8).prop_map(|(path, byte)| Edit::Append { path, bytes: vec![byte] }),
@@ -25,7 +25,7 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
 #[derive(Clone, Debug, PartialEq)]
 enum Thing {
     Folder,
-    File(Value),
+    File(FileValue),
     Link(String),
     Stream(Vec<u8>),
 }
@@ -250,7 +250,7 @@ proptest! {
         let files: Vec<Edit> = nodes(&tree)
             .into_iter()
             .filter(|(_, id)| tree.value(*id).is_some())
-            .map(|(path, _)| Edit::File { path: TreePath::new(&path), value: Value::Bytes(vec![byte]) })
+            .map(|(path, _)| Edit::File { path: TreePath::new(&path), value: FileValue::Bytes(vec![byte]) })
             .collect();
         prop_assert_eq!(tree.apply(&files), vec![]);
         prop_assert_eq!(tree.structure(), before);
@@ -263,7 +263,7 @@ fn a_node_keeps_its_number_while_it_lives() {
     let path = TreePath::new("a/b");
     let file = |byte| Edit::File {
         path: path.clone(),
-        value: Value::Bytes(vec![byte]),
+        value: FileValue::Bytes(vec![byte]),
     };
     tree.apply(&[file(1)]);
     let first = tree.get(&path);

@@ -53,14 +53,14 @@ impl Row {
         let drill = drill.to_string();
         let mut rows = Vec::new();
         for (arm, recording) in recordings {
-            let (arm, adapter) = (arm.to_string(), recording.protocol.adapter());
+            let arm = arm.to_string();
             let mut place = 0;
             for (poll, tick) in (0..).zip(&recording.ticks) {
                 let calls = tick.monitors.values().flat_map(|monitor| &monitor.calls);
                 let accepted = calls.filter(|call| call.accepted);
                 let created_at = stamp(recording.start_wall_ns + tick.at_ns);
                 for event in accepted
-                    .filter_map(|call| adapter.health_events(call))
+                    .filter_map(|call| recording.protocol.health_events(call))
                     .flat_map(|batch| batch.events)
                 {
                     rows.push(Self {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use checks::{Card, Policy, Right, Role};
+use checks::{AssignedRole, Card, Policy, Right};
 
 use crate::mutant::{Mutant, mutant};
 
@@ -83,8 +83,8 @@ impl Policy for CardWithoutItsPort {
 struct ComparesAcrossRoles;
 
 impl Policy for ComparesAcrossRoles {
-    fn peer_group(&self, _: Role) -> Role {
-        Role::Compute
+    fn peer_group(&self, _: AssignedRole) -> AssignedRole {
+        AssignedRole::Compute
     }
 }
 

@@ -55,7 +55,9 @@ impl Shadow {
             };
             let driver = platform.driver(&port.driver_file);
             let of_port = driver.map(|driver| &driver.traffic);
-            let of_port = of_port.into_iter().flat_map(platforms::Traffic::counters);
+            let of_port = of_port
+                .into_iter()
+                .flat_map(platforms::TrafficCounters::counters);
             traffic.insert(slot.clone(), of_port.cloned().collect());
             slots.insert(slot, port.device);
         }

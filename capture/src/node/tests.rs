@@ -9,7 +9,7 @@ use std::{
 
 use platforms::{Guid, HardwareAddress, MetadataFile, NodeName, Platform, render};
 use rstest::rstest;
-use simfs::{Edit, Fs, Refused, Value};
+use simfs::{Edit, FileValue, Fs, Refused};
 
 use super::*;
 use fabric::NODE;
@@ -169,7 +169,7 @@ fn write(root: &Path, edit: &Edit) {
     match edit {
         Edit::Folder(_) => fs::create_dir_all(&path).expect("a folder"),
         Edit::File {
-            value: Value::Bytes(bytes),
+            value: FileValue::Bytes(bytes),
             ..
         } => fs::write(&path, bytes).expect("a file"),
         Edit::Link { target, .. } => std::os::unix::fs::symlink(target, &path).expect("a link"),
@@ -231,7 +231,7 @@ fn identities(platform: &Platform, node: &str) -> Vec<Edit> {
         let path = edit.path().as_str();
         let name = path.rsplit('/').next().unwrap_or_default();
         let is_mute = mute.iter().any(|function| path.contains(function));
-        let link_local = matches!(edit, Edit::File { value: Value::Bytes(bytes), .. }
+        let link_local = matches!(edit, Edit::File { value: FileValue::Bytes(bytes), .. }
             if path.contains("/gids/") && bytes.starts_with(b"fe80"));
         worth_a_step.contains(&name)
             || link_local && !is_mute

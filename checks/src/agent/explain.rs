@@ -15,13 +15,13 @@ use crate::discovery::fetch_one;
 use crate::gids::GidTable;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::metadata::Row;
-use crate::name::{DeviceName, PortNumber, Role};
+use crate::name::{AssignedRole, DeviceName, PortNumber};
 use crate::route::Route;
 use crate::scope::{self, Reason};
 use crate::snapshot::{Anchor, Blind, Seen, SeenPorts, SeenScope};
 
 /// Devices in order of name, each with its role, or why it is not monitored.
-pub type Classified = Vec<(DeviceName, Result<Role, Unmonitored>)>;
+pub type Classified = Vec<(DeviceName, Result<AssignedRole, Unmonitored>)>;
 
 /// Why a device has no role.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -8,7 +8,7 @@ use super::identity::Draft;
 use super::{Batch, Discovery, Learnt};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
-use crate::name::{DeviceName, PortNumber, Role, parse_link_layer};
+use crate::name::{AssignedRole, DeviceName, PortNumber, parse_link_layer};
 use crate::reading::{PhysState, Reading};
 use crate::scope::Placement;
 use crate::snapshot::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Snapshot};
@@ -208,7 +208,7 @@ impl Discovery {
 fn scope_of(
     placement: &Placement,
     ports: Result<Vec<SeenPort>, Blind>,
-    remembered: impl Fn() -> Option<Role>,
+    remembered: impl Fn() -> Option<AssignedRole>,
 ) -> SeenScope {
     let fixed = match placement {
         Placement::Fixed(role) => Some(*role),

@@ -13,7 +13,7 @@ use crate::config::NameVerdict;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::log_record::{Level, LogRecord};
 use crate::metadata::Row;
-use crate::name::{DeviceName, PciFunction, Role};
+use crate::name::{AssignedRole, DeviceName, PciFunction};
 use crate::scope::{self, Placement, Reason};
 use crate::snapshot::{Blind, Cause, Facts, Identity, Snapshot};
 
@@ -171,7 +171,7 @@ impl Discovery {
         }
         let metadata = match &self.metadata {
             Some(metadata) if !pinned => metadata,
-            _ => return Ok(Placement::Fixed(Role::Pinned)),
+            _ => return Ok(Placement::Fixed(AssignedRole::Pinned)),
         };
         let routed = routed.as_ref().map_err(|blind| *blind)?;
         if routed.contains(name.as_str()) && self.policy.skips_default_route() {

@@ -9,7 +9,7 @@ use terms::LinkLayer;
 use crate::absence::Measure;
 use crate::memory::{Effect, Judged, Port, Slot};
 use crate::message;
-use crate::name::{DeviceName, PortNumber, Role, SlotKey};
+use crate::name::{AssignedRole, DeviceName, PortNumber, SlotKey};
 use crate::peers::{Peers, Standing};
 use crate::pending_clear::Subject;
 use crate::prepared_event::PreparedEvent;
@@ -26,7 +26,7 @@ pub(super) fn judge_ports(
     measure: &Measure<'_>,
     prepared_events: &mut Vec<PreparedEvent>,
 ) {
-    let is_pinned = slot.role == Role::Pinned;
+    let is_pinned = slot.role == AssignedRole::Pinned;
     let mut standing = None;
     // What peers say depends on the slot, not on its ports.
     let mut ports = std::mem::take(&mut slot.ports);

@@ -11,7 +11,7 @@ use terms::Check;
 
 use super::{
     BREACHES, CHECK_ERRORS, DEFERRED, DISCOVERED, DURATION, Family, MONITORED, SATURATED,
-    SEND_ERRORS, SENDS, SENT, SKIPPED, Sample, Series, UNREADABLE, Value,
+    SEND_ERRORS, SENDS, SENT, SKIPPED, Sample, SampleValue, Series, UNREADABLE,
 };
 use crate::agent::{IoKind, Outcome};
 use crate::message::AGENT;
@@ -238,7 +238,7 @@ impl Metrics {
                             device.clone(),
                             port.clone(),
                         ],
-                        value: Value::Number(1),
+                        value: SampleValue::Number(1),
                     })
                     .collect(),
             },
@@ -255,7 +255,7 @@ impl Durations {
         });
         Sample {
             labels: vec![node.to_owned(), worked.word().to_owned()],
-            value: Value::Durations {
+            value: SampleValue::Durations {
                 buckets: buckets.collect(),
                 count: self.count,
                 sum: self.sum.as_secs_f64(),
@@ -271,7 +271,7 @@ fn family<K>(
 ) -> Family {
     let sample = |(key, count): (&K, &u64)| Sample {
         labels: labels(key),
-        value: Value::Number(*count),
+        value: SampleValue::Number(*count),
     };
     Family {
         series,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use terms::LinkLayer;
 
 use crate::memory::{CardFault, CardMemory, Memory, Port, Slot};
-use crate::name::{Card, DeviceName, PciFunction, PortNumber, Role};
+use crate::name::{AssignedRole, Card, DeviceName, PciFunction, PortNumber};
 use crate::reading::Severity;
 use crate::skip::{is_false, is_zero};
 
@@ -58,7 +58,7 @@ pub(super) struct SlotEntry<'a> {
     pub(super) device: DeviceName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) function: Option<PciFunction>,
-    pub(super) role: Role,
+    pub(super) role: AssignedRole,
     pub(super) ports: Cow<'a, BTreeMap<PortNumber, Port>>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) misses: u32,

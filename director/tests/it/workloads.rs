@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use director::{RunningWorkloads, WorkloadError};
 use fabric::{Action, DeviceAction, Fabric, FunctionRef, PortAction, Timing};
 use lnet::{
-    FaultEffect, FaultRule, MsgStatus, NiPlan, NidPattern, NodePlan, Pace, Param, Patience,
-    Profile, Request, RouteSpec, Side, StoragePlan, UlpEvent, UlpResult, Verb,
+    FaultEffect, FaultRule, LnetProfile, MsgStatus, NiPlan, NidPattern, NodePlan, Pace, Param,
+    Patience, Request, RouteSpec, Side, StoragePlan, UlpEvent, UlpResult, Verb,
 };
 use mpib::{
-    AgentAction, Counter, HostPlan, JobPlan, PerRail, Rail, RailMask, RailPlan, Retries,
-    SupBandwidth, Traffic,
+    AgentAction, Counter, HostPlan, JobPlan, JobTraffic, MpibProfile, PerRail, Rail, RailMask,
+    RailPlan, Retries, SupBandwidth,
 };
 use platforms::{NodeName, PciAddress, Platforms, PortNumber, PortRef, SlotRef};
 use proptest::prelude::*;
@@ -95,16 +95,16 @@ fn plans() -> BTreeMap<String, Plan> {
         first_share: Some(SupBandwidth::MAX),
     };
     let job = JobPlan {
-        profile: mpib::Profile::G1,
+        profile: MpibProfile::G1,
         hosts: (1..).zip(NODES).map(host).collect(),
         edges: vec![(0, 1), (1, 0)],
-        traffic: Traffic::steady(),
+        traffic: JobTraffic::steady(),
         retries: Retries::Eight,
         timeout_exponent: mpib::ACK_TIMEOUT_EXPONENT,
         cts_queue_depth: mpib::CTS_QUEUE_DEPTH,
     };
     let storage = StoragePlan {
-        profile: Profile::V2_17,
+        profile: LnetProfile::V2_17,
         nodes: NODES.map(storage_node).to_vec(),
         clients: vec!["vm1".into()],
         server: "vm2".into(),

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::{read, read_despite_twins, tree};
 use crate::node::Part;
-use crate::{About, FileError, Key, Node, Place, Value, nearest};
+use crate::{About, FileError, Key, Node, Place, YamlValue, nearest};
 
 /// The largest number of mistakes that are told of one text. Chosen: more are read by nobody.
 const MISTAKES_MAX: usize = 50;
@@ -193,7 +193,7 @@ impl Rest<'_> {
 
     /// The keys of this document, with what they lead to; nothing of it has a place.
     fn stand_ins(&self, text: &str) -> BTreeMap<String, (Key, Node)> {
-        let Value::Map(pairs) = tree("", text).unwrap_or_default().value else {
+        let YamlValue::Map(pairs) = tree("", text).unwrap_or_default().value else {
             return BTreeMap::new();
         };
         let pairs = pairs.into_iter().map(|(key, mut node)| {
@@ -207,7 +207,7 @@ impl Rest<'_> {
 
     /// Adds a key to the whole document, with something that stands in for its value.
     fn add(&mut self, pair: (Key, Node)) {
-        if let Value::Map(pairs) = &mut self.root.value {
+        if let YamlValue::Map(pairs) = &mut self.root.value {
             self.incomplete.insert(pair.1.part());
             pairs.push(pair);
         }
@@ -246,7 +246,7 @@ fn leave_out_of(
     // The part, if it is one of this node's own; none, if it is below one of them.
     let mut found = None;
     match &mut node.value {
-        Value::Map(pairs) => {
+        YamlValue::Map(pairs) => {
             for (at, (key, below)) in pairs.iter_mut().enumerate() {
                 *above -= 1;
                 // The line of the key, or the first one of its value.
@@ -265,7 +265,7 @@ fn leave_out_of(
                 pairs.remove(at);
             }
         }
-        Value::List(items) => {
+        YamlValue::List(items) => {
             for (at, below) in items.iter_mut().enumerate() {
                 *above -= 1;
                 if *above == 0 {
@@ -314,7 +314,7 @@ impl Written<'_> {
     fn value(&mut self, node: &Node) {
         let own = self.line(node.place, self.lines.len());
         match &node.value {
-            Value::List(items) => {
+            YamlValue::List(items) => {
                 self.text.push('[');
                 for (at, item) in items.iter().enumerate() {
                     self.text.push_str(if at == 0 { "\n" } else { "\n, " });
@@ -322,7 +322,7 @@ impl Written<'_> {
                 }
                 self.text.push(']');
             }
-            Value::Map(pairs) => {
+            YamlValue::Map(pairs) => {
                 self.text.push('{');
                 for (at, (key, below)) in pairs.iter().enumerate() {
                     self.text.push_str(if at == 0 { "\n" } else { "\n, " });
@@ -333,11 +333,11 @@ impl Written<'_> {
                 }
                 self.text.push('}');
             }
-            Value::Text(text) => self.text.push_str(&in_flow(text)),
-            Value::Null => self.text.push_str("null"),
-            Value::Truth(truth) => self.text.push_str(if *truth { "true" } else { "false" }),
+            YamlValue::Text(text) => self.text.push_str(&in_flow(text)),
+            YamlValue::Null => self.text.push_str("null"),
+            YamlValue::Truth(truth) => self.text.push_str(if *truth { "true" } else { "false" }),
             // As the file has it: `0x15b3` is a number, and `1.10` may be a version.
-            Value::Whole(_) | Value::Number(_) => {
+            YamlValue::Whole(_) | YamlValue::Number(_) => {
                 let token = self.token(node.place).unwrap_or_else(|| node.to_string());
                 self.text.push_str(&token);
             }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use memory::{Found, Unclassified, classified};
-use platforms::{Platform, Platforms, PortFacts, Role, Survey, natural};
+use memory::{FoundRoles, Unclassified, classified};
+use platforms::{NicRole, Platform, Platforms, PortFacts, Survey, natural};
 
 use super::{FileKind, Mistake, Source};
 
@@ -76,7 +76,10 @@ fn name_in(text: &str) -> Option<String> {
 
 /// The differences between the declarations of a platform and what the reference monitor finds on it, one text each.
 #[must_use]
-pub fn unlike_declared(platform: &Platform, found: &Result<Found, Unclassified>) -> Vec<String> {
+pub fn unlike_declared(
+    platform: &Platform,
+    found: &Result<FoundRoles, Unclassified>,
+) -> Vec<String> {
     match (platform.documented_refusal(), found) {
         (None, Ok(found)) => unlike(platform, found),
         (Some(_), Err(_)) => Vec::new(),
@@ -95,7 +98,7 @@ pub fn declared_role(port: &PortFacts) -> String {
     }
 }
 
-fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
+fn unlike(platform: &Platform, found: &FoundRoles) -> Vec<String> {
     let mut problems = Vec::new();
     let declared: BTreeMap<String, PortFacts> = platform
         .ports()
@@ -107,9 +110,9 @@ fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
     for (device, port) in in_order {
         let wanted = match port.role {
             _ if !port.is_monitored() => None,
-            Role::Compute => Some(Role::Compute),
-            Role::Storage => Some(Role::Storage),
-            Role::Management => None,
+            NicRole::Compute => Some(NicRole::Compute),
+            NicRole::Storage => Some(NicRole::Storage),
+            NicRole::Management => None,
         };
         let rendered = declared_role(port);
         match (wanted, found.get(device)) {
@@ -117,7 +120,7 @@ fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
                 "`{device}` is declared {rendered}, and is not in the tree"
             )),
             (None, Some(Err(_))) => {}
-            (None, Some(Ok(watched))) if watched.role == Role::Management => {}
+            (None, Some(Ok(watched))) if watched.role == NicRole::Management => {}
             (Some(wanted), Some(Ok(watched))) if watched.role == wanted => {}
             (_, Some(Ok(watched))) => {
                 let role = watched.role;
@@ -135,7 +138,7 @@ fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
         .filter(|(device, _)| !declared.contains_key(*device));
     problems.extend(
         unknown
-            .filter(|(_, found)| matches!(found, Ok(it) if it.role != Role::Management))
+            .filter(|(_, found)| matches!(found, Ok(it) if it.role != NicRole::Management))
             .map(|(device, _)| {
                 format!("`{device}` is watched by the monitor, and is not declared")
             }),

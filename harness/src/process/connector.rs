@@ -38,7 +38,7 @@ use super::{
     inbox::{EventSender, RuntimeEvent},
     line::{Line, LineTag},
     refused_calls::{Reached, RefusedCalls},
-    transport::{SocketError, Traffic, Transport},
+    transport::{SocketError, SocketTraffic, Transport},
 };
 
 /// The most connections to the socket of a node that are open at once. Chosen: the reference monitor has one.
@@ -222,8 +222,8 @@ impl Transport for Connector {
         })
     }
 
-    fn traffic(&self) -> Traffic {
-        let mut traffic = Traffic::default();
+    fn traffic(&self) -> SocketTraffic {
+        let mut traffic = SocketTraffic::default();
         for outlet in self.outlets.values() {
             let lines = outlet.lines();
             let (mut calls, mut most) = (0, 0);

@@ -19,7 +19,9 @@ use std::{
 
 use director::{Director, InstanceAct, MonitorId, Stage, Truth};
 use memory::{Lockstep, Played, TraceLog, Turn};
-use observe::{Broken, Descriptor, ExpectedLoop, MonitorTick, Pace, Recording, RootAt, Tick};
+use observe::{
+    Broken, Descriptor, ExpectedLoop, Medium, MonitorTick, Pace, Recording, RootAt, Tick,
+};
 use platforms::{NodeName, WORLD_START_WALL_NS};
 use scenarios::{Signal, Story};
 use simfs::Fs;
@@ -193,7 +195,7 @@ impl<'a> Player<'a> {
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
         }
-        if self.descriptor.textfile.is_some() {
+        if self.descriptor.medium() == Medium::Files {
             fs::create_dir_all(folder)?;
         }
         Ok(())

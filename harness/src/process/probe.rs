@@ -17,7 +17,7 @@ use terms::{Arm, Severity};
 
 use super::{ProcessArm, sighting::Sighting};
 use memory::Played;
-use observe::{Broken, Descriptor, MonitorTick, Pace, Protocol, RunEnd, Tick};
+use observe::{Broken, Descriptor, Medium, MonitorTick, Protocol, RunEnd, Tick};
 
 use crate::{run_folder::Artifact, still::play_still};
 
@@ -79,11 +79,6 @@ pub struct ProbeFinding {
 pub enum ProbeCause {
     /// The monitor ended or stopped before the end of the drill; or the stage could not be set.
     Broken(Broken),
-    /// It polled but never called the connector, although every cable was pulled.
-    NeverCalled {
-        /// Number of polls that were played.
-        polls: u64,
-    },
     /// It polled but said nothing that means anything, although every cable was pulled.
     SaidNothing {
         /// Number of ticks that were played.
@@ -106,10 +101,7 @@ impl ProbeFailure {
     /// Whether the monitor may be drillable on a platform with other devices: it polled, and said nothing of these.
     #[must_use]
     pub fn is_of_the_platform(&self) -> bool {
-        matches!(
-            self.cause,
-            ProbeCause::NeverCalled { .. } | ProbeCause::SaidNothing { .. }
-        )
+        matches!(self.cause, ProbeCause::SaidNothing { .. })
     }
 
     /// The exit code of a run that it ends.
@@ -153,33 +145,10 @@ impl fmt::Display for ProbeFailure {
                 return write!(f, "the stage cannot be set: {cause}");
             }
             ProbeCause::SaidNothing { polls, by } => {
-                let nothing = match by {
-                    Protocol::PlatformConnector | Protocol::Lines => {
-                        "the monitor polled {polls} times and wrote no line that a rule of `lines` matches"
-                    }
-                    Protocol::ExitCode => {
-                        "in {polls} polls no run of the program said how the node is"
-                    }
-                    Protocol::Textfile => {
-                        "in {polls} polls the files of the monitor had no series that a rule of `metrics` names"
-                    }
-                    Protocol::Scrape => {
-                        "in {polls} polls the page of the monitor had no series that a rule of `metrics` names"
-                    }
-                    Protocol::PrometheusRules => {
-                        "in {polls} polls no page with a series was scraped from the monitor"
-                    }
-                    Protocol::HttpJson => {
-                        "in {polls} polls the page of the monitor said nothing that `http_json` finds"
-                    }
-                };
+                let nothing = by.facts().silence;
                 let nothing = nothing.replace("{polls}", &polls.to_string());
                 write!(f, "{nothing}, although every cable was pulled")
             }
-            ProbeCause::NeverCalled { polls } => write!(
-                f,
-                "the monitor polled {polls} times and never called the connector, although every cable was pulled"
-            ),
         }?;
         write!(f, "\n  it was probed on {}", self.on)?;
         for also in &self.also_on {
@@ -284,9 +253,6 @@ impl ProcessArm {
             None if let Some(crashed) = crashed(&recording.ticks, descriptor) => {
                 ProbeCause::Broken(crashed)
             }
-            None if descriptor.speaks.has_connector() => ProbeCause::NeverCalled {
-                polls: LAST_TICK + 1,
-            },
             None => ProbeCause::SaidNothing {
                 polls: LAST_TICK + 1,
                 by: descriptor.speaks,
@@ -351,17 +317,15 @@ fn says_something(tick: &MonitorTick, descriptor: &Descriptor) -> bool {
         let mut said = call.observations.iter();
         said.any(|event| event.severity != Severity::Unknown)
     };
-    let codes = descriptor.exit_code.as_ref();
-    if codes.is_some_and(|codes| codes.drained_by.is_some()) {
-        // Of a node that somebody else has drained there is nothing to say.
+    if descriptor.adapter().may_be_silent() {
         return tick.polls > 0;
     }
     // Alerts are pending for longer than a probe lasts: a page is enough.
     let page = |scrape: &observe::Scrape| scrape.series().is_some_and(|page| !page.is_empty());
-    match descriptor.pace() {
-        _ if descriptor.speaks == Protocol::PrometheusRules => tick.scrapes.iter().any(page),
-        Pace::Gate if descriptor.speaks != Protocol::Textfile => !tick.calls.is_empty(),
-        _ => tick.calls.iter().any(known),
+    match descriptor.medium() {
+        Medium::KeptPages => tick.scrapes.iter().any(page),
+        Medium::Calls | Medium::Output => !tick.calls.is_empty(),
+        Medium::RunEnds | Medium::Files | Medium::Page => tick.calls.iter().any(known),
     }
 }
 
@@ -424,7 +388,10 @@ mod tests {
         let lines = (0..30).map(|nth| format!("line {nth}"));
         let again = std::iter::repeat_n("cannot dial".to_owned(), 17);
         let failure = ProbeFailure {
-            cause: ProbeCause::NeverCalled { polls: 13 },
+            cause: ProbeCause::SaidNothing {
+                polls: 13,
+                by: Protocol::default(),
+            },
             on: ProbedOn::default(),
             also_on: Vec::new(),
             output: lines

@@ -87,7 +87,7 @@ fn causes() -> Vec<ProbeCause> {
         ProbeCause::Broken(Broken::Stage { cause })
     };
     let said_nothing = |by| ProbeCause::SaidNothing { polls: 13, by };
-    let all = vec![
+    let mut all = vec![
         hung("its first listing of `{root}/sys/class/infiniband`"),
         hung("its next listing of `{root}/sys/class/infiniband`"),
         hung("the end of its run"),
@@ -104,13 +104,6 @@ fn causes() -> Vec<ProbeCause> {
             tick: 1,
             what: "it was removed or renamed".to_owned(),
         }),
-        ProbeCause::NeverCalled { polls: 13 },
-        said_nothing(Protocol::Lines),
-        said_nothing(Protocol::ExitCode),
-        said_nothing(Protocol::Textfile),
-        said_nothing(Protocol::Scrape),
-        said_nothing(Protocol::HttpJson),
-        said_nothing(Protocol::PrometheusRules),
         stage("`monitor` cannot be started: No such file or directory (os error 2)"),
         stage(
             "the machine stalls: nicdrill stood still for 4.0 s, and so it was in each of 4 plays",
@@ -118,6 +111,7 @@ fn causes() -> Vec<ProbeCause> {
         stage("`/dev/fuse` cannot be opened: Permission denied (os error 13)"),
         ProbeCause::Broken(Broken::Interrupted),
     ];
+    all.extend(Protocol::ALL.map(said_nothing));
     for cause in &all {
         match cause {
             ProbeCause::Broken(
@@ -132,18 +126,7 @@ fn causes() -> Vec<ProbeCause> {
                 | Broken::Interrupted
                 | Broken::Stage { .. },
             )
-            | ProbeCause::NeverCalled { .. }
-            | ProbeCause::SaidNothing {
-                by:
-                    Protocol::PlatformConnector
-                    | Protocol::Lines
-                    | Protocol::ExitCode
-                    | Protocol::Textfile
-                    | Protocol::Scrape
-                    | Protocol::HttpJson
-                    | Protocol::PrometheusRules,
-                ..
-            } => {}
+            | ProbeCause::SaidNothing { .. } => {}
         }
     }
     all

@@ -1,12 +1,11 @@
-//! Transports: how a monitor's output reaches a drill, one implementation per protocol.
+//! Transports: how what a monitor says reaches a drill, if it calls somebody.
 //!
-//! The adapters in [`observe`] interpret the output; a transport only receives it. A further protocol
-//! is a file of its own and a row in [`start`].
+//! The adapters in [`observe`] interpret what it says; a transport only receives it.
 
 use std::{collections::BTreeMap, io, path::Path};
 
 use director::Socket;
-use observe::{Broken, Protocol};
+use observe::Broken;
 use platforms::NodeName;
 use tokio::runtime::Runtime;
 
@@ -14,7 +13,7 @@ use super::{connector::Connector, inbox::EventSender};
 
 /// What monitors have sent to their sockets and opened there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Traffic {
+pub(super) struct SocketTraffic {
     /// How many bytes have come on all connections of all nodes.
     pub(super) received: u64,
     /// How many connections were opened to the sockets of all nodes.
@@ -81,8 +80,8 @@ pub(super) trait Transport {
     }
 
     /// What the monitors have sent and opened; nothing for protocols without connections.
-    fn traffic(&self) -> Traffic {
-        Traffic::default()
+    fn traffic(&self) -> SocketTraffic {
+        SocketTraffic::default()
     }
 
     /// Closes all sockets and connections.
@@ -92,16 +91,11 @@ pub(super) trait Transport {
     fn close(&mut self, runtime: &Runtime) -> Result<(), SocketError>;
 }
 
-/// Starts the transport of a protocol.
-pub(super) fn start(protocol: Protocol, runtime: &Runtime) -> Box<dyn Transport> {
-    match protocol {
-        Protocol::PlatformConnector => Box::new(Connector::start(runtime)),
-        Protocol::Lines
-        | Protocol::ExitCode
-        | Protocol::Textfile
-        | Protocol::Scrape
-        | Protocol::HttpJson
-        | Protocol::PrometheusRules => Box::new(Output),
+/// Starts the transport of monitors that call a connector, or of those that do not.
+pub(super) fn start(has_connector: bool, runtime: &Runtime) -> Box<dyn Transport> {
+    match has_connector {
+        true => Box::new(Connector::start(runtime)),
+        false => Box::new(Output),
     }
 }
 

@@ -71,14 +71,13 @@ pub(super) fn events(recording: &Recording) -> String {
 /// Every call as a line of JSON, for `nicdrill replay` and other programs; empty for protocols
 /// without health events.
 fn health_events(recording: &Recording) -> String {
-    let adapter = recording.protocol.adapter();
     let monitors = recording
         .ticks
         .iter()
         .flat_map(|tick| tick.monitors.values());
     let calls = monitors.flat_map(|monitor| &monitor.calls);
     let line = |call: &Call| {
-        let events = adapter.health_events(call)?.events;
+        let events = recording.protocol.health_events(call)?.events;
         let recorded = RecordedCall {
             events: &events,
             accepted: call.accepted,

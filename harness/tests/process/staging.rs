@@ -12,7 +12,7 @@ use harness::{
     Player as _,
     process::{Entered, ProbeCause, ProcessArm, ProcessOptions, Stage, enter},
 };
-use observe::{Broken, Descriptor, Exit};
+use observe::{Broken, Descriptor, Exit, Protocol};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{story, toy};
@@ -180,7 +180,11 @@ pub(crate) fn the_probe_tells_who_cannot_be_drilled() {
         let mut probe = |descriptor: &Descriptor| arm.probe(platform, descriptor);
         assert!(probe(&toy("plain", "")).is_ok());
         let mute = probe(&toy("mute", "")).expect_err("it never calls");
-        assert_eq!(mute.cause, ProbeCause::NeverCalled { polls: 13 });
+        let silent = ProbeCause::SaidNothing {
+            polls: 13,
+            by: Protocol::PlatformConnector,
+        };
+        assert_eq!(mute.cause, silent);
         assert!(
             mute.reads
                 .iter()

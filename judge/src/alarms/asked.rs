@@ -72,7 +72,7 @@ fn is_of(group: &Group, about: &About) -> bool {
         About::Device(_, pci) | About::Card(_, pci) => (*pci, None),
         About::NamedPort(..) | About::NamedDevice(_) | About::Check => return false,
     };
-    match &group.whom {
+    match &group.subject.whom {
         None => true,
         Some(Whom::Port(of, number)) => *of == pci && port.is_none_or(|port| port == *number),
         Some(Whom::Device(of)) => *of == pci,

@@ -12,9 +12,9 @@ use platforms::{NodeName, PciAddress, PortNumber};
 use terms::Severity;
 
 use super::{
-    names::{Bearing, bearers, bearings, function_of, name_of, renamed_at},
     patience,
     promised::{Ceiling, GRACE, Piece, Promised, Reported, Worse},
+    subject::{AlarmSubject, Bearers, renamed_at, whom_of},
 };
 use crate::{
     clock::{Clock, is_paced},
@@ -31,12 +31,11 @@ use crate::{
 pub(super) struct Group {
     /// Its name in findings.
     pub(super) name: String,
-    /// The subject on the bus; `None` for the node.
-    pub(super) whom: Option<Whom>,
-    /// The names that its function had, and when.
-    pub(super) names: Vec<Bearing>,
-    /// Whether what is said of its ports is said of it.
-    pub(super) has_ports: bool,
+    /// What its alarms are about.
+    pub(super) subject: AlarmSubject,
+    /// The names that its function took over from another one: which, in which tick, and by when what was stated of its former
+    /// bearer is over.
+    pub(super) taken_over: Vec<(String, u64, u64)>,
     /// What it owes, in order.
     pub(super) alarms: Vec<Alarm>,
     /// What nothing is promised about.
@@ -165,14 +164,14 @@ pub(super) fn groups(
     context: &JudgeContext<'_>,
     recording: &Recording,
     node: &NodeName,
+    (readings, bearers): (&Readings<'_>, &Bearers),
     granularity: Granularity,
 ) -> Vec<Group> {
-    let readings = Readings::of(*context, recording.healing_from);
     let clock = Clock::of(context, recording, node);
     let rows = Rows::of(context);
     // An alarm about the node as a whole hangs on no name.
     let names_decide = granularity != Granularity::Node && !rows.follow_renames();
-    let all = intervals(context, &readings, recording);
+    let all = intervals(context, readings, recording);
     let of_node: Vec<&Interval> = all
         .iter()
         .filter(|interval| interval.node == *node)
@@ -184,7 +183,7 @@ pub(super) fn groups(
         episodes,
         clock: &clock,
         first_poll: readings.first_poll(recording, node),
-        readings: &readings,
+        readings,
         faults: &of_node,
     };
     let moves = match rows.unpromised(&Named::MovedLayer.into()) {
@@ -193,7 +192,7 @@ pub(super) fn groups(
     };
     let mut runs: BTreeMap<Whom, Run> = BTreeMap::new();
     let mut groups: BTreeMap<Option<Whom>, Owing> = BTreeMap::new();
-    for whom in subjects(&readings, node, granularity) {
+    for whom in subjects(readings, node, granularity) {
         groups.entry(whom).or_default();
     }
     for (at, interval) in of_node.iter().copied().enumerate() {
@@ -208,7 +207,7 @@ pub(super) fn groups(
                     .push(Unpromised::of(interval, interval.to, &clock));
             }
         }
-        let Some(owing) = groups.get_mut(&subject_of(interval, granularity)) else {
+        let Some(owing) = groups.get_mut(&whom_of(&interval.whom, granularity)) else {
             continue;
         };
         // A card that falls behind is a fault of ports, which have rows of their own.
@@ -217,7 +216,7 @@ pub(super) fn groups(
         }
         let reported = promised.reported(interval, stays);
         let (is_free, since) = run_on(&mut runs, interval, &reported);
-        let renamed = renamed_at(&readings, node, &interval.whom).filter(|_| names_decide);
+        let renamed = renamed_at(readings, node, &interval.whom).filter(|_| names_decide);
         let changed = renamed.into_iter().chain(moved_at(moves, &interval.whom));
         let changed = changed.min().filter(|tick| *tick < interval.to);
         let under_the_first = changed.map(|tick| Interval {
@@ -275,7 +274,7 @@ pub(super) fn groups(
     let counts = is_paced(context) && rows.unpromised(&Named::Flap.into()).is_some();
     for (from, pci) in flaps(context, node).into_iter().filter(|_| counts) {
         let to = clock.next_poll(from);
-        let is_its = |whom: &Option<Whom>| whom.is_none() || function_of(whom) == Some(pci);
+        let is_its = |whom: &Option<Whom>| whom.as_ref().is_none_or(|whom| whom.pci() == Some(pci));
         for (_, owing) in groups.iter_mut().filter(|(whom, _)| is_its(whom)) {
             owing.unpromised.push(Unpromised {
                 from,
@@ -285,19 +284,27 @@ pub(super) fn groups(
             });
         }
     }
-    let bearers = bearers(&readings, recording, node);
-    let settles = |tick: u64| match names_decide {
-        true => u64::MAX,
-        false => clock.by(tick, GRACE),
+    let taken_over = |whom: Option<&Whom>| {
+        let pci = whom.and_then(Whom::pci).filter(|_| !names_decide);
+        let names = pci.into_iter().flat_map(|pci| {
+            let names = bearers.names_of(pci);
+            names.flat_map(move |name| bearers.taken_over(name, pci).map(move |at| (name, at)))
+        });
+        names
+            .map(|(name, at)| (name.to_owned(), at, clock.by(at, GRACE)))
+            .collect()
     };
-    let named = |(whom, owing): (Option<Whom>, Owing)| Group {
-        name: name_of(&readings, node, &whom),
-        names: bearings(&bearers, (&readings, node), &whom, settles),
-        has_ports: granularity != Granularity::Port,
-        ceilings: ceilings(&owing.pieces, owing.escalations),
-        alarms: alarms(owing.pieces),
-        whom,
-        unpromised: owing.unpromised,
+    let named = |(whom, owing): (Option<Whom>, Owing)| {
+        let taken_over = taken_over(whom.as_ref());
+        let subject = AlarmSubject::promised(whom, granularity);
+        Group {
+            name: subject.name(bearers),
+            subject,
+            taken_over,
+            ceilings: ceilings(&owing.pieces, owing.escalations),
+            alarms: alarms(owing.pieces),
+            unpromised: owing.unpromised,
+        }
     };
     groups.into_iter().map(named).collect()
 }
@@ -436,15 +443,6 @@ fn ceilings(pieces: &[Piece], escalations: Vec<Ceiling>) -> Vec<Ceiling> {
         tone: piece.tone,
     });
     of_pieces.chain(escalations).collect()
-}
-
-/// The subject that a fault belongs to.
-fn subject_of(interval: &Interval, granularity: Granularity) -> Option<Whom> {
-    match (granularity, &interval.whom) {
-        (Granularity::Node, _) => None,
-        (Granularity::Device, Whom::Port(pci, _)) => Some(Whom::Device(*pci)),
-        (_, whom) => Some(whom.clone()),
-    }
 }
 
 /// The subjects that can alarm.

@@ -1,17 +1,20 @@
-//! The alarms that a monitor raised, tick by tick. Start at [`Heard`].
+//! What a monitor stated, and which of it are alarms about a subject. Start at [`Heard`].
 
 use std::cmp::Reverse;
 
 use observe::{
     Recording, Subject,
-    interval::{Interval, said},
     promises::Granularity,
+    statement::{Statement, statements},
 };
-use platforms::NodeName;
+use platforms::{NodeName, PciAddress};
 use terms::Severity;
 
-use super::due::Group;
-use crate::{fits::JudgeContext, kinds::Whom, reported_event::called};
+use super::{
+    due::Group,
+    subject::{AlarmSubject, Bearers},
+};
+use crate::{fits::JudgeContext, reported_event::called};
 
 /// How many statements a finding shows. Chosen.
 const LINES_MAX: usize = 6;
@@ -23,25 +26,27 @@ const STRANGERS_MAX: usize = 3;
 const NODE_LINES_MAX: usize = 2;
 
 /// What the monitor of a node said.
-pub(super) struct Heard<'r> {
-    said: Vec<Interval>,
+pub(crate) struct Heard<'r> {
+    said: Vec<Statement>,
     /// What it said of names and numbers that its node never had, and where the node is the subject, the alarms that name a
     /// device or a port that is not monitored: they are about no subject.
-    nobody: Vec<Interval>,
+    nobody: Vec<Statement>,
+    bearers: &'r Bearers,
     recording: &'r Recording,
     node: String,
 }
 
 impl<'r> Heard<'r> {
     /// What was accepted of it.
-    pub(super) fn of(
+    pub(crate) fn of(
         context: &JudgeContext<'_>,
         recording: &'r Recording,
         node: &NodeName,
+        bearers: &'r Bearers,
     ) -> Self {
         let promised = &context.descriptor.promises;
         let is_of_node = promised.granularity == Some(Granularity::Node);
-        let all = said(recording, node.as_str()).into_iter();
+        let all = statements(recording, node.as_str()).into_iter();
         let (nobody, said) = all.partition(|it| {
             let event = super::observed(it);
             let is_unwatched = || context.not_monitored(node, it.from, &event).is_some();
@@ -50,8 +55,42 @@ impl<'r> Heard<'r> {
         Self {
             said,
             nobody,
+            bearers,
             recording,
             node: node.to_string(),
+        }
+    }
+
+    /// All alarms, those about names and numbers that the node never had among them, by their beginnings.
+    pub(crate) fn all_alarms(&self) -> impl Iterator<Item = &Statement> {
+        let mut all: Vec<_> = self.said.iter().chain(&self.nobody).collect();
+        all.retain(|it| is_alarm(it));
+        all.sort_by_key(|it| it.from);
+        all.into_iter()
+    }
+
+    /// Those about a subject when they began.
+    pub(crate) fn alarms_about(&self, subject: &AlarmSubject) -> impl Iterator<Item = &Statement> {
+        let all = self.all_alarms();
+        all.filter(|it| subject.is_meant(&it.subject, it.from, self.bearers))
+    }
+
+    /// Whether a statement only changes the severity of an alarm.
+    pub(crate) fn goes_on(&self, of: &Statement) -> bool {
+        self.all_alarms().any(|before| {
+            before.to == Some(of.from)
+                && (&before.subject, &before.check, &before.codes)
+                    == (&of.subject, &of.check, &of.codes)
+        })
+    }
+
+    /// The function that a statement is about, if it names one.
+    pub(crate) fn function(&self, of: &Statement) -> Option<PciAddress> {
+        match &of.subject {
+            Subject::Device(name) | Subject::Port { device: name, .. } => {
+                self.bearers.bearer(name, of.from)
+            }
+            Subject::Node | Subject::Card(_) | Subject::Other(_) => None,
         }
     }
 
@@ -66,7 +105,7 @@ impl<'r> Heard<'r> {
         &'h self,
         group: &'h Group,
         tick: u64,
-    ) -> Option<&'h Interval> {
+    ) -> Option<&'h Statement> {
         let standing = self.alarms(group, tick);
         standing.max_by_key(|alarm| Reverse(alarm.severity))
     }
@@ -78,7 +117,7 @@ impl<'r> Heard<'r> {
         tick: u64,
         is_a_name: impl Fn(&str) -> bool,
     ) -> (Vec<String>, bool) {
-        let is_strange = |it: &&Interval| {
+        let is_strange = |it: &&Statement| {
             let named = match &it.subject {
                 Subject::Device(name) | Subject::Port { device: name, .. } => Some(name),
                 Subject::Node | Subject::Card(_) | Subject::Other(_) => None,
@@ -86,7 +125,7 @@ impl<'r> Heard<'r> {
             named.is_some_and(|name| !is_a_name(name)) && it.to.is_none_or(|to| tick < to)
         };
         let all = self.said.iter().chain(&self.nobody);
-        let mut strange: Vec<&Interval> = all.filter(is_strange).collect();
+        let mut strange: Vec<&Statement> = all.filter(is_strange).collect();
         strange.sort_by_key(|it| (it.severity == Severity::Healthy, it.from));
         let mut told = Vec::new();
         strange.retain(|it| {
@@ -141,7 +180,7 @@ impl<'r> Heard<'r> {
                 .any(|event| {
                     event.severity != Severity::Healthy
                         && !is_of_nobody(&event.subject, at)
-                        && is_about(group, &event.subject, at)
+                        && self.is_about(group, &event.subject, at)
                 })
         })
     }
@@ -151,31 +190,31 @@ impl<'r> Heard<'r> {
     pub(super) fn unfounded<'h>(
         &'h self,
         group: &'h Group,
-    ) -> impl Iterator<Item = (&'h Interval, u64)> {
+    ) -> impl Iterator<Item = (&'h Statement, u64)> {
         let last = self.recording.ticks.len() as u64;
         self.raised().filter_map(move |alarm| {
             // How long a founded one stands is judged with its reason.
-            if is_about(group, &alarm.subject, alarm.from) {
+            if self.is_about(group, &alarm.subject, alarm.from) {
                 return (!group.may_begin(alarm.from)).then_some((alarm, alarm.from));
             }
-            let mut taken_over = group.names.iter().filter(|name| {
-                alarm.from < name.from && is_about(group, &alarm.subject, name.from)
+            let mut taken_over = group
+                .taken_over
+                .iter()
+                .filter(|(name, at, _)| alarm.subject.nic() == Some(name) && alarm.from < *at);
+            let stays = taken_over.find(|(_, _, settled)| {
+                *settled < last
+                    && stands(alarm, *settled)
+                    && self.is_about(group, &alarm.subject, *settled)
+                    && !group.may_alarm(*settled)
             });
-            let stays = taken_over.find(|name| {
-                let settled = name.settled;
-                settled < last
-                    && stands(alarm, settled)
-                    && is_about(group, &alarm.subject, settled)
-                    && !group.may_alarm(settled)
-            });
-            stays.map(|name| (alarm, name.settled))
+            stays.map(|(_, _, settled)| (alarm, *settled))
         })
     }
 
     /// What was said of nobody: alarms, and where only changes are said, what is healthy of names and numbers that the node
     /// never had and takes no alarm back.
-    pub(super) fn of_no_name(&self, are_changes: bool) -> impl Iterator<Item = &Interval> {
-        let ends_an_alarm = |it: &Interval| {
+    pub(super) fn of_no_name(&self, are_changes: bool) -> impl Iterator<Item = &Statement> {
+        let ends_an_alarm = |it: &Statement| {
             let mut before = self.nobody.iter();
             before.any(|of| of.subject == it.subject && is_alarm(of) && of.from <= it.from)
         };
@@ -189,7 +228,7 @@ impl<'r> Heard<'r> {
         &'h self,
         groups: &'h [Group],
         first_action: u64,
-    ) -> impl Iterator<Item = &'h Interval> {
+    ) -> impl Iterator<Item = &'h Statement> {
         let end = self.recording.ticks.len() as u64;
         self.raised().filter(move |alarm| match alarm.subject {
             Subject::Other(_) => false,
@@ -200,7 +239,7 @@ impl<'r> Heard<'r> {
             _ => {
                 let mut ticks = alarm.from..alarm.to.unwrap_or(end);
                 ticks.all(|tick| {
-                    let is_its = |group: &Group| is_about(group, &alarm.subject, tick);
+                    let is_its = |group: &Group| self.is_about(group, &alarm.subject, tick);
                     !groups.iter().any(is_its)
                 })
             }
@@ -213,7 +252,7 @@ impl<'r> Heard<'r> {
         &'h self,
         group: &'h Group,
         throughout: bool,
-    ) -> impl Iterator<Item = (&'h Interval, u64, Severity)> {
+    ) -> impl Iterator<Item = (&'h Statement, u64, Severity)> {
         let end = self.recording.ticks.len() as u64;
         self.raised().filter_map(move |alarm| {
             let to = match throughout {
@@ -223,8 +262,8 @@ impl<'r> Heard<'r> {
             let mut ticks = alarm.from..to.min(end);
             ticks.find_map(|tick| {
                 let at_most = group.at_most(tick)?;
-                let is_worse =
-                    alarm.severity.is_worse_than(at_most) && is_about(group, &alarm.subject, tick);
+                let is_worse = alarm.severity.is_worse_than(at_most)
+                    && self.is_about(group, &alarm.subject, tick);
                 is_worse.then_some((alarm, tick, at_most))
             })
         })
@@ -232,11 +271,12 @@ impl<'r> Heard<'r> {
 
     /// The statements about a subject around a tick.
     pub(super) fn lines(&self, group: &Group, tick: u64) -> Vec<String> {
-        let mut about: Vec<&Interval> = self
+        let mut about: Vec<&Statement> = self
             .said
             .iter()
             .filter(|it| {
-                is_about(group, &it.subject, it.from) || is_about(group, &it.subject, tick)
+                self.is_about(group, &it.subject, it.from)
+                    || self.is_about(group, &it.subject, tick)
             })
             .collect();
         about.sort_by_key(|it| it.from.abs_diff(tick));
@@ -247,8 +287,8 @@ impl<'r> Heard<'r> {
     /// The alarms about the node as a whole that stand at a tick or come later, where the subject is a part of it: they
     /// may have been meant.
     pub(super) fn lines_of_node(&self, group: &Group, tick: u64) -> Vec<String> {
-        let of_node = |it: &&Interval| {
-            group.whom.is_some()
+        let of_node = |it: &&Statement| {
+            group.subject.whom.is_some()
                 && it.subject == Subject::Node
                 && it.severity != Severity::Healthy
                 && it.to.is_none_or(|to| tick < to)
@@ -258,45 +298,33 @@ impl<'r> Heard<'r> {
     }
 
     /// The alarms about a subject that stand at the end of a tick.
-    fn alarms<'h>(&'h self, group: &'h Group, tick: u64) -> impl Iterator<Item = &'h Interval> {
+    fn alarms<'h>(&'h self, group: &'h Group, tick: u64) -> impl Iterator<Item = &'h Statement> {
         let raised = self.raised();
-        raised.filter(move |it| stands(it, tick) && is_about(group, &it.subject, tick))
+        raised.filter(move |it| stands(it, tick) && self.is_about(group, &it.subject, tick))
+    }
+
+    /// Whether a statement about `stated` in a tick is about a subject, or a part of it.
+    fn is_about(&self, group: &Group, stated: &Subject, tick: u64) -> bool {
+        group.subject.is_meant(stated, tick, self.bearers)
     }
 
     /// The statements that are alarms.
-    fn raised(&self) -> impl Iterator<Item = &Interval> {
+    fn raised(&self) -> impl Iterator<Item = &Statement> {
         self.said.iter().filter(|it| is_alarm(it))
     }
 }
 
-fn is_alarm(statement: &Interval) -> bool {
+/// Whether a statement is an alarm.
+fn is_alarm(statement: &Statement) -> bool {
     statement.severity != Severity::Healthy
 }
 
-fn stands(alarm: &Interval, tick: u64) -> bool {
+fn stands(alarm: &Statement, tick: u64) -> bool {
     alarm.from <= tick && alarm.to.is_none_or(|to| tick < to)
 }
 
-/// Whether a statement is about a subject, or a part of it, in a tick.
-fn is_about(group: &Group, subject: &Subject, tick: u64) -> bool {
-    let Some(whom) = &group.whom else { return true };
-    let is_named = |name: &str| {
-        let mut names = group.names.iter();
-        names.any(|of| of.name == name && (of.from..of.to).contains(&tick))
-    };
-    match (whom, subject) {
-        (Whom::Port(_, of), Subject::Port { device, port }) => {
-            is_named(device) && *port == of.to_string()
-        }
-        (Whom::Device(_), Subject::Device(name)) => is_named(name),
-        (Whom::Device(_), Subject::Port { device, .. }) => group.has_ports && is_named(device),
-        (Whom::Card(_), Subject::Card(name)) => is_named(name),
-        _ => false,
-    }
-}
-
 /// A statement as a line.
-pub(super) fn line(it: &Interval) -> String {
+pub(crate) fn line(it: &Statement) -> String {
     let time = match it.to {
         Some(to) if to == it.from => format!("in poll {to}"),
         Some(to) => format!("from poll {} to poll {to}", it.from),

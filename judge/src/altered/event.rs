@@ -6,7 +6,7 @@ use terms::{Check, Severity};
 
 use simfs::SimTime;
 
-use super::change::{AlteredSubject, Change, with};
+use super::change::{Alteration, AlteredSubject, Change, with};
 use crate::reported_event::all_reported;
 
 /// The resolution of a scenario's times.
@@ -18,7 +18,16 @@ const UNSAID: &str = "\u{1}";
 /// A name that no check and no counter has.
 const UNKNOWN: &str = "\u{1}";
 
-pub(super) fn say(subject: &AlteredSubject<'_>) -> Vec<(&'static str, Change)> {
+/// Every way in which an expectation of events can be made false.
+pub(super) fn falsified(subject: &AlteredSubject<'_>) -> Vec<Alteration> {
+    match &subject.expectation.what {
+        What::FollowEdges { .. } => edges(subject),
+        What::Baseline { .. } => baseline(subject),
+        _ => say(subject),
+    }
+}
+
+fn say(subject: &AlteredSubject<'_>) -> Vec<Alteration> {
     let What::Say {
         event,
         times,
@@ -203,7 +212,7 @@ fn is_spoken_of(subject: &AlteredSubject<'_>, about: &About) -> bool {
     })
 }
 
-pub(super) fn edges(subject: &AlteredSubject<'_>) -> Vec<(&'static str, Change)> {
+fn edges(subject: &AlteredSubject<'_>) -> Vec<Alteration> {
     let What::FollowEdges {
         slot,
         times,
@@ -245,7 +254,7 @@ pub(super) fn edges(subject: &AlteredSubject<'_>) -> Vec<(&'static str, Change)>
     changes
 }
 
-pub(super) fn baseline(subject: &AlteredSubject<'_>) -> Vec<(&'static str, Change)> {
+fn baseline(subject: &AlteredSubject<'_>) -> Vec<Alteration> {
     let What::Baseline {
         fresh,
         except,

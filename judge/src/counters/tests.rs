@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::{PhysState, PortNumber, Role};
+use platforms::{NicRole, PhysState, PortNumber};
 use rstest::rstest;
 
 use super::*;
@@ -32,7 +32,7 @@ fn case(checks: ChecksRun, config: &str) -> Case {
 fn adapter(layer: LinkLayer, ports: usize, netdev: Option<&str>) -> FunctionView {
     let mut view = function(
         "mlx5_0",
-        Role::Compute,
+        NicRole::Compute,
         &vec![(layer, PhysState::LINK_UP); ports],
     );
     view.netdev = netdev.map(str::to_owned);

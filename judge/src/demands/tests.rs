@@ -1,7 +1,7 @@
 //! What a story demands: of whom, how often, in which order, and how a demand is told.
 
 use observe::{MonitorTick, Tick};
-use platforms::{LinkLayer, PhysState, PortState, Role};
+use platforms::{LinkLayer, NicRole, PhysState, PortState};
 use rstest::rstest;
 
 use super::*;
@@ -382,7 +382,7 @@ fn cards(ticks: &[&[bool]]) -> Case {
             };
             let mut view = function(
                 &format!("mlx5_{slot:x}"),
-                Role::Compute,
+                NicRole::Compute,
                 &[(LinkLayer::InfiniBand, phys_state)],
             );
             let port = view.ports.values_mut().next().expect("it has a port");

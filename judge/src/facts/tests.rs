@@ -1,9 +1,12 @@
 //! What is not about one event, against a recording of four ticks: a quiet one, one in which much is told, one
 //! without a state file, and one without a poll.
 
-use observe::{Call, Series, Tick};
+mod cluster;
+mod loads;
+
+use observe::{Call, ClockKind, Exit, Series, Tick, Vocabulary};
 use rstest::rstest;
-use scenarios::Window;
+use scenarios::{FileRef, MetricIs, StateFileIs, Times, Window};
 
 use super::*;
 use crate::fits::tests::{Case, event, ib_port, node_a, node_b, port};
@@ -85,14 +88,14 @@ fn stands(case: &Case, what: What, from: u64, to: u64) -> Outcome {
     expectation.what = what;
     expectation.window = Window { from, to };
     let made = Consequences::of(&case.story, &recording);
-    standing(
-        &expectation,
-        &node_a(),
-        &case.context(),
-        &recording,
-        &[],
-        &made,
-    )
+    standing(&Scene {
+        expectation: &expectation,
+        node: &node_a(),
+        context: case.context(),
+        recording: &recording,
+        reported: &[],
+        made: &made,
+    })
     .expect("it is a fact")
 }
 
@@ -376,14 +379,14 @@ fn what_is_expected_of_another_node_is_no_fact_here() {
     let mut expectation = case.story.expectations[0].clone();
     expectation.what = What::Polls(0);
     expectation.node = Some(node_b());
-    let standing = standing(
-        &expectation,
-        &node_a(),
-        &case.context(),
-        &recording,
-        &[],
-        &made,
-    );
+    let standing = standing(&Scene {
+        expectation: &expectation,
+        node: &node_a(),
+        context: case.context(),
+        recording: &recording,
+        reported: &[],
+        made: &made,
+    });
     assert!(standing.is_none());
 }
 
@@ -436,14 +439,21 @@ fn silence_hears_attempts_that_nobody_asked_for(
         reported: attempts,
     };
     let heard = |node: &NodeName| {
-        told_of(nothing(
-            &silence,
-            attempts,
-            &case.context(),
-            node,
+        let made = Consequences::default();
+        let line = Expectation {
+            what: silence.clone(),
             window,
-            &[(reported, claimed)],
-        ))
+            ..case.story.expectations[0].clone()
+        };
+        let scene = Scene {
+            expectation: &line,
+            node,
+            context: case.context(),
+            recording: &Recording::default(),
+            reported: &[(reported, claimed)],
+            made: &made,
+        };
+        told_of(fact(&silence).expect("it is one").outcome(&scene))
     };
     let came = (!is_silent).then(|| {
         let expected = "nothing, not even an attempt".to_owned();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use director::{Log, NodeTruth, TickTruth};
 use observe::{Messages, Vocabulary};
-use platforms::{PhysState, Platforms, PortState, Role};
+use platforms::{NicRole, PhysState, Platforms, PortState};
 use rstest::rstest;
 use terms::Severity;
 
@@ -34,7 +34,11 @@ pub(crate) fn pci(text: &str) -> PciAddress {
     text.parse().expect("an address")
 }
 
-pub(crate) fn function(name: &str, role: Role, ports: &[(LinkLayer, PhysState)]) -> FunctionView {
+pub(crate) fn function(
+    name: &str,
+    role: NicRole,
+    ports: &[(LinkLayer, PhysState)],
+) -> FunctionView {
     let view = |(layer, phys_state): &(LinkLayer, PhysState)| PortView {
         layer: *layer,
         state: PortState::ACTIVE,
@@ -46,7 +50,7 @@ pub(crate) fn function(name: &str, role: Role, ports: &[(LinkLayer, PhysState)])
         listed: true,
         role,
         monitored: true,
-        netdev: (role == Role::Storage).then(|| "eth1".to_owned()),
+        netdev: (role == NicRole::Storage).then(|| "eth1".to_owned()),
         ports: (1..).map(PortNumber).zip(ports.iter().map(view)).collect(),
         unreadable: BTreeSet::new(),
     }
@@ -61,14 +65,17 @@ pub(crate) fn tick([start, end]: [&str; 2], has_ports: bool, has_roce: bool) -> 
     let views = |name| {
         let ports = if has_ports { &ib[..] } else { &[] };
         let mut views = BTreeMap::from([
-            (pci("0000:10:00.0"), function(name, Role::Compute, ports)),
-            (pci("0000:10:00.1"), function("mlx5_2", Role::Compute, &[])),
+            (pci("0000:10:00.0"), function(name, NicRole::Compute, ports)),
+            (
+                pci("0000:10:00.1"),
+                function("mlx5_2", NicRole::Compute, &[]),
+            ),
         ]);
         if has_roce {
             let roce = [(LinkLayer::Ethernet, PhysState::POLLING)];
             views.insert(
                 pci("0000:20:00.0"),
-                function("mlx5_1", Role::Storage, &roce),
+                function("mlx5_1", NicRole::Storage, &roce),
             );
         }
         Arc::new(NodeView(views))
@@ -432,7 +439,7 @@ fn a_message_is_made_of_its_subjects_words() {
         ..pattern(about)
     };
     let roce = with(roce_port());
-    let role = Role::Storage;
+    let role = NicRole::Storage;
     let right = reported(
         &format!("mlx5_1/1 {role} eth1 0000:20:00.0 or so end"),
         ROCE,

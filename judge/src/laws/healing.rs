@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use observe::interval::{self, said};
+use observe::statement::{Statement, statements};
 use platforms::NodeName;
 use reports::{Cause, CauseKind, CauseSubject, FindingKind};
 use terms::Severity;
@@ -19,7 +19,7 @@ use crate::{
 /// A port's fault that was reported, healed, and was taken back.
 struct Healed<'f> {
     fault: &'f Interval,
-    report: interval::Interval,
+    report: Statement,
     /// The tick in which it was taken back.
     back: u64,
 }
@@ -46,7 +46,7 @@ impl Judging<'_> {
             let once = of_node.iter().filter(|fault| {
                 times.get(&fault.whom) == Some(&1) && rows.unpromised(&fault.kind).is_some()
             });
-            let said = said(recording, node.as_str());
+            let said = statements(recording, node.as_str());
             let names = |fault: &Interval| self.names_of(node, fault);
             let healed: Vec<Healed<'_>> = once
                 .filter_map(|fault| healed(fault, &names(fault), &said))
@@ -110,7 +110,7 @@ impl Judging<'_> {
 fn healed<'f>(
     fault: &'f Interval,
     names: &BTreeSet<String>,
-    said: &[interval::Interval],
+    said: &[Statement],
 ) -> Option<Healed<'f>> {
     let Whom::Port(_, port) = &fault.whom else {
         return None;

@@ -5,6 +5,7 @@ use platforms::NodeName;
 
 use super::{faults::Faults, verdicts::Verdicts};
 use crate::{
+    alarms::subject::Bearers,
     clock::is_paced,
     episodes::Episodes,
     fits::JudgeContext,
@@ -51,23 +52,33 @@ impl<'d> Drill<'d> {
         true_intervals(&self.context, &self.readings, self.recording)
     }
 
+    /// The names of a node's functions.
+    pub(super) fn bearers(&self, node: &NodeName) -> Bearers {
+        Bearers::of(&self.readings, self.recording, node)
+    }
+
     /// Those of a node.
-    pub(super) fn faults(&self, node: &NodeName, of: &[Interval]) -> Faults {
+    pub(super) fn faults(&self, node: &NodeName, of: &[Interval], bearers: &Bearers) -> Faults {
         let of_node = of.iter().filter(|interval| interval.node == *node);
         let (needs, episodes) = (self.needs, &self.episodes);
         Faults::of(
             of_node.cloned(),
             needs,
-            episodes,
+            (episodes, bearers),
             &self.context,
             (node, self.recording),
         )
     }
 
     /// What is so of the faults and alarms of a node.
-    pub(super) fn verdicts<'n>(&'n self, node: &'n NodeName, faults: &'n Faults) -> Verdicts<'n> {
+    pub(super) fn verdicts<'n>(
+        &'n self,
+        node: &'n NodeName,
+        faults: &'n Faults,
+        bearers: &'n Bearers,
+    ) -> Verdicts<'n> {
         let of_node = (node, faults, &self.episodes);
-        Verdicts::of(&self.context, self.recording, self.needs, of_node)
+        Verdicts::of(self.context, self.recording, self.needs, of_node, bearers)
     }
 
     /// What makes faults.

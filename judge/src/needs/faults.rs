@@ -7,11 +7,16 @@ use observe::{
     needs::Quiet,
     promises::{Granularity, Kind, KindOf, Lasting},
 };
-use platforms::{Card, LinkLayer, NodeName, PciAddress};
+use platforms::{LinkLayer, NodeName, PciAddress};
 use scenarios::Story;
 
 use crate::{
-    demands::polled, episodes::Episodes, fits::JudgeContext, intervals::Interval, kinds::Whom,
+    alarms::subject::{AlarmSubject, Bearers},
+    demands::polled,
+    episodes::Episodes,
+    fits::JudgeContext,
+    intervals::Interval,
+    kinds::Whom,
 };
 
 /// The true faults of a node, in the order of their beginnings.
@@ -28,6 +33,8 @@ pub(super) struct Fault {
     pub(super) kind: Kind,
     /// The subject.
     pub(super) whom: Whom,
+    /// What alarms have to be about at least, by the needs.
+    pub(super) subject: AlarmSubject,
     /// The subject as monitors name it.
     pub(super) name: String,
     /// What paths of its files contain.
@@ -83,27 +90,16 @@ impl Fault {
         Some((expected, Some(silence.kind.clone())))
     }
 
-    /// The function, if it is of one.
-    pub(super) fn pci(&self) -> Option<PciAddress> {
-        function_of(&self.whom)
-    }
-
-    /// The card.
-    pub(super) fn card(&self) -> Option<Card> {
-        match &self.whom {
-            Whom::Card(card) => Some(*card),
-            whom => function_of(whom).map(PciAddress::card),
-        }
-    }
-
     /// Whether reports at a granularity do not tell it from another.
     fn is_same(&self, other: &Self, granularity: Granularity) -> bool {
         match granularity {
             Granularity::Node => true,
-            Granularity::Device => self.card() == other.card() && self.pci() == other.pci(),
+            Granularity::Device => {
+                self.whom.card() == other.whom.card() && self.whom.pci() == other.whom.pci()
+            }
             Granularity::Port => {
                 self.whom == other.whom
-                    || matches!(other.whom, Whom::Device(_)) && self.pci() == other.pci()
+                    || matches!(other.whom, Whom::Device(_)) && self.whom.pci() == other.whom.pci()
             }
         }
     }
@@ -114,19 +110,19 @@ impl Faults {
     pub(super) fn of(
         intervals: impl Iterator<Item = Interval>,
         needs: &Needs,
-        episodes: &Episodes,
+        (episodes, bearers): (&Episodes, &Bearers),
         context: &JudgeContext<'_>,
         (node, recording): (&NodeName, &Recording),
     ) -> Self {
         let polls: Vec<u64> = polled(recording, node).collect();
         let mut faults: Vec<Fault> = Vec::new();
         for interval in intervals {
-            let pci = function_of(&interval.whom);
+            let pci = interval.whom.pci();
             let functions = functions_of(&interval.whom, context, node);
             // What a fault becomes, such as a device that comes back with a port that trains, belongs to its episode.
             let before = faults.iter().rev().find(|before| {
                 pci.is_some()
-                    && before.pci() == pci
+                    && before.whom.pci() == pci
                     && (before.whom == interval.whom || is_parent(before, &interval))
                     && before.from < interval.from
                     && before.to >= interval.from
@@ -164,14 +160,13 @@ impl Faults {
             };
             let both = own.into_iter().chain(by_cause);
             let quiet = both.max_by_key(|silence| silence.until);
-            let names = names_of(&functions, context, node);
+            let names = functions.iter().flat_map(|pci| bearers.names_of(*pci));
+            let own = AlarmSubject::needed(&interval.whom, Granularity::Port);
+            let granularity = needs.granularity(&interval.kind);
             faults.push(Fault {
-                name: match &interval.whom {
-                    Whom::Port(_, port) => format!("NIC={} NICPort={port}", names.join(",")),
-                    Whom::Card(card) => format!("NIC={card}"),
-                    _ => format!("NIC={}", names.join(",")),
-                },
-                paths: names.iter().map(|name| format!("/{name}/")).collect(),
+                subject: AlarmSubject::needed(&interval.whom, granularity),
+                name: own.name(bearers),
+                paths: names.map(|name| format!("/{name}/")).collect(),
                 kind: interval.kind,
                 whom: interval.whom,
                 layer: interval.layer,
@@ -253,7 +248,9 @@ impl Faults {
 fn hush_cards(faults: &mut [Fault]) {
     let silence = |card: &Fault, faults: &[Fault]| {
         let stands = |it: &&Fault| {
-            it.pci().is_some() && it.card() == card.card() && (it.from..it.to).contains(&card.from)
+            it.whom.pci().is_some()
+                && it.whom.card() == card.whom.card()
+                && (it.from..it.to).contains(&card.from)
         };
         let of_it = faults.iter().filter(stands).map(|it| it.quiet.clone());
         let of_it: Option<Vec<Silence>> = of_it.collect();
@@ -292,13 +289,6 @@ pub(super) fn ticks(span: Span, story: &Story) -> u64 {
     Lasting::Time(span).ticks(Duration::from_nanos(story.ticks.interval().as_ns()))
 }
 
-fn function_of(whom: &Whom) -> Option<PciAddress> {
-    match whom {
-        Whom::Port(pci, _) | Whom::Device(pci) => Some(*pci),
-        Whom::Card(_) | Whom::Name(_) | Whom::Check => None,
-    }
-}
-
 /// The functions of a subject, in order.
 fn functions_of(whom: &Whom, context: &JudgeContext<'_>, node: &NodeName) -> BTreeSet<PciAddress> {
     match whom {
@@ -307,21 +297,6 @@ fn functions_of(whom: &Whom, context: &JudgeContext<'_>, node: &NodeName) -> BTr
             let all = views.flat_map(|views| views.0.keys().copied());
             all.filter(|pci| pci.card() == *card).collect()
         }
-        whom => function_of(whom).into_iter().collect(),
+        whom => whom.pci().into_iter().collect(),
     }
-}
-
-/// The names that functions had, in order.
-fn names_of(
-    functions: &BTreeSet<PciAddress>,
-    context: &JudgeContext<'_>,
-    node: &NodeName,
-) -> Vec<String> {
-    let views = context.past(node, u64::MAX);
-    let names = views.flat_map(|views| {
-        let named = functions.iter().filter_map(|pci| views.0.get(pci));
-        named.map(|view| view.name.to_string()).collect::<Vec<_>>()
-    });
-    let names: BTreeSet<String> = names.collect();
-    names.into_iter().collect()
 }

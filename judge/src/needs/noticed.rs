@@ -15,9 +15,12 @@ use scenarios::Story;
 use super::{
     drill::Drill,
     faults::{Fault, Faults},
-    verdicts::{Back, Heard, Verdicts},
+    verdicts::{Closed, Opened, Verdicts},
 };
+use terms::Severity;
+
 use crate::{
+    alarms::heard,
     episodes::{Episodes, Happened, happened},
     fits::JudgeContext,
     kinds::Whom,
@@ -145,10 +148,11 @@ pub fn noticed(
         ..Noticed::default()
     };
     for node in &story.monitors {
-        let (judged, all) = (drill.faults(node, &judged), drill.faults(node, &all));
+        let bearers = drill.bearers(node);
+        let [judged, all] = [&judged, &all].map(|of| drill.faults(node, of, &bearers));
         let on_node = OnNode {
             story,
-            verdicts: drill.verdicts(node, &judged),
+            verdicts: drill.verdicts(node, &judged, &bearers),
             judged: &judged,
             episodes: drill.episodes(),
             happened: happened(&truth.log, node),
@@ -186,10 +190,10 @@ impl OnNode<'_> {
         });
         let (notice, at) = match read {
             Some(read) => match self.verdicts.heard(read)?.2 {
-                Heard::InTime(at) => (Notice::InTime, Some(at)),
-                Heard::Late(at) => (Notice::Late, Some(at)),
-                Heard::Never => (Notice::Never, None),
-                Heard::TooShort | Heard::Passing | Heard::NoTime => (Notice::NotNeeded, None),
+                Opened::InTime(at) => (Notice::InTime, Some(at)),
+                Opened::Late(at) => (Notice::Late, Some(at)),
+                Opened::Never => (Notice::Never, None),
+                Opened::TooShort | Opened::Passing | Opened::NoTime => (Notice::NotNeeded, None),
             },
             None => {
                 self.verdicts.heard(fault)?;
@@ -225,16 +229,16 @@ impl OnNode<'_> {
         };
         let after = |to: u64| Some(to.saturating_sub(over.over));
         match over.back {
-            Back::InTime(ended) => (Some(Cleared::InTime), ended.map_or(Some(0), after)),
-            Back::Late(_, Some(to)) => (Some(Cleared::Late), after(to)),
-            Back::Late(_, None) => (Some(Cleared::Never), None),
-            Back::NeverOver | Back::AnotherFault | Back::NoTime => (None, None),
+            Closed::InTime(ended) => (Some(Cleared::InTime), ended.map_or(Some(0), after)),
+            Closed::Late(_, Some(to)) => (Some(Cleared::Late), after(to)),
+            Closed::Late(_, None) => (Some(Cleared::Never), None),
+            Closed::NeverOver | Closed::AnotherFault | Closed::NoTime => (None, None),
         }
     }
 
     /// What happened last before a fault, or together with it, apart from what made it.
     fn before(&self, node: &NodeName, fault: &Fault) -> Option<Kind> {
-        let pci = fault.pci();
+        let pci = fault.whom.pci();
         let maker = pci.and_then(|pci| self.episodes.last_maker(node, pci, fault.from));
         let made = maker.map_or(fault.from, |(_, tick)| tick);
         let is_other = |it: &&Happened| {
@@ -262,10 +266,10 @@ impl OnNode<'_> {
             FalseAlarm {
                 node: node.to_string(),
                 tick,
-                is_fatal: unwanted.alarm.is_fatal(),
-                stands: unwanted.alarm.to == u64::MAX,
+                is_fatal: unwanted.alarm.severity == Severity::Fatal,
+                stands: unwanted.alarm.to.is_none(),
                 on: on.or(quiet),
-                line: unwanted.alarm.line(),
+                line: heard::line(unwanted.alarm),
             }
         });
         alarms.collect()

@@ -204,7 +204,7 @@ impl<'a> Translator<'_, 'a> {
         let Some([views, _]) = self.readings.views(node, tick) else {
             return;
         };
-        let management = |view: &FunctionView| view.role == platforms::Role::Management;
+        let management = |view: &FunctionView| view.role == platforms::NicRole::Management;
         for (pci, view) in views.0.iter().filter(|(_, view)| management(view)) {
             for (port, of) in &view.ports {
                 let slot = SlotRef {

@@ -1,7 +1,7 @@
 //! Moments at reads that a monitor does not make.
 
 use observe::promises::{Named, Row};
-use scenarios::{FileMoment, FileOp, FilePlace, FileRef, Moment, Step};
+use scenarios::{FileMoment, FileOp, FilePlace, FileRef, Step, StepMoment};
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn waiting(reads: &[&str]) -> (Case, Recording) {
         at: simfs::SimTime::from_secs(1),
         place,
         text: "disable: victim".to_owned(),
-        moment: Some(Moment {
+        moment: Some(StepMoment {
             after: None,
             before: Some(FileMoment {
                 op: FileOp::Read,

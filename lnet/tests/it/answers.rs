@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use lnet::{
-    Ending, Errand, Lnet, MessageId, Notice, Pace, Param, Profile, Request, Side, Trouble,
+    Ending, Errand, Lnet, LnetProfile, MessageId, Notice, Pace, Param, Request, Side, Trouble,
     UlpEvent, UlpResult, Verb, What, Wire, WorkloadEvent,
 };
 use rstest::rstest;
@@ -56,7 +56,7 @@ fn a_request_is_told_that_it_was_sent_and_then_what_came(
     #[case] verb: Verb,
     #[case] answer: UlpEvent,
 ) {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let id = send(&mut lnet, verb);
     let happened = lnet.advance(SimTime::from_ms(10));
     let expected = [
@@ -81,7 +81,7 @@ fn a_missing_answer_is_noticed_where_it_is_tracked(
     #[case] verb: Verb,
     #[case] noticed: bool,
 ) {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     lnet.set(&stage::name("A"), Param::ResponseTracking, tracking)
         .unwrap();
     stage::wire(&mut lnet, "b1", "a1", Wire::Fails(Trouble::StillSending));
@@ -107,7 +107,7 @@ fn a_missing_answer_is_noticed_where_it_is_tracked(
 
 #[test]
 fn the_tracker_looks_every_half_of_the_transaction_timeout() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     stage::wire(&mut lnet, "b1", "a1", Wire::Fails(Trouble::StillSending));
     lnet.advance(SimTime::from_ms(75_500));
     send(&mut lnet, Verb::Get);
@@ -118,7 +118,7 @@ fn the_tracker_looks_every_half_of_the_transaction_timeout() {
 
 #[test]
 fn lnets_own_requests_are_tracked_whatever_the_parameter_says() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     let a = stage::name("A");
     lnet.set(&a, Param::ResponseTracking, 0).unwrap();
     for (from, to) in [("b1", "a1"), ("b1", "a2")] {
@@ -134,7 +134,7 @@ fn lnets_own_requests_are_tracked_whatever_the_parameter_says() {
 
 #[test]
 fn a_request_that_could_not_be_sent_is_awaited_no_more() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let rule = stage::simulate(Pace::Every, "remote_error");
     lnet.add_rule(&stage::name("A"), rule).unwrap();
     let id = send(&mut lnet, Verb::PutAck);
@@ -149,7 +149,7 @@ fn a_request_that_could_not_be_sent_is_awaited_no_more() {
 /// resend.
 #[test]
 fn what_is_not_sent_by_its_deadline_is_nobodys_fault() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::Hld));
     for (from, to) in [("a1", "b1"), ("a1", "b2"), ("a2", "b1"), ("a2", "b2")] {
         stage::wire(&mut lnet, from, to, Wire::Fails(Trouble::StillQueued));
     }
@@ -179,7 +179,7 @@ fn what_is_not_sent_by_its_deadline_is_nobodys_fault() {
 
 #[test]
 fn what_is_carried_after_its_deadline_was_sent_and_is_dropped() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     stage::wire(&mut lnet, "a1", "b1", Wire::Delays(SimTime::from_secs(152)));
     let id = send(&mut lnet, Verb::Put);
     let happened = lnet.advance(SimTime::from_secs(153));
@@ -192,7 +192,7 @@ fn what_is_carried_after_its_deadline_was_sent_and_is_dropped() {
 
 #[test]
 fn an_answer_to_what_nobody_asked_is_dropped() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     stage::wire(&mut lnet, "b1", "a1", Wire::Delays(SimTime::from_secs(10)));
     send(&mut lnet, Verb::Get);
     lnet.advance(SimTime::from_secs(5));
@@ -207,7 +207,7 @@ fn an_answer_to_what_nobody_asked_is_dropped() {
 
 #[test]
 fn an_unloaded_node_ends_each_request_once_and_nothing_of_its_own() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     let a = stage::name("A");
     for (from, to) in [("b1", "a1"), ("b1", "a2"), ("b2", "a1"), ("b2", "a2")] {
         stage::wire(&mut lnet, from, to, Wire::Delays(SimTime::from_secs(100)));
@@ -241,14 +241,14 @@ fn an_unloaded_node_ends_each_request_once_and_nothing_of_its_own() {
 
 #[test]
 fn a_node_that_only_answers_or_passes_on_has_nothing_to_end() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     stage::wire(&mut lnet, "b1", "a1", Wire::Delays(SimTime::from_secs(10)));
     send(&mut lnet, Verb::PutAck);
     lnet.advance(SimTime::from_secs(1));
     load(&mut lnet, "B", false);
     assert_eq!(rendered(&lnet.advance(SimTime::from_secs(2))), []);
 
-    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("routed", LnetProfile::V2_17));
     stage::wire(&mut lnet, "r2", "b1", Wire::Delays(SimTime::from_secs(10)));
     let request = Request {
         node: stage::name("A"),
@@ -268,7 +268,7 @@ fn a_node_that_only_answers_or_passes_on_has_nothing_to_end() {
 
 #[test]
 fn loading_what_is_loaded_forgets_nothing() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     send(&mut lnet, Verb::Put);
     lnet.advance(SimTime::from_secs(1));
     load(&mut lnet, "A", true);
@@ -281,7 +281,7 @@ fn loading_what_is_loaded_forgets_nothing() {
 /// A node that was unloaded while a message was in flight rejects it on arrival.
 #[test]
 fn a_message_to_a_node_that_has_gone_meanwhile_is_refused() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     stage::wire(&mut lnet, "a1", "b1", Wire::Delays(SimTime::from_secs(5)));
     let id = send(&mut lnet, Verb::Put);
     lnet.advance(SimTime::from_secs(1));
@@ -293,7 +293,7 @@ fn a_message_to_a_node_that_has_gone_meanwhile_is_refused() {
 
 #[test]
 fn a_gateway_is_pinged_once_a_minute_and_once_for_all_its_routes() {
-    let mut specs = stage::specs("routed", Profile::V2_17);
+    let mut specs = stage::specs("routed", LnetProfile::V2_17);
     let mut second = specs[0].routes[0].clone();
     second.net = "tcp7".parse().unwrap();
     specs[0].routes.push(second);
@@ -311,7 +311,7 @@ fn a_gateway_is_pinged_once_a_minute_and_once_for_all_its_routes() {
 
 #[test]
 fn requests_are_numbered_from_one() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let ids = [Verb::Put, Verb::Put, Verb::Put].map(|verb| send(&mut lnet, verb).to_string());
     assert_eq!(ids, ["1", "2", "3"]);
 }
@@ -319,7 +319,7 @@ fn requests_are_numbered_from_one() {
 /// What the layer above was told is counted by node, event and result; an LNet that is loaded anew goes on counting.
 #[test]
 fn what_the_layer_above_was_told_is_counted() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let told = |lnet: &Lnet, event, result| lnet.told(&stage::name("A"), event, result);
     assert_eq!(told(&lnet, UlpEvent::Send, UlpResult::Ok), 0);
     send(&mut lnet, Verb::Put);

@@ -2,8 +2,8 @@
 //! timeouts of the storage client.
 
 use lnet::{
-    FaultEffect, FaultRule, Lnet, LnetError, MessageKind, MsgStatus, NetName, Nid, NidPattern,
-    Notice, Pace, Param, Patience, PortEvent, Profile, Request, Side, Storage, StorageReport,
+    FaultEffect, FaultRule, Lnet, LnetError, LnetProfile, MessageKind, MsgStatus, NetName, Nid,
+    NidPattern, Notice, Pace, Param, Patience, PortEvent, Request, Side, Storage, StorageReport,
     UlpResult, Verb, What,
 };
 use proptest::prelude::*;
@@ -60,7 +60,7 @@ fn what_is_no_net_is_told_with_an_example() {
 
 #[test]
 fn profiles_and_statuses_are_printed_as_they_are_read() {
-    for profile in Profile::ALL {
+    for profile in LnetProfile::ALL {
         assert_eq!(profile.to_string().parse(), Ok(profile));
     }
     for status in MsgStatus::ALL {
@@ -79,7 +79,7 @@ fn as_many_retries_are_taken_as_there_are_seconds(
     #[case] retries: i64,
     #[case] taken: bool,
 ) {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let a = stage::name("A");
     lnet.set(&a, Param::HealthSensitivity, sensitivity).unwrap();
     let set = lnet.set(&a, Param::RetryCount, retries);
@@ -89,7 +89,7 @@ fn as_many_retries_are_taken_as_there_are_seconds(
 /// Each try fails in no time, so all of them are made at one instant; the message ends then, and no later one adds to it.
 #[test]
 fn a_message_that_fails_at_once_ends_after_the_most_retries() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     let a = stage::name("A");
     lnet.set(&a, Param::TransactionTimeout, i64::from(i32::MAX))
         .unwrap();
@@ -118,7 +118,7 @@ fn a_message_that_fails_at_once_ends_after_the_most_retries() {
 
 #[test]
 fn a_healthy_interface_is_not_queued() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     let a = stage::name("A");
     for (side, nid) in [(Side::Local, "a1"), (Side::Peer, "b1")] {
         let nid = stage::nid(nid, "o2ib");
@@ -131,11 +131,11 @@ fn a_healthy_interface_is_not_queued() {
 /// In the HLD profile an answered ping raises health by 1 for local and peers' interfaces; in the
 /// releases a peer's rises by the sensitivity.
 #[rstest]
-#[case(Profile::Hld, 10_500, 510)]
-#[case(Profile::V2_17, 1_500, 600)]
-#[case(Profile::V2_15, 1_500, 600)]
+#[case(LnetProfile::Hld, 10_500, 510)]
+#[case(LnetProfile::V2_17, 1_500, 600)]
+#[case(LnetProfile::V2_15, 1_500, 600)]
 fn an_answered_ping_of_a_peer_is_worth_one_step(
-    #[case] profile: Profile,
+    #[case] profile: LnetProfile,
     #[case] at_ms: u64,
     #[case] expected: u16,
 ) {
@@ -156,7 +156,7 @@ fn an_answered_ping_of_a_local_interface_is_worth_three_steps_or_five(
     #[case] world: &str,
     #[case] expected: u16,
 ) {
-    let mut lnet = stage::lnet(stage::specs(world, Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs(world, LnetProfile::V2_17));
     let (a, a1) = (stage::name("A"), stage::nid("a1", "o2ib"));
     lnet.set(&a, Param::HealthSensitivity, 50).unwrap();
     lnet.set_health(&a, Side::Local, &a1, 100).unwrap();
@@ -170,7 +170,7 @@ fn an_answered_ping_of_a_local_interface_is_worth_three_steps_or_five(
 #[case(Side::Local, "a1")]
 #[case(Side::Peer, "b1")]
 fn health_that_is_off_does_not_rise(#[case] side: Side, #[case] nid: &str) {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::Hld));
     let (a, nid) = (stage::name("A"), stage::nid(nid, "o2ib"));
     lnet.set_health(&a, side, &nid, 900).unwrap();
     lnet.advance(SimTime::from_secs(1));
@@ -194,7 +194,7 @@ fn a_router_whose_far_side_is_down_is_no_way(
     #[case] hops: u32,
     #[case] up: bool,
 ) {
-    let mut specs = stage::specs("routed", Profile::V2_17);
+    let mut specs = stage::specs("routed", LnetProfile::V2_17);
     specs[0].routes[0].hops = hops;
     let mut lnet = stage::lnet(specs);
     let a = stage::name("A");
@@ -209,7 +209,7 @@ fn a_router_whose_far_side_is_down_is_no_way(
 /// A node without discovery ignores what peers report about themselves.
 #[test]
 fn without_discovery_a_far_side_that_is_down_is_not_heard_of() {
-    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("routed", LnetProfile::V2_17));
     let a = stage::name("A");
     lnet.set(&a, Param::Discovery, 0).unwrap();
     let (port, event) = (stage::port("R", "r2"), PortEvent::Error);
@@ -222,7 +222,7 @@ fn without_discovery_a_far_side_that_is_down_is_not_heard_of() {
 /// If a router's push is lost, the next ping of it has the same information.
 #[test]
 fn a_ping_tells_of_a_far_side_whose_push_was_lost() {
-    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("routed", LnetProfile::V2_17));
     let a = stage::name("A");
     let pushes = FaultRule {
         kinds: [MessageKind::Put].into(),
@@ -244,7 +244,7 @@ fn a_ping_tells_of_a_far_side_whose_push_was_lost() {
 /// A random number of 1 to 10 selects the nearest listed status: the last one occurs too.
 #[test]
 fn each_of_the_statuses_of_a_rule_is_met() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let a = stage::name("A");
     let both = vec![MsgStatus::RemoteTimeout, MsgStatus::NetworkTimeout];
     lnet.add_rule(&a, stage::rule(Pace::Every, FaultEffect::Simulate(both)))
@@ -290,7 +290,7 @@ fn any_one_trouble_degrades_storage() {
 }
 
 fn storage(patience: Patience) -> (Lnet, Storage) {
-    let lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let (a, b) = (stage::name("A"), stage::name("B"));
     let storage = Storage::new(&lnet, &a, &b, patience).unwrap();
     (lnet, storage)
@@ -347,7 +347,7 @@ fn a_refused_write_is_tried_again_at_each_reconnect_and_no_more_are_started() {
 
 #[test]
 fn a_node_without_lnet_can_be_asked_nothing() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let a = stage::name("A");
     assert!(lnet.node(&a).unwrap().is_loaded());
     unload(&mut lnet, "A");

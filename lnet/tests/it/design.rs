@@ -1,8 +1,8 @@
 //! Profile `hld` where the "LNet Health HLD" says otherwise than the releases.
 
 use lnet::{
-    Errand, Health, Lnet, MsgStatus, Notice, Pace, Param, ParamError, PortEvent, Profile, Request,
-    Side, Trouble, UlpEvent, UlpResult, Verb, What, Wire, WorkloadEvent,
+    Errand, Health, Lnet, LnetProfile, MsgStatus, Notice, Pace, Param, ParamError, PortEvent,
+    Request, Side, Trouble, UlpEvent, UlpResult, Verb, What, Wire, WorkloadEvent,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -60,11 +60,11 @@ fn told(happened: &[WorkloadEvent]) -> Vec<(u64, UlpEvent, UlpResult)> {
 /// "Health Value Updates", 2 g: it turns off health evaluation, and nothing is said of retries.
 #[test]
 fn sensitivity_0_leaves_the_retries() {
-    let mut params = Profile::Hld.defaults();
+    let mut params = LnetProfile::Hld.defaults();
     params.set(Param::HealthSensitivity, 0).unwrap();
     assert_eq!(params.get(Param::RetryCount), 2);
     assert_eq!(params.set(Param::RetryCount, 4), Ok(()));
-    let mut built = Profile::V2_17.defaults();
+    let mut built = LnetProfile::V2_17.defaults();
     built.set(Param::HealthSensitivity, 0).unwrap();
     assert_eq!(built.get(Param::RetryCount), 0);
     let refused = built.set(Param::RetryCount, 1);
@@ -73,7 +73,7 @@ fn sensitivity_0_leaves_the_retries() {
 
 #[test]
 fn without_health_a_failure_is_resent_and_costs_nothing() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::Hld));
     let node = stage::name("A");
     lnet.set(&node, Param::HealthSensitivity, 0).unwrap();
     let rule = stage::simulate(Pace::Every, "local_dropped");
@@ -91,7 +91,7 @@ fn without_health_a_failure_is_resent_and_costs_nothing() {
 /// "Health Value Updates", 2 g ii: selection based on health is turned off.
 #[test]
 fn without_health_selection_does_not_look_at_it() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::Hld));
     let node = stage::name("A");
     let low = stage::nid("a1", "o2ib");
     lnet.set_health(&node, Side::Local, &low, 100).unwrap();
@@ -117,7 +117,7 @@ fn an_attempt_has_the_message_timeout_over_its_messages(
     #[case] length: u64,
     #[case] ends_ms: u64,
 ) {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::Hld));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::Hld));
     fails(&mut lnet, "a1", "b1", Trouble::StillQueued);
     send(&mut lnet, verb, length);
     let happened = lnet.advance(SimTime::from_secs(100));
@@ -131,7 +131,7 @@ fn an_attempt_has_the_message_timeout_over_its_messages(
 /// sockets send a message as it is.
 #[test]
 fn an_attempt_over_sockets_has_the_whole_message_timeout() {
-    let mut lnet = stage::lnet(stage::specs("mr-tcp", Profile::Hld));
+    let mut lnet = stage::lnet(stage::specs("mr-tcp", LnetProfile::Hld));
     for (from, to) in [("a1", "b1"), ("a1", "b2"), ("a2", "b1"), ("a2", "b2")] {
         fails(&mut lnet, from, to, Trouble::StillQueued);
     }
@@ -158,7 +158,7 @@ fn an_attempt_over_sockets_has_the_whole_message_timeout() {
 #[case(Verb::PutAck)]
 #[case(Verb::Get)]
 fn at_the_transaction_timeout_a_message_is_finalised_and_the_layer_above_told(#[case] verb: Verb) {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::Hld));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::Hld));
     lnet.advance(SimTime::from_ms(300));
     fails(&mut lnet, "a1", "b1", Trouble::StillQueued);
     send(&mut lnet, verb, 100);
@@ -181,7 +181,7 @@ fn at_the_transaction_timeout_a_message_is_finalised_and_the_layer_above_told(#[
 /// of half of it.
 #[test]
 fn a_missing_answer_is_told_of_in_the_second_of_the_transaction_timeout() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::Hld));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::Hld));
     lnet.advance(SimTime::from_ms(300));
     fails(&mut lnet, "b1", "a1", Trouble::StillQueued);
     send(&mut lnet, Verb::PutAck, 100);
@@ -196,7 +196,7 @@ fn a_missing_answer_is_told_of_in_the_second_of_the_transaction_timeout() {
 /// event says that it is operational again.
 #[test]
 fn a_removed_device_is_a_hard_failure() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::Hld));
     port(&mut lnet, "a1", PortEvent::Gone);
     let fatal = |lnet: &Lnet| lnet.node(&stage::name("A")).unwrap().nis()[0].fatal;
     assert!(fatal(&lnet));
@@ -226,13 +226,13 @@ fn first_fails(lnet: &mut Lnet, trouble: Trouble) {
 #[case::refused(Trouble::ConnectRefused, 2)]
 #[case::otherwise(Trouble::ConnectFailed, 2)]
 fn a_connection_failure_is_followed_by_a_resend(#[case] trouble: Trouble, #[case] released: usize) {
-    for (profile, tries) in [(Profile::Hld, 2), (Profile::V2_17, released)] {
+    for (profile, tries) in [(LnetProfile::Hld, 2), (LnetProfile::V2_17, released)] {
         let mut lnet = stage::lnet(stage::specs("mr", profile));
         first_fails(&mut lnet, trouble);
         send(&mut lnet, Verb::Put, 100);
         let happened = lnet.advance(SimTime::from_secs(100));
         let (made, told) = (attempts(&happened).len(), told(&happened));
-        if profile == Profile::Hld {
+        if profile == LnetProfile::Hld {
             assert_eq!(made, tries, "{profile}");
             assert_eq!(
                 told[0].2,
@@ -248,9 +248,12 @@ fn a_connection_failure_is_followed_by_a_resend(#[case] trouble: Trouble, #[case
 /// "Health Value Updates", 2 f: the ping of a1 leaves by a2, which is the healthier, and is dropped there. It costs a1 in
 /// the document, and a2 in the releases.
 #[rstest]
-#[case(Profile::Hld, [850, 1000])]
-#[case(Profile::V2_17, [950, 900])]
-fn a_failed_ping_costs_who_is_being_recovered(#[case] profile: Profile, #[case] healths: [u16; 2]) {
+#[case(LnetProfile::Hld, [850, 1000])]
+#[case(LnetProfile::V2_17, [950, 900])]
+fn a_failed_ping_costs_who_is_being_recovered(
+    #[case] profile: LnetProfile,
+    #[case] healths: [u16; 2],
+) {
     let mut lnet = stage::lnet(stage::specs("mr", profile));
     let a = stage::name("A");
     lnet.set_health(&a, Side::Local, &stage::nid("a1", "o2ib"), 950)
@@ -266,7 +269,7 @@ fn a_failed_ping_costs_who_is_being_recovered(#[case] profile: Profile, #[case] 
 /// A ping of a peer's interface that fails here costs both: the one that carried it, and the one that is being recovered.
 #[test]
 fn a_failed_ping_of_a_peer_costs_the_peer_too() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::Hld));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::Hld));
     let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
     lnet.set_health(&a, Side::Peer, &b1, 950).unwrap();
     lnet.add_rule(&a, stage::simulate(Pace::Every, "local_dropped"))

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lnet::{
-    Cause, Ending, Errand, Health, Lnet, MessageId, MsgStatus, Nid, Node, Notice, Param, PortEvent,
-    Profile, Request, Side, Verb, View, What, WorkloadEvent,
+    Cause, Ending, Errand, Health, Lnet, LnetProfile, MessageId, MsgStatus, Nid, Node, Notice,
+    Param, PortEvent, Request, Side, Verb, View, What, WorkloadEvent,
 };
 use platforms::NodeName;
 use proptest::{prelude::*, test_runner::RngSeed};
@@ -99,7 +99,7 @@ proptest! {
 
     #[test]
     fn pl3_a_status_moves_an_interface_by_at_most_one_step(story in story(With::ALL)) {
-        let by_design = story.profile == Profile::Hld;
+        let by_design = story.profile == LnetProfile::Hld;
         let step = if by_design { 1 } else { story.sensitivity };
         play(&story, 20, |_, happened| steps_are_single(happened, story.sensitivity, step))?;
     }
@@ -251,7 +251,7 @@ proptest! {
                             && count == before + 1
                         {
                             gap = now_s - at_s;
-                            let by_design = story.profile == Profile::Hld;
+                            let by_design = story.profile == LnetProfile::Hld;
                             let most = if by_design { 1 } else { u64::from(story.interval_s) };
                             prop_assert!((gap_before..=most).contains(&gap), "{key:?}: {gap} s");
                         }
@@ -290,7 +290,7 @@ proptest! {
         let node = |name: &str, end: &str| {
             let nis = nis(end);
             let nis: Vec<(&str, &str)> = nis.iter().map(|(a, n)| (a.as_str(), *n)).collect();
-            stage::node(name, Profile::V2_17, &nis)
+            stage::node(name, LnetProfile::V2_17, &nis)
         };
         let mut lnet = stage::lnet(vec![node("A", "a"), node("B", "b")]);
         let mut counts: BTreeMap<Nid, u32> = nis("a").iter().chain(&nis("b"))
@@ -360,7 +360,7 @@ proptest! {
                         sunk.remove(ni.nid());
                         continue;
                     }
-                    let back = story.profile == Profile::V2_17 && sunk.contains(ni.nid());
+                    let back = story.profile == LnetProfile::V2_17 && sunk.contains(ni.nid());
                     prop_assert_eq!(node.is_up(ni), !(ni.fatal || back), "{:?}", ni);
                 }
             }

@@ -2,8 +2,8 @@
 //! routes back through routers, and counters.
 
 use lnet::{
-    Errand, FaultEffect, FaultRule, Lnet, MessageKind, MsgStatus, NidPattern, NodeSpec, Notice,
-    Pace, Param, PortEvent, Profile, Request, RouteSpec, Side, Trouble, Verb, What, Wire,
+    Errand, FaultEffect, FaultRule, Lnet, LnetProfile, MessageKind, MsgStatus, NidPattern,
+    NodeSpec, Notice, Pace, Param, PortEvent, Request, RouteSpec, Side, Trouble, Verb, What, Wire,
     WorkloadEvent,
 };
 use rstest::rstest;
@@ -51,7 +51,7 @@ fn lines(happened: &[WorkloadEvent]) -> Vec<(u64, &str)> {
 
 #[rstest]
 fn turning_health_off_ends_all_recovery_and_nothing_else_does(#[values("sr", "mr")] world: &str) {
-    let mut lnet = stage::lnet(stage::specs(world, Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs(world, LnetProfile::V2_17));
     let a = stage::name("A");
     lnet.set_health(&a, Side::Local, &stage::nid("a1", "o2ib"), 500)
         .unwrap();
@@ -72,7 +72,7 @@ fn turning_health_off_ends_all_recovery_and_nothing_else_does(#[values("sr", "mr
 
 #[test]
 fn a_recovery_ping_goes_where_it_is_sent_and_never_twice() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     let a = stage::name("A");
     lnet.add_rule(&a, stage::simulate(Pace::Every, "remote_dropped"))
         .unwrap();
@@ -95,7 +95,7 @@ fn a_recovery_ping_goes_where_it_is_sent_and_never_twice() {
 
 #[test]
 fn every_change_of_a_peers_health_is_written_down_and_nothing_else() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     let a = stage::name("A");
     let b1 = stage::nid("b1", "o2ib");
     for value in [900, 900, 1000, 1000] {
@@ -121,7 +121,7 @@ fn every_change_of_a_peers_health_is_written_down_and_nothing_else() {
 #[case(150_999, 0)]
 #[case(151_000, 1)]
 fn a_message_may_come_at_its_deadline_and_not_after(#[case] delay_ms: u64, #[case] drops: u64) {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     lnet.notify(Notice::Wire {
         from: stage::port("A", "a1"),
         to: stage::port("B", "b1"),
@@ -140,7 +140,7 @@ fn a_message_may_come_at_its_deadline_and_not_after(#[case] delay_ms: u64, #[cas
 fn a_line_about_recovery_comes_once_a_minute_and_names_ten_at_most() {
     let names: Vec<String> = (1..=12).map(|number| format!("a{number}")).collect();
     let nis: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "o2ib")).collect();
-    let mut lnet = stage::lnet(vec![stage::node("A", Profile::V2_17, &nis)]);
+    let mut lnet = stage::lnet(vec![stage::node("A", LnetProfile::V2_17, &nis)]);
     let a = stage::name("A");
     lnet.add_rule(&a, stage::simulate(Pace::Every, "local_error"))
         .unwrap();
@@ -164,12 +164,12 @@ fn a_line_about_recovery_comes_once_a_minute_and_names_ten_at_most() {
 /// Only nodes with discovery, and only in the releases' profiles, notify their peers that an interface
 /// went down.
 #[rstest]
-#[case(Profile::V2_17, true, 900)]
-#[case(Profile::V2_15, true, 900)]
-#[case(Profile::V2_17, false, 1000)]
-#[case(Profile::Hld, true, 1000)]
+#[case(LnetProfile::V2_17, true, 900)]
+#[case(LnetProfile::V2_15, true, 900)]
+#[case(LnetProfile::V2_17, false, 1000)]
+#[case(LnetProfile::Hld, true, 1000)]
 fn an_interface_that_goes_down_is_told_to_multi_rail_peers(
-    #[case] profile: Profile,
+    #[case] profile: LnetProfile,
     #[case] discovers: bool,
     #[case] health: u16,
 ) {
@@ -207,7 +207,7 @@ fn an_interface_that_goes_down_is_told_to_multi_rail_peers(
 
 #[test]
 fn a_rule_that_simulates_concerns_what_is_sent_and_no_arrival() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let b = stage::name("B");
     lnet.add_rule(&b, stage::simulate(Pace::Every, "local_error"))
         .unwrap();
@@ -219,7 +219,7 @@ fn a_rule_that_simulates_concerns_what_is_sent_and_no_arrival() {
 
 #[test]
 fn two_rules_draw_their_places_apart() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     let b = stage::name("B");
     for source in ["a1", "a2"] {
         let mut spec = stage::rule(Pace::OneIn(9), FaultEffect::Drop);
@@ -252,7 +252,7 @@ fn two_rules_draw_their_places_apart() {
 /// A GET and its REPLY are counted together: one step for each interface.
 #[test]
 fn a_get_that_is_answered_is_worth_one_step() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let b = stage::name("B");
     lnet.set_health(&b, Side::Local, &stage::nid("b1", "o2ib"), 500)
         .unwrap();
@@ -266,7 +266,7 @@ fn a_get_that_is_answered_is_worth_one_step() {
 
 #[test]
 fn without_sensitivity_a_router_regains_nothing() {
-    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("routed", LnetProfile::V2_17));
     let a = stage::name("A");
     let r1 = stage::nid("r1", "o2ib");
     lnet.set(&a, Param::HealthSensitivity, 0).unwrap();
@@ -290,20 +290,20 @@ fn arrives(world: impl FnOnce() -> Vec<NodeSpec>, to: (&str, &str)) -> (u64, u64
 
 #[test]
 fn a_neighbour_always_has_a_way_back() {
-    let world = || stage::specs("sr", Profile::V2_17);
+    let world = || stage::specs("sr", LnetProfile::V2_17);
     assert_eq!(arrives(world, ("b1", "o2ib")), (1, 0));
 }
 
 #[test]
 fn what_comes_through_the_router_of_the_way_back_is_taken() {
-    let world = || stage::specs("routed", Profile::V2_17);
+    let world = || stage::specs("routed", LnetProfile::V2_17);
     assert_eq!(arrives(world, ("b1", "tcp")), (1, 0));
 }
 
 #[test]
 fn a_route_through_that_router_to_another_net_is_no_way_back() {
     let world = || {
-        let mut specs = stage::specs("routed", Profile::V2_17);
+        let mut specs = stage::specs("routed", LnetProfile::V2_17);
         specs[2].routes = vec![RouteSpec {
             net: "o2ib9".parse().unwrap(),
             gateway: stage::nid("r2", "tcp"),
@@ -318,8 +318,8 @@ fn a_route_through_that_router_to_another_net_is_no_way_back() {
 #[test]
 fn a_node_on_the_senders_net_needs_no_route_back() {
     let world = || {
-        let mut specs = stage::specs("routed", Profile::V2_17);
-        specs[2] = stage::node("B", Profile::V2_17, &[("b1", "tcp"), ("b2", "o2ib")]);
+        let mut specs = stage::specs("routed", LnetProfile::V2_17);
+        specs[2] = stage::node("B", LnetProfile::V2_17, &[("b1", "tcp"), ("b2", "o2ib")]);
         // Without discovery each of its interfaces is a peer of its own.
         specs[0].discovery = false;
         specs
@@ -331,7 +331,7 @@ fn a_node_on_the_senders_net_needs_no_route_back() {
 /// ("lustre/tests/sanity-lnet.sh", 227).
 #[test]
 fn a_router_counts_what_it_drops_and_what_it_passes_on() {
-    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("routed", LnetProfile::V2_17));
     for verb in [Verb::Put, Verb::PutAck] {
         send(&mut lnet, verb, ("b1", "tcp"));
         lnet.advance(lnet.now() + SimTime::from_ms(10));
@@ -370,7 +370,7 @@ fn only_a_router_blames_a_peer_of_one_interface(
     #[case] to: (&str, &str),
     #[case] health: u16,
 ) {
-    let mut lnet = stage::lnet(stage::specs(world, Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs(world, LnetProfile::V2_17));
     let node = stage::name(from);
     lnet.add_rule(&node, stage::simulate(Pace::Every, "remote_error"))
         .unwrap();
@@ -389,7 +389,7 @@ fn only_a_router_blames_a_peer_of_one_interface(
 
 #[test]
 fn a_node_that_is_loaded_already_stays_so() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let (node, loaded) = (stage::name("A"), true);
     lnet.notify(Notice::Node { node, loaded }).unwrap();
     let are_loaded: Vec<bool> = lnet.nodes().map(|node| node.is_loaded()).collect();
@@ -399,7 +399,7 @@ fn a_node_that_is_loaded_already_stays_so() {
 /// The ping at 60 s was sent; the missing answer is detected at its timeout.
 #[test]
 fn a_router_that_was_pinged_is_alive_until_its_answer_is_overdue() {
-    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("routed", LnetProfile::V2_17));
     let a = stage::name("A");
     let replies = FaultRule {
         kinds: [MessageKind::Reply].into(),
@@ -433,7 +433,7 @@ fn sent_by(happened: &[WorkloadEvent]) -> Vec<String> {
 /// own messages do not set it.
 #[test]
 fn a_peer_sees_the_interface_that_the_layer_above_used_first() {
-    let mut specs = stage::specs("routed-mr", Profile::V2_17);
+    let mut specs = stage::specs("routed-mr", LnetProfile::V2_17);
     specs[0].discovery = false;
     specs[1].discovery = false;
     let mut lnet = stage::lnet(specs);
@@ -469,7 +469,7 @@ fn by_the_design_nothing_is_sent_again_to_a_peer_without_health(
     #[case] sensitivity: i64,
     #[case] tries: usize,
 ) {
-    let mut specs = stage::specs("sr", Profile::Hld);
+    let mut specs = stage::specs("sr", LnetProfile::Hld);
     specs.iter_mut().for_each(|spec| spec.discovery = false);
     let mut lnet = stage::lnet(specs);
     let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
@@ -484,7 +484,7 @@ fn by_the_design_nothing_is_sent_again_to_a_peer_without_health(
 /// The ping count of an interface is reset too, also if it was healthy in between.
 #[test]
 fn turning_health_off_forgets_how_often_a_peer_was_pinged() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
     let (from, to) = (stage::port("A", "a1"), stage::port("B", "b1"));
     let wire = Wire::Fails(Trouble::ConnectRefused);
@@ -505,7 +505,7 @@ fn turning_health_off_forgets_how_often_a_peer_was_pinged() {
 
 #[test]
 fn a_sensitivity_that_is_not_zero_leaves_the_retries() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let a = stage::name("A");
     lnet.set(&a, Param::RetryCount, 3).unwrap();
     lnet.set(&a, Param::HealthSensitivity, 50).unwrap();
@@ -524,7 +524,7 @@ fn what_is_equal_is_used_in_turn() {
     let specs = ["A", "B", "C"].map(|name| {
         let nis = nis(name);
         let nis: Vec<_> = nis.iter().map(|(nid, net)| (nid.as_str(), *net)).collect();
-        stage::node(name, Profile::V2_17, &nis)
+        stage::node(name, LnetProfile::V2_17, &nis)
     });
     let mut lnet = stage::lnet(specs.to_vec());
     let mut ways = Vec::new();
@@ -550,7 +550,7 @@ fn what_is_equal_is_used_in_turn() {
 /// "LNet Health": a resend uses other interfaces at both ends, if there are any.
 #[test]
 fn by_the_design_what_is_sent_again_goes_another_way() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::Hld));
     let a = stage::name("A");
     lnet.add_rule(&a, stage::simulate(Pace::Every, "local_dropped"))
         .unwrap();
@@ -574,7 +574,7 @@ fn by_the_design_what_is_sent_again_goes_another_way() {
 /// dropped locally.
 #[test]
 fn an_interface_counts_by_kind_and_by_status() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     send(&mut lnet, Verb::Get, ("b1", "o2ib"));
     lnet.advance(SimTime::from_ms(10));
     let (a, own) = (stage::name("A"), stage::nid("a1", "o2ib"));

@@ -2,7 +2,7 @@
 //! nodes.
 
 use lnet::{
-    Lnd, Lnet, MsgStatus, Notice, PortEvent, Profile, Request, Trouble, UlpResult, Verb, What,
+    Lnd, Lnet, LnetProfile, MsgStatus, Notice, PortEvent, Request, Trouble, UlpResult, Verb, What,
     Wire, WorkloadEvent,
 };
 use rstest::rstest;
@@ -41,7 +41,7 @@ fn failures(happened: &[WorkloadEvent]) -> Vec<(u64, MsgStatus)> {
 
 /// The first failure of a PUT from A to B, with one rail and no retries, after `prepare`.
 fn check(connected: bool, prepare: impl FnOnce(&mut Lnet)) -> Option<(u64, MsgStatus)> {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     if connected {
         put(&mut lnet, None, "b1");
     }
@@ -130,7 +130,7 @@ fn a_wire_that_is_dead_one_way_loses_only_that_way() {
 /// Eight are posted; those behind them stay queued.
 #[test]
 fn behind_eight_posted_messages_a_dark_port_is_a_local_timeout() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     port(&mut lnet, "a1", PortEvent::Lost);
     for _ in 0..10 {
         put(&mut lnet, None, "b1");
@@ -148,7 +148,7 @@ fn behind_eight_posted_messages_a_dark_port_is_a_local_timeout() {
 
 #[test]
 fn a_message_on_the_wire_is_lost_with_the_port_it_was_going_to() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     put(&mut lnet, None, "b1");
     port(&mut lnet, "b1", PortEvent::Lost);
     let happened = lnet.advance(SimTime::from_secs(10));
@@ -209,7 +209,7 @@ fn each_driver_has_its_word_for_a_trouble(
 
 #[test]
 fn a_removed_device_leaves_the_flag_and_says_a_line() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     port(&mut lnet, "a1", PortEvent::Gone);
     let happened = lnet.advance(SimTime::from_ms(1));
     let node = lnet.node(&stage::name("A")).unwrap();
@@ -227,7 +227,7 @@ fn a_removed_device_leaves_the_flag_and_says_a_line() {
 /// Over TCP the netdev goes with the device, and that sets the flag.
 #[test]
 fn a_removed_netdev_of_tcp_sets_the_flag_and_says_nothing() {
-    let mut lnet = stage::lnet(stage::specs("mr-tcp", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr-tcp", LnetProfile::V2_17));
     port(&mut lnet, "a1", PortEvent::Gone);
     let happened = lnet.advance(SimTime::from_ms(1));
     let node = lnet.node(&stage::name("A")).unwrap();
@@ -240,7 +240,7 @@ fn a_removed_netdev_of_tcp_sets_the_flag_and_says_nothing() {
 
 #[test]
 fn interfaces_in_recovery_are_named_on_the_console_once_a_minute() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_15));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_15));
     for nid in ["a1", "a2"] {
         let nid = stage::nid(nid, "o2ib");
         lnet.set_health(&stage::name("A"), lnet::Side::Local, &nid, 900)
@@ -262,7 +262,7 @@ fn interfaces_in_recovery_are_named_on_the_console_once_a_minute() {
 
 #[test]
 fn an_unloaded_node_ends_what_it_was_asked_for() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     put(&mut lnet, None, "b1");
     lnet.notify(Notice::Node {
         node: stage::name("A"),
@@ -289,7 +289,7 @@ fn an_unloaded_node_ends_what_it_was_asked_for() {
 #[case(20_000)]
 #[case(74_999)]
 fn a_missing_response_is_reported_in_time(#[case] from_ms: u64) {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let (from, to) = (stage::port("B", "b1"), stage::port("A", "a1"));
     let wire = Wire::Fails(Trouble::StillSending);
     lnet.notify(Notice::Wire { from, to, wire }).unwrap();
@@ -327,7 +327,7 @@ fn a_missing_response_is_reported_in_time(#[case] from_ms: u64) {
 /// after the other to a port without light; the retries of the first run out.
 #[test]
 fn messages_on_a_dead_connection_fail_together() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     put(&mut lnet, None, "b1");
     lnet.advance(SimTime::from_secs(10));
     port(&mut lnet, "b1", PortEvent::Lost);
@@ -358,7 +358,7 @@ fn a_timeout_drops_all_messages_of_its_connection(
     #[case] trouble: Trouble,
     #[case] status: MsgStatus,
 ) {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     stage::wire(&mut lnet, "a1", "b1", Wire::Fails(trouble));
     put(&mut lnet, None, "b1");
     lnet.advance(SimTime::from_secs(20));
@@ -374,7 +374,7 @@ fn a_timeout_drops_all_messages_of_its_connection(
 /// A message that is still connecting is on no connection, and one to another interface on another.
 #[test]
 fn a_closed_connection_drops_nothing_of_another() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     stage::wire(
         &mut lnet,
         "a1",

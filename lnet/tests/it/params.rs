@@ -1,6 +1,6 @@
 //! Parameters: defaults, rejected values, and derived times.
 
-use lnet::{Health, Lnd, MsgStatus, NetName, Nid, NidPattern, Param, Profile};
+use lnet::{Health, Lnd, LnetProfile, MsgStatus, NetName, Nid, NidPattern, Param};
 use rstest::rstest;
 use simfs::SimTime;
 
@@ -9,11 +9,11 @@ fn secs(span: SimTime) -> u64 {
 }
 
 #[rstest]
-#[case(Profile::V2_17, 150, 49, 151)]
-#[case(Profile::V2_15, 50, 16, 151)]
-#[case(Profile::Hld, 150, 75, 150)]
+#[case(LnetProfile::V2_17, 150, 49, 151)]
+#[case(LnetProfile::V2_15, 50, 16, 151)]
+#[case(LnetProfile::Hld, 150, 75, 150)]
 fn a_profile_brings_its_timeouts(
-    #[case] profile: Profile,
+    #[case] profile: LnetProfile,
     #[case] transaction: u32,
     #[case] lnd: u64,
     #[case] message: u64,
@@ -31,7 +31,7 @@ fn a_profile_brings_its_timeouts(
 
 #[test]
 fn a_driver_without_a_timeout_gives_a_message_the_transaction_timeout() {
-    let params = Profile::V2_17.defaults();
+    let params = LnetProfile::V2_17.defaults();
     assert_eq!(secs(params.message_timeout(Lnd::Other)), 150);
 }
 
@@ -48,7 +48,7 @@ fn the_lnd_timeout_shares_the_transaction_among_all_tries(
     #[case] retries: i64,
     #[case] expected: u64,
 ) {
-    let mut params = Profile::V2_17.defaults();
+    let mut params = LnetProfile::V2_17.defaults();
     params.set(Param::RetryCount, 0).unwrap();
     params.set(Param::TransactionTimeout, transaction).unwrap();
     params.set(Param::RetryCount, retries).unwrap();
@@ -97,7 +97,7 @@ fn a_refused_value_says_why_and_changes_nothing(
     #[case] value: i64,
     #[case] rendered: &str,
 ) {
-    let mut params = Profile::V2_17.defaults();
+    let mut params = LnetProfile::V2_17.defaults();
     let before = params.clone();
     assert_eq!(params.set(param, value).unwrap_err().to_string(), rendered);
     assert_eq!(params, before);
@@ -105,7 +105,7 @@ fn a_refused_value_says_why_and_changes_nothing(
 
 #[test]
 fn a_sensitivity_of_zero_forces_the_retries_to_zero_and_keeps_them_there() {
-    let mut params = Profile::V2_17.defaults();
+    let mut params = LnetProfile::V2_17.defaults();
     params.set(Param::HealthSensitivity, 0).unwrap();
     assert_eq!(params.get(Param::RetryCount), 0);
     let refused = params.set(Param::RetryCount, 1).unwrap_err().to_string();
@@ -119,10 +119,13 @@ fn a_sensitivity_of_zero_forces_the_retries_to_zero_and_keeps_them_there() {
 
 #[test]
 fn only_the_design_has_a_maximum_of_five_retries() {
-    let mut design = Profile::Hld.defaults();
+    let mut design = LnetProfile::Hld.defaults();
     assert!(design.set(Param::RetryCount, 6).is_err());
     design.set(Param::RetryCount, 5).unwrap();
-    Profile::V2_17.defaults().set(Param::RetryCount, 6).unwrap();
+    LnetProfile::V2_17
+        .defaults()
+        .set(Param::RetryCount, 6)
+        .unwrap();
 }
 
 #[rstest]
@@ -130,7 +133,7 @@ fn only_the_design_has_a_maximum_of_five_retries() {
 #[case(4, &[1, 3, 7, 11, 15, 19])]
 #[case(1, &[1, 2, 3, 4])]
 fn unanswered_pings_back_off_to_the_longest_interval(#[case] most: i64, #[case] times: &[u64]) {
-    let mut params = Profile::V2_17.defaults();
+    let mut params = LnetProfile::V2_17.defaults();
     params.set(Param::MaxRecoveryPingInterval, most).unwrap();
     let mut at = 0;
     let mut pings = Vec::new();

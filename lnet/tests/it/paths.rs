@@ -1,7 +1,7 @@
 //! Paths: nets, routers, given interfaces, and invalid networks.
 
 use lnet::{
-    Ending, Lnet, LnetError, MsgStatus, Notice, Pace, Param, PortEvent, Profile, Request,
+    Ending, Lnet, LnetError, LnetProfile, MsgStatus, Notice, Pace, Param, PortEvent, Request,
     RouteSpec, Side, Timing, UlpEvent, UlpResult, Verb, What,
 };
 use rstest::rstest;
@@ -37,7 +37,7 @@ fn way(
     })
 }
 
-fn two_nets(profile: Profile) -> Lnet {
+fn two_nets(profile: LnetProfile) -> Lnet {
     stage::lnet(vec![
         stage::node("A", profile, &[("a1", "o2ib"), ("a2", "tcp")]),
         stage::node("B", profile, &[("b1", "o2ib"), ("b2", "tcp")]),
@@ -50,7 +50,7 @@ fn on(by: &str, to: &str) -> Option<(String, String)> {
 
 #[test]
 fn a_net_whose_best_peer_interface_is_healthier_is_taken() {
-    let mut lnet = two_nets(Profile::V2_17);
+    let mut lnet = two_nets(LnetProfile::V2_17);
     let a = stage::name("A");
     lnet.set_health(&a, Side::Peer, &stage::nid("b1", "o2ib"), 500)
         .unwrap();
@@ -59,7 +59,7 @@ fn a_net_whose_best_peer_interface_is_healthier_is_taken() {
 
 #[test]
 fn a_net_with_a_healthier_interface_of_ours_is_taken() {
-    let mut lnet = two_nets(Profile::V2_17);
+    let mut lnet = two_nets(LnetProfile::V2_17);
     lnet.set_health(
         &stage::name("A"),
         Side::Local,
@@ -72,7 +72,7 @@ fn a_net_with_a_healthier_interface_of_ours_is_taken() {
 
 #[test]
 fn of_a_peers_interfaces_that_of_the_lower_priority_value_is_taken() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
     lnet.set_priority(&a, &b1, 1).unwrap();
     for _ in 0..4 {
@@ -83,7 +83,7 @@ fn of_a_peers_interfaces_that_of_the_lower_priority_value_is_taken() {
 
 #[test]
 fn a_net_where_all_of_ours_are_fatal_comes_last() {
-    let mut lnet = two_nets(Profile::V2_17);
+    let mut lnet = two_nets(LnetProfile::V2_17);
     let port = stage::port("A", "a1");
     lnet.notify(Notice::Port {
         port,
@@ -97,7 +97,7 @@ fn a_net_where_all_of_ours_are_fatal_comes_last() {
 
 #[test]
 fn equal_nets_take_turns() {
-    let mut lnet = two_nets(Profile::V2_17);
+    let mut lnet = two_nets(LnetProfile::V2_17);
     let first = way(&mut lnet, None, ("b1", "o2ib"));
     let second = way(&mut lnet, None, ("b1", "o2ib"));
     assert_eq!(
@@ -108,7 +108,7 @@ fn equal_nets_take_turns() {
 
 #[test]
 fn a_given_source_keeps_to_its_net() {
-    let mut lnet = two_nets(Profile::V2_17);
+    let mut lnet = two_nets(LnetProfile::V2_17);
     assert_eq!(
         way(&mut lnet, Some(("a2", "tcp")), ("b1", "o2ib")),
         on("a2@tcp", "b2@tcp")
@@ -117,16 +117,16 @@ fn a_given_source_keeps_to_its_net() {
 
 #[test]
 fn a_given_source_that_is_none_of_ours_sends_nothing() {
-    let mut lnet = two_nets(Profile::V2_17);
+    let mut lnet = two_nets(LnetProfile::V2_17);
     assert_eq!(way(&mut lnet, Some(("a9", "tcp")), ("b1", "o2ib")), None);
     assert_eq!(lnet.node(&stage::name("A")).unwrap().statistics().errors, 1);
 }
 
 #[rstest]
-#[case(Profile::V2_17, true)]
-#[case(Profile::Hld, false)]
+#[case(LnetProfile::V2_17, true)]
+#[case(LnetProfile::Hld, false)]
 fn a_given_source_that_is_fatal_is_used_save_by_the_design(
-    #[case] profile: Profile,
+    #[case] profile: LnetProfile,
     #[case] sent: bool,
 ) {
     let mut lnet = stage::lnet(stage::specs("mr", profile));
@@ -141,9 +141,12 @@ fn a_given_source_that_is_fatal_is_used_save_by_the_design(
 }
 
 #[rstest]
-#[case(Profile::V2_17, true)]
-#[case(Profile::Hld, false)]
-fn when_all_are_fatal_only_the_design_sends_nothing(#[case] profile: Profile, #[case] sent: bool) {
+#[case(LnetProfile::V2_17, true)]
+#[case(LnetProfile::Hld, false)]
+fn when_all_are_fatal_only_the_design_sends_nothing(
+    #[case] profile: LnetProfile,
+    #[case] sent: bool,
+) {
     let mut lnet = stage::lnet(stage::specs("mr", profile));
     for rail in ["a1", "a2"] {
         let port = stage::port("A", rail);
@@ -160,7 +163,7 @@ fn when_all_are_fatal_only_the_design_sends_nothing(#[case] profile: Profile, #[
 /// to.
 #[test]
 fn by_the_design_a_resend_passes_over_what_was_used() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::Hld));
     let a = stage::name("A");
     // Even at health 0 the second rail is preferred, because it was not used.
     lnet.set_health(&a, Side::Local, &stage::nid("a2", "o2ib"), 0)
@@ -178,7 +181,7 @@ fn by_the_design_a_resend_passes_over_what_was_used() {
 #[test]
 fn a_shorter_numa_distance_is_taken_unless_the_range_covers_both() {
     for (range, expected) in [(0, "a2@o2ib"), (40, "a1@o2ib")] {
-        let mut specs = stage::specs("mr", Profile::V2_17);
+        let mut specs = stage::specs("mr", LnetProfile::V2_17);
         specs[0].nis[0].numa_distance = 32;
         specs[0].nis[1].numa_distance = 10;
         let mut lnet = stage::lnet(specs);
@@ -194,7 +197,7 @@ fn a_shorter_numa_distance_is_taken_unless_the_range_covers_both() {
 
 #[test]
 fn a_devices_priority_comes_after_the_interfaces() {
-    let mut specs = stage::specs("mr", Profile::V2_17);
+    let mut specs = stage::specs("mr", LnetProfile::V2_17);
     specs[0].nis[0].device_priority = 1;
     let mut lnet = stage::lnet(specs);
     assert_eq!(way(&mut lnet, None, ("b1", "o2ib")).unwrap().0, "a2@o2ib");
@@ -205,7 +208,7 @@ fn a_devices_priority_comes_after_the_interfaces() {
 
 #[test]
 fn a_far_net_is_reached_through_the_gateway_and_answered_back() {
-    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("routed", LnetProfile::V2_17));
     assert_eq!(
         way(&mut lnet, None, ("b1", "tcp")),
         on("a1@o2ib", "r1@o2ib")
@@ -236,7 +239,7 @@ fn a_far_net_is_reached_through_the_gateway_and_answered_back() {
 
 #[test]
 fn without_a_route_that_is_up_nothing_is_sent() {
-    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("routed", LnetProfile::V2_17));
     lnet.notify(Notice::Node {
         node: stage::name("R"),
         loaded: false,
@@ -251,8 +254,8 @@ fn without_a_route_that_is_up_nothing_is_sent() {
 #[case(0, true)]
 #[case(1, false)]
 fn a_message_by_an_asymmetric_route_is_dropped_if_asked(#[case] drop: i64, #[case] arrives: bool) {
-    let mut specs = stage::specs("routed", Profile::V2_17);
-    let mut second = stage::node("S", Profile::V2_17, &[("s1", "o2ib"), ("s2", "tcp")]);
+    let mut specs = stage::specs("routed", LnetProfile::V2_17);
+    let mut second = stage::node("S", LnetProfile::V2_17, &[("s1", "o2ib"), ("s2", "tcp")]);
     second.routing = true;
     specs.push(second);
     specs[2].routes = vec![RouteSpec {
@@ -275,14 +278,14 @@ fn a_message_by_an_asymmetric_route_is_dropped_if_asked(#[case] drop: i64, #[cas
 #[test]
 fn a_network_that_cannot_be_is_refused_with_the_reason() {
     let build = |specs| Lnet::new(specs, Timing::default(), 0).unwrap_err();
-    let node = |name: &str, nid: &str| stage::node(name, Profile::V2_17, &[(nid, "o2ib")]);
+    let node = |name: &str, nid: &str| stage::node(name, LnetProfile::V2_17, &[(nid, "o2ib")]);
     let twice = build(vec![node("A", "a1"), node("A", "a2")]);
     assert_eq!(twice, LnetError::NodeTwice(stage::name("A")));
     let twice = build(vec![node("A", "a1"), node("B", "a1")]);
     assert_eq!(twice, LnetError::NidTwice(stage::nid("a1", "o2ib")));
-    let empty = build(vec![stage::node("A", Profile::V2_17, &[])]);
+    let empty = build(vec![stage::node("A", LnetProfile::V2_17, &[])]);
     assert_eq!(empty, LnetError::NoInterface(stage::name("A")));
-    let mut lost = stage::specs("routed", Profile::V2_17);
+    let mut lost = stage::specs("routed", LnetProfile::V2_17);
     lost[1].routing = false;
     let refused = build(lost).to_string();
     assert_eq!(
@@ -297,7 +300,7 @@ fn a_network_that_cannot_be_is_refused_with_the_reason() {
 #[case(("b1", "tcp"))]
 #[case(("a9", "o2ib"))]
 fn what_goes_to_nobody_fails_at_once_and_is_not_sent_again(#[case] to: (&str, &str)) {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     let request = Request {
         node: stage::name("A"),
         verb: Verb::Get,
@@ -329,7 +332,7 @@ fn what_goes_to_nobody_fails_at_once_and_is_not_sent_again(#[case] to: (&str, &s
 
 #[test]
 fn what_is_asked_of_nobody_is_refused_with_the_reason() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let (a, z, nid) = (stage::name("A"), stage::name("Z"), stage::nid("z1", "o2ib"));
     assert_eq!(
         lnet.set(&z, Param::RetryCount, 1),

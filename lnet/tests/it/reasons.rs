@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use lnet::{
-    Candidate, Choice, Criterion, Errand, Lnet, Nid, NoPath, Notice, PassedOver, PortEvent,
-    Profile, Request, Side, Traced, Verb,
+    Candidate, Choice, Criterion, Errand, Lnet, LnetProfile, Nid, NoPath, Notice, PassedOver,
+    PortEvent, Request, Side, Traced, Verb,
 };
 use proptest::{
     collection::vec,
@@ -23,7 +23,7 @@ const REASONS: usize = 2_000;
 /// A network and a request of A to B.
 #[derive(Clone, Debug)]
 struct Drawn {
-    profile: Profile,
+    profile: LnetProfile,
     /// B is behind two routers.
     routed: bool,
     discovers: bool,
@@ -44,7 +44,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     let net = || prop::bool::weighted(0.2);
     (
         (
-            select(Profile::ALL.to_vec()),
+            select(LnetProfile::ALL.to_vec()),
             prop::bool::weighted(0.3),
             prop::bool::weighted(0.8),
         ),

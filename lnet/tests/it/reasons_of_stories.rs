@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lnet::{
-    Candidate, Choice, EndsBy, Errand, Lnet, MessageId, MsgStatus, NetName, Nid, NoPath, NoResend,
-    PassedOver, Profile, Resend, TraceEntry, Traced, Trouble, What,
+    Candidate, Choice, EndsBy, Errand, Lnet, LnetProfile, MessageId, MsgStatus, NetName, Nid,
+    NoPath, NoResend, PassedOver, Resend, TraceEntry, Traced, Trouble, What,
 };
 use platforms::NodeName;
 use proptest::{
@@ -55,7 +55,7 @@ impl Told<'_> {
 
     /// Whether selection compares health: the document's does not without health evaluation.
     fn counts_health(&self) -> bool {
-        self.story.sensitivity > 0 || self.story.profile != Profile::Hld
+        self.story.sensitivity > 0 || self.story.profile != LnetProfile::Hld
     }
 
     fn entry(&mut self, entry: &TraceEntry) {
@@ -200,7 +200,7 @@ impl Told<'_> {
             PassedOver::AllFatal => (is_own && one.down && chosen.down, "all fatal"),
             PassedOver::Used => {
                 let used = tries.iter().any(|(by, to)| [by, to].contains(&&one.nid));
-                (used && self.story.profile == Profile::Hld, "used")
+                (used && self.story.profile == LnetProfile::Hld, "used")
             }
             PassedOver::Loses(criterion) => {
                 let mut lost = one.clone();
@@ -215,7 +215,7 @@ impl Told<'_> {
     }
 
     fn no_path(&mut self, held: &Held, choice: &Choice, why: NoPath) {
-        let is_hld = self.story.profile == Profile::Hld;
+        let is_hld = self.story.profile == LnetProfile::Hld;
         let given = self.given.get(&choice.message);
         let node = self.lnet.node(&held.0).expect("a node");
         let far = choice.destination.net();

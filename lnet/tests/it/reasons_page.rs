@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lnet::{
-    Answer, Criterion, Loss, MsgStatus, NoPath, NoResend, PassedOver, Profile, Request, Verb,
+    Answer, Criterion, LnetProfile, Loss, MsgStatus, NoPath, NoResend, PassedOver, Request, Verb,
 };
 
 use crate::stage;
@@ -145,7 +145,7 @@ fn of_messages() -> Vec<String> {
 
 /// Why no interface is blamed, as the head of a page says it.
 fn of_blame() -> Vec<String> {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_15));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_15));
     let ni = stage::nid("b1", "o2ib");
     let request = Request {
         node: stage::name("A"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lnet::{
-    FaultEffect, FaultRule, Lnet, LnetError, MessageKind, MsgStatus, NidPattern, Pace, Profile,
+    FaultEffect, FaultRule, Lnet, LnetError, LnetProfile, MessageKind, MsgStatus, NidPattern, Pace,
     Request, RuleError, Timing, Verb, What,
 };
 use rstest::rstest;
@@ -25,7 +25,7 @@ fn put(lnet: &mut Lnet, portal: u32, source: &str) {
 
 /// Which of `count` PUTs, sent `gap_ms` apart, B drops under `spec`.
 fn check(spec: FaultRule, count: u64, gap_ms: u64) -> Vec<u64> {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     lnet.add_rule(&stage::name("B"), spec).unwrap();
     let mut dropped = Vec::new();
     for number in 0..count {
@@ -43,7 +43,7 @@ fn check(spec: FaultRule, count: u64, gap_ms: u64) -> Vec<u64> {
 
 #[test]
 fn every_message_that_fits_is_dropped_and_counted() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     lnet.add_rule(&stage::name("B"), rule(Pace::Every, FaultEffect::Drop))
         .unwrap();
     for _ in 0..3 {
@@ -93,7 +93,7 @@ fn one_in_so_many_hits_once_in_each_window(#[case] window: u32) {
 #[test]
 fn networks_of_other_seeds_draw_other_places() {
     let first = |seed: u64| {
-        let specs = stage::specs("mr", Profile::V2_17);
+        let specs = stage::specs("mr", LnetProfile::V2_17);
         let mut lnet = Lnet::new(specs, Timing::default(), seed).unwrap();
         let one = rule(Pace::OneIn(100), FaultEffect::Drop);
         lnet.add_rule(&stage::name("B"), one).unwrap();
@@ -167,7 +167,7 @@ fn several_statuses_are_drawn_from_the_list() {
         MsgStatus::RemoteError,
         MsgStatus::NetworkTimeout,
     ];
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     lnet.add_rule(
         &stage::name("A"),
         rule(Pace::Every, FaultEffect::Simulate(list.clone())),
@@ -185,7 +185,7 @@ fn several_statuses_are_drawn_from_the_list() {
 
 #[test]
 fn the_first_rule_that_hits_decides() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let b = stage::name("B");
     lnet.add_rule(
         &b,
@@ -232,7 +232,7 @@ fn a_rule_that_means_nothing_is_refused(
     #[case] why: RuleError,
     #[case] hint: &str,
 ) {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let refused = lnet
         .add_rule(&stage::name("A"), rule(pace, effect))
         .unwrap_err();

@@ -1,7 +1,7 @@
 //! The worlds of the cases, by name.
 
 use lnet::{
-    FaultEffect, FaultRule, Lnet, NiSpec, Nid, NidPattern, NodeSpec, Notice, Pace, Profile,
+    FaultEffect, FaultRule, Lnet, LnetProfile, NiSpec, Nid, NidPattern, NodeSpec, Notice, Pace,
     RouteSpec, Timing, Wire,
 };
 use platforms::{DeviceName, NodeName, PortNumber, PortRef};
@@ -26,7 +26,7 @@ pub(crate) fn port(node: &str, address: &str) -> PortRef {
 }
 
 /// A node with interfaces that are given as `(address, net)`.
-pub(crate) fn node(node: &str, profile: Profile, nis: &[(&str, &str)]) -> NodeSpec {
+pub(crate) fn node(node: &str, profile: LnetProfile, nis: &[(&str, &str)]) -> NodeSpec {
     let nis = nis.iter().map(|(address, net)| {
         let interface = if net.starts_with("tcp") {
             "eth0"
@@ -56,7 +56,7 @@ fn route(net: &str, gateway: Nid) -> RouteSpec {
 
 /// `sr` and `mr` (one and two interfaces at both ends), `mr-tcp`, `routed` (A, a router R, B on
 /// another net) and `routed-mr` (A with two interfaces).
-pub(crate) fn specs(world: &str, profile: Profile) -> Vec<NodeSpec> {
+pub(crate) fn specs(world: &str, profile: LnetProfile) -> Vec<NodeSpec> {
     let with_router = |near: &[(&str, &str)]| {
         let mut a = node("A", profile, near);
         a.routes.push(route("tcp", nid("r1", "o2ib")));

@@ -1,7 +1,8 @@
 //! Storage traffic: which outages it survives, which degrade it, and which end it.
 
 use lnet::{
-    Health, Lnet, Notice, Patience, PortEvent, Profile, Side, Storage, StorageReport, Trouble, Wire,
+    Health, Lnet, LnetProfile, Notice, Patience, PortEvent, Side, Storage, StorageReport, Trouble,
+    Wire,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -11,7 +12,7 @@ use crate::stage;
 
 /// A port of the client, dark from `from_ms` for `for_ms` (`None`: forever), and the report at 400 s.
 fn check(world: &str, ports: &[&str], from_ms: u64, for_ms: Option<u64>) -> (StorageReport, Lnet) {
-    let mut lnet = stage::lnet(stage::specs(world, Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs(world, LnetProfile::V2_17));
     let (a, b) = (stage::name("A"), stage::name("B"));
     let mut storage = Storage::new(&lnet, &a, &b, Patience::default()).unwrap();
     storage.advance(&mut lnet, SimTime::from_ms(from_ms));
@@ -105,7 +106,7 @@ fn both_rails_cut_end_storage() {
 
 #[test]
 fn a_black_hole_on_one_of_two_rails_is_not_the_end() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     let (a, b) = (stage::name("A"), stage::name("B"));
     let mut storage = Storage::new(&lnet, &a, &b, Patience::default()).unwrap();
     storage.advance(&mut lnet, SimTime::from_ms(10_500));
@@ -137,7 +138,7 @@ fn a_black_hole_on_one_of_two_rails_is_not_the_end() {
 #[test]
 fn a_client_that_is_gone_for_a_minute_reconnects_and_one_gone_for_three_is_evicted() {
     for (away_s, evicted) in [(60, false), (180, true)] {
-        let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+        let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
         let (a, b) = (stage::name("A"), stage::name("B"));
         let mut storage = Storage::new(&lnet, &a, &b, Patience::default()).unwrap();
         storage.advance(&mut lnet, SimTime::from_ms(10_500));
@@ -165,8 +166,8 @@ fn a_client_that_is_gone_for_a_minute_reconnects_and_one_gone_for_three_is_evict
 
 #[test]
 fn two_clients_of_one_server_fare_each_for_itself() {
-    let mut specs = stage::specs("mr", Profile::V2_17);
-    specs.push(stage::node("C", Profile::V2_17, &[("c1", "o2ib")]));
+    let mut specs = stage::specs("mr", LnetProfile::V2_17);
+    specs.push(stage::node("C", LnetProfile::V2_17, &[("c1", "o2ib")]));
     let mut lnet = stage::lnet(specs);
     let b = stage::name("B");
     let client =
@@ -191,7 +192,7 @@ fn two_clients_of_one_server_fare_each_for_itself() {
 
 #[test]
 fn health_set_by_hand_is_no_concern_of_storage() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     let (a, b) = (stage::name("A"), stage::name("B"));
     let mut storage = Storage::new(&lnet, &a, &b, Patience::default()).unwrap();
     lnet.set_health(&a, Side::Local, &stage::nid("a1", "o2ib"), 0)

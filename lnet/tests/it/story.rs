@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use lnet::{
-    FaultEffect, Lnet, MessageId, MsgStatus, Nid, Notice, Pace, Param, PortEvent, Profile, Request,
-    Trouble, Verb, Wire, WorkloadEvent,
+    FaultEffect, Lnet, LnetProfile, MessageId, MsgStatus, Nid, Notice, Pace, Param, PortEvent,
+    Request, Trouble, Verb, Wire, WorkloadEvent,
 };
 use platforms::NodeName;
 use proptest::{collection::vec, prelude::*};
@@ -59,7 +59,7 @@ pub(crate) enum Act {
 /// A world, its parameters, and the actions with their delays.
 #[derive(Clone, Debug)]
 pub(crate) struct Story {
-    pub(crate) profile: Profile,
+    pub(crate) profile: LnetProfile,
     pub(crate) world: World,
     pub(crate) sensitivity: u16,
     pub(crate) retry_count: u32,
@@ -220,7 +220,7 @@ pub(crate) fn story(with: With) -> impl Strategy<Value = Story> {
         0..=1000_u16
     ];
     (
-        (prop::sample::select(Profile::ALL.to_vec()), world()),
+        (prop::sample::select(LnetProfile::ALL.to_vec()), world()),
         sensitivity,
         0..=5_u32,
         6..=60_u32,

@@ -1,6 +1,6 @@
 //! The output of `lnetctl`, compared with texts written by hand from its documented formats.
 
-use lnet::{Lnet, Notice, Pace, PortEvent, Profile, Request, Side, Verb};
+use lnet::{Lnet, LnetProfile, Notice, Pace, PortEvent, Request, Side, Verb};
 use simfs::SimTime;
 
 use crate::stage;
@@ -25,7 +25,7 @@ fn check(lnet: &mut Lnet, node: &str, print: fn(&lnet::Node) -> String) -> Strin
 
 #[test]
 fn a_failing_interface_is_shown_with_its_failures_and_its_next_ping() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     put(&mut lnet, Verb::PutAck);
     lnet.advance(SimTime::from_ms(10));
     let rule = stage::simulate(Pace::Every, "local_timeout");
@@ -138,7 +138,7 @@ fn a_failing_interface_is_shown_with_its_failures_and_its_next_ping() {
 
 #[test]
 fn a_fatal_interface_is_shown_down_with_its_health_untouched() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     let port = stage::port("A", "a2");
     lnet.notify(Notice::Port {
         port,
@@ -157,7 +157,7 @@ fn a_fatal_interface_is_shown_down_with_its_health_untouched() {
 
 #[test]
 fn a_peer_that_drops_is_shown_with_its_health_and_its_failures() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     lnet.add_rule(
         &stage::name("A"),
         stage::simulate(Pace::OneIn(2), "remote_dropped"),
@@ -250,7 +250,7 @@ fn a_peer_that_drops_is_shown_with_its_health_and_its_failures() {
 
 #[test]
 fn the_statistics_stand_in_their_order() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     lnet.add_rule(
         &stage::name("A"),
         stage::simulate(Pace::OneIn(2), "local_dropped"),
@@ -290,7 +290,7 @@ fn the_statistics_stand_in_their_order() {
 
 #[test]
 fn the_globals_stand_in_their_order() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     insta::assert_snapshot!(check(&mut lnet, "A", lnet::Node::global_show), @r"
     global:
         numa_range: 0

@@ -1,8 +1,8 @@
 //! The trace of a request: which timer ran out, who was blamed, why no other path was tried.
 
 use lnet::{
-    FaultEffect, FaultRule, Lnet, MessageId, MessageKind, NiSpec, Nid, Notice, Pace, Param,
-    PortEvent, Profile, Request, RouteSpec, Side, Traces, Trouble, Verb, Wire,
+    FaultEffect, FaultRule, Lnet, LnetProfile, MessageId, MessageKind, NiSpec, Nid, Notice, Pace,
+    Param, PortEvent, Request, RouteSpec, Side, Traces, Trouble, Verb, Wire,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -10,7 +10,7 @@ use simfs::SimTime;
 use crate::stage::{self, rule, simulate};
 
 /// The trace of a GET by A to B's first interface, under faults that `arrange` sets up, after 200 s.
-fn check(world: &str, profile: Profile, arrange: impl FnOnce(&mut Lnet)) -> String {
+fn check(world: &str, profile: LnetProfile, arrange: impl FnOnce(&mut Lnet)) -> String {
     let mut lnet = stage::lnet(stage::specs(world, profile));
     lnet.record();
     arrange(&mut lnet);
@@ -35,7 +35,7 @@ fn tells(page: &str, parts: &[&str]) {
 
 #[test]
 fn a_lost_get_is_overdue_after_the_transaction_timeout_and_never_resent() {
-    let page = check("mr", Profile::V2_15, |lnet| {
+    let page = check("mr", LnetProfile::V2_15, |lnet| {
         let lost = rule(Pace::Every, FaultEffect::Drop);
         lnet.add_rule(&stage::name("B"), lost).unwrap();
     });
@@ -53,10 +53,10 @@ fn a_lost_get_is_overdue_after_the_transaction_timeout_and_never_resent() {
 
 /// The peer's port is dark: the first try connects until lnd_timeout, which LNet never resends after.
 #[rstest]
-#[case(Profile::V2_15, "lnd_timeout, at 16s")]
-#[case(Profile::V2_17, "lnd_timeout, at 49s")]
+#[case(LnetProfile::V2_15, "lnd_timeout, at 16s")]
+#[case(LnetProfile::V2_17, "lnd_timeout, at 49s")]
 fn a_connection_that_never_comes_runs_into_the_lnd_timeout(
-    #[case] profile: Profile,
+    #[case] profile: LnetProfile,
     #[case] timer: &str,
 ) {
     let page = check("sr", profile, |lnet| {
@@ -74,7 +74,7 @@ fn a_connection_that_never_comes_runs_into_the_lnd_timeout(
 
 #[test]
 fn a_local_failure_costs_a_hundred_and_is_resent_by_the_other_interface() {
-    let page = check("mr", Profile::V2_17, |lnet| {
+    let page = check("mr", LnetProfile::V2_17, |lnet| {
         let once = simulate(Pace::OneIn(2), "local_dropped");
         lnet.add_rule(&stage::name("A"), once).unwrap();
     });
@@ -92,7 +92,7 @@ fn a_local_failure_costs_a_hundred_and_is_resent_by_the_other_interface() {
 
 #[test]
 fn after_retry_count_resends_the_message_fails() {
-    let page = check("mr", Profile::V2_17, |lnet| {
+    let page = check("mr", LnetProfile::V2_17, |lnet| {
         let all = simulate(Pace::Every, "local_dropped");
         lnet.add_rule(&stage::name("A"), all).unwrap();
     });
@@ -108,7 +108,7 @@ fn after_retry_count_resends_the_message_fails() {
 
 #[test]
 fn a_fatal_interface_is_passed_over_whatever_its_health() {
-    let page = check("mr", Profile::V2_17, |lnet| {
+    let page = check("mr", LnetProfile::V2_17, |lnet| {
         let (port, event) = (stage::port("A", "a1"), PortEvent::Error);
         lnet.notify(Notice::Port { port, event }).unwrap();
     });
@@ -146,7 +146,7 @@ fn get() -> Request {
     "first timer to run out: transaction_timeout of the response, at 151s; found by the monitor thread at 225s\n"
 )]
 fn a_timer_has_run_out_before_it_is_found(#[case] until: u64, #[case] timer: &str) {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     lnet.record();
     let lost = rule(Pace::Every, FaultEffect::Drop);
     lnet.add_rule(&stage::name("B"), lost).unwrap();
@@ -158,7 +158,7 @@ fn a_timer_has_run_out_before_it_is_found(#[case] until: u64, #[case] timer: &st
 
 #[test]
 fn an_interface_without_health_is_named_although_it_loses_none() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     lnet.record();
     let a = stage::name("A");
     lnet.set(&a, Param::HealthSensitivity, 1000).unwrap();
@@ -186,7 +186,7 @@ fn an_interface_without_health_is_named_although_it_loses_none() {
 /// Both were sent at full health, and fail at one time: the first takes all.
 #[test]
 fn an_interface_whose_health_was_taken_meanwhile_is_named_too() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     lnet.record();
     let a = stage::name("A");
     lnet.set(&a, Param::HealthSensitivity, 1000).unwrap();
@@ -207,7 +207,7 @@ fn an_interface_whose_health_was_taken_meanwhile_is_named_too() {
 /// A try that went well blames nobody, whatever the health of its interface.
 #[test]
 fn an_interface_without_health_that_carries_well_is_not_named() {
-    let page = check("sr", Profile::V2_17, |lnet| {
+    let page = check("sr", LnetProfile::V2_17, |lnet| {
         let (a, a1) = (stage::name("A"), stage::nid("a1", "o2ib"));
         lnet.set_health(&a, Side::Local, &a1, 0).unwrap();
     });
@@ -271,7 +271,7 @@ fn a_try_that_the_driver_fails_is_told_with_its_timer(
     #[case] prospect: &str,
     #[case] timer: &str,
 ) {
-    let page = check("sr", Profile::V2_17, |lnet| {
+    let page = check("sr", LnetProfile::V2_17, |lnet| {
         stage::wire(lnet, "a1", "b1", Wire::Fails(trouble));
     });
     tells(
@@ -286,7 +286,7 @@ fn a_try_that_the_driver_fails_is_told_with_its_timer(
 /// The first try is refused at once, the second is never answered.
 #[test]
 fn the_first_timer_can_be_that_of_a_resend() {
-    let page = check("mr", Profile::V2_17, |lnet| {
+    let page = check("mr", LnetProfile::V2_17, |lnet| {
         for (to, trouble) in [
             ("b1", Trouble::ConnectRefused),
             ("b2", Trouble::AwaitingResponse),
@@ -302,7 +302,7 @@ fn the_first_timer_can_be_that_of_a_resend() {
 /// In the document's LNet the monitor thread ends what is still under way at its deadline.
 #[test]
 fn what_is_under_way_at_its_deadline_is_ended_by_it() {
-    let page = check("sr", Profile::Hld, |lnet| {
+    let page = check("sr", LnetProfile::Hld, |lnet| {
         let late = Wire::Delays(SimTime::from_secs(160));
         stage::wire(lnet, "a1", "b1", late);
     });
@@ -315,7 +315,7 @@ fn what_is_under_way_at_its_deadline_is_ended_by_it() {
 /// Two tries, the second of which is lost on arrival; nothing else is sent within half a second.
 #[test]
 fn the_list_of_all_messages_has_tries_losses_and_ends() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     lnet.record();
     let once = simulate(Pace::OneIn(2), "local_dropped");
     lnet.add_rule(&stage::name("A"), once).unwrap();
@@ -351,7 +351,7 @@ fn a_message_that_was_not_sent_has_no_trace() {
 
 /// The numbers of the requests that met trouble, of two GETs of which `arrange` troubles the second.
 fn troubled(arrange: impl FnOnce(&mut Lnet)) -> Vec<u64> {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     lnet.record();
     let first = lnet.send(get()).unwrap();
     lnet.advance(SimTime::from_secs(1));
@@ -391,7 +391,7 @@ fn the_requests_that_met_trouble_are_those_that_failed_were_lost_or_had_no_path(
         })
         .unwrap();
     };
-    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("routed", LnetProfile::V2_17));
     lnet.record();
     by_router(&mut lnet);
     assert_eq!(Traces(lnet.trace(), lnet.now()).troubled(), [1], "no path");
@@ -400,7 +400,7 @@ fn the_requests_that_met_trouble_are_those_that_failed_were_lost_or_had_no_path(
 /// Without a request for it, nothing is recorded.
 #[test]
 fn a_network_records_on_request_only() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     lnet.advance(SimTime::from_secs(100));
     assert_eq!(lnet.trace(), []);
 }
@@ -408,7 +408,7 @@ fn a_network_records_on_request_only() {
 /// Both interfaces of each side stand below a try, each with what it lost by; an answer goes to where it was asked from.
 #[test]
 fn every_interface_of_both_sides_is_told_with_what_it_lost_by() {
-    let page = check("mr", Profile::V2_17, |_| {});
+    let page = check("mr", LnetProfile::V2_17, |_| {});
     let told = |side: &str, nid: &str| -> Vec<String> {
         let lines = page.lines().map(str::trim);
         let of_it = lines.filter(|line| line.starts_with(side) && line.contains(nid));
@@ -433,10 +433,10 @@ fn every_interface_of_both_sides_is_told_with_what_it_lost_by() {
 
 /// The document passes over what was used; the releases do not.
 #[rstest]
-#[case(Profile::Hld, true)]
-#[case(Profile::V2_17, false)]
+#[case(LnetProfile::Hld, true)]
+#[case(LnetProfile::V2_17, false)]
 fn a_resend_passes_over_what_was_used_by_the_document_alone(
-    #[case] profile: Profile,
+    #[case] profile: LnetProfile,
     #[case] passes_over: bool,
 ) {
     let page = check("mr", profile, |lnet| {
@@ -450,7 +450,7 @@ fn a_resend_passes_over_what_was_used_by_the_document_alone(
 /// If all are fatal the first is used; the second loses neither by its flag nor by a comparison.
 #[test]
 fn of_fatal_interfaces_the_first_is_told_as_the_first() {
-    let page = check("mr", Profile::V2_17, |lnet| {
+    let page = check("mr", LnetProfile::V2_17, |lnet| {
         for nid in ["a1", "a2"] {
             let (port, event) = (stage::port("A", nid), PortEvent::Error);
             lnet.notify(Notice::Port { port, event }).unwrap();
@@ -469,7 +469,7 @@ fn of_fatal_interfaces_the_first_is_told_as_the_first() {
 /// A peer that is not multi-rail keeps seeing the interface of the first message.
 #[test]
 fn a_peer_without_discovery_keeps_one_source() {
-    let mut specs = stage::specs("mr", Profile::V2_17);
+    let mut specs = stage::specs("mr", LnetProfile::V2_17);
     for spec in specs.iter_mut().filter(|spec| spec.name.as_str() == "B") {
         spec.discovery = false;
     }
@@ -501,9 +501,9 @@ fn two_routers(priority: u32) -> Lnet {
 
 /// The same, with A's route by S as `arrange` changes it.
 fn routers(arrange: impl FnOnce(&mut RouteSpec)) -> Lnet {
-    let mut specs = stage::specs("routed", Profile::V2_17);
+    let mut specs = stage::specs("routed", LnetProfile::V2_17);
     let nis = [("s1", "o2ib"), ("s2", "tcp")];
-    let mut second = stage::node("S", Profile::V2_17, &nis);
+    let mut second = stage::node("S", LnetProfile::V2_17, &nis);
     second.routing = true;
     let mut route = specs[0].routes[0].clone();
     route.gateway = stage::nid("s1", "o2ib");
@@ -616,11 +616,11 @@ fn a_gateway_whose_route_is_down_is_told_as_such() {
 #[test]
 fn a_gateway_on_another_net_than_the_given_source_is_told_as_such() {
     let near = [("a1", "o2ib"), ("a2", "o2ib1")];
-    let mut specs = stage::specs("routed", Profile::V2_17);
+    let mut specs = stage::specs("routed", LnetProfile::V2_17);
     let route = specs[0].routes.remove(0);
-    specs[0] = stage::node("A", Profile::V2_17, &near);
+    specs[0] = stage::node("A", LnetProfile::V2_17, &near);
     let nis = [("s1", "o2ib1"), ("s2", "tcp")];
-    let mut second = stage::node("S", Profile::V2_17, &nis);
+    let mut second = stage::node("S", LnetProfile::V2_17, &nis);
     second.routing = true;
     specs.push(second);
     let gateway = stage::nid("s1", "o2ib1");
@@ -666,7 +666,7 @@ fn a_route_that_goes_down_or_up_has_a_line_in_the_list() {
 /// A node that asks itself has no next hop to blame.
 #[test]
 fn a_message_of_a_node_to_itself_has_no_next_hop() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     lnet.record();
     let lost = rule(Pace::Every, FaultEffect::Drop);
     lnet.add_rule(&stage::name("A"), lost).unwrap();
@@ -686,7 +686,7 @@ fn a_message_of_a_node_to_itself_has_no_next_hop() {
 /// compared.
 #[test]
 fn given_ends_are_told_as_given_although_others_are_better() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("mr", LnetProfile::V2_17));
     lnet.record();
     let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
     lnet.set_health(&a, Side::Peer, &b1, 500).unwrap();
@@ -727,7 +727,7 @@ fn given_ends_are_told_as_given_although_others_are_better() {
 )]
 #[case(200, "the message's deadline, at 151s; found at 199s")]
 fn a_deadline_runs_out_before_its_driver_looks(#[case] until_s: u64, #[case] timer: &str) {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     lnet.record();
     let (port, event) = (stage::port("B", "b1"), PortEvent::Error);
     lnet.notify(Notice::Port { port, event }).unwrap();
@@ -742,7 +742,7 @@ fn a_deadline_runs_out_before_its_driver_looks(#[case] until_s: u64, #[case] tim
 /// A failed try costs 100; the answer to the next request gives them back.
 #[test]
 fn health_that_rises_is_in_the_list_of_all_messages_with_what_raised_it() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     lnet.record();
     let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
     lnet.set_health(&a, Side::Peer, &b1, 900).unwrap();
@@ -761,7 +761,7 @@ fn health_that_rises_is_in_the_list_of_all_messages_with_what_raised_it() {
 /// A message on a net of both ends has no gateway.
 #[test]
 fn a_message_that_stays_on_its_net_has_no_gateway() {
-    let page = check("mr", Profile::V2_17, |_| {});
+    let page = check("mr", LnetProfile::V2_17, |_| {});
     assert!(!page.contains("gateway"), "{page}");
 }
 
@@ -793,7 +793,7 @@ fn has_no_path(mut lnet: Lnet, source: Option<Nid>, destination: Nid, why_not: &
 #[test]
 fn a_request_that_no_route_carries_says_so_first() {
     let b1 = || stage::nid("b1", "tcp");
-    let mut specs = stage::specs("routed", Profile::V2_17);
+    let mut specs = stage::specs("routed", LnetProfile::V2_17);
     specs[0].routes.clear();
     has_no_path(
         stage::lnet(specs),
@@ -801,19 +801,19 @@ fn a_request_that_no_route_carries_says_so_first() {
         b1(),
         "the node has no route to its net",
     );
-    let specs = stage::specs("routed", Profile::V2_17);
+    let specs = stage::specs("routed", LnetProfile::V2_17);
     has_no_path(
         stage::lnet(specs),
         None,
         stage::nid("z1", "tcp"),
         "the node knows no such peer",
     );
-    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("routed", LnetProfile::V2_17));
     let (port, event) = (stage::port("R", "r1"), PortEvent::Error);
     lnet.notify(Notice::Port { port, event }).unwrap();
     lnet.advance(SimTime::from_secs(200));
     has_no_path(lnet, None, b1(), "every route to its net is down");
-    let mut specs = stage::specs("routed", Profile::V2_17);
+    let mut specs = stage::specs("routed", LnetProfile::V2_17);
     let (a2, port) = (stage::nid("a2", "o2ib1"), stage::port("A", "a2"));
     specs[0].nis.push(NiSpec::new(a2.clone(), port, "ib1"));
     has_no_path(
@@ -829,7 +829,7 @@ fn a_request_that_no_route_carries_says_so_first() {
 fn a_request_that_no_interface_carries_says_so_first() {
     let b1 = || stage::nid("b1", "o2ib");
     let dark = |world: &str, nids: &[&str]| {
-        let mut lnet = stage::lnet(stage::specs(world, Profile::Hld));
+        let mut lnet = stage::lnet(stage::specs(world, LnetProfile::Hld));
         for nid in nids {
             let (port, event) = (stage::port("A", nid), PortEvent::Error);
             lnet.notify(Notice::Port { port, event }).unwrap();

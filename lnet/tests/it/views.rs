@@ -1,7 +1,7 @@
 //! The views of a node, by name: their content, nodes without one, and a network with several nets,
 //! routers and peers without discovery.
 
-use lnet::{Lnet, LnetError, Notice, Pace, Profile, Request, Trouble, Verb, View, Wire};
+use lnet::{Lnet, LnetError, LnetProfile, Notice, Pace, Request, Trouble, Verb, View, Wire};
 use rstest::rstest;
 use simfs::SimTime;
 
@@ -57,7 +57,7 @@ fn a_view_is_asked_for_by_name_and_tells_its_command(
     assert_eq!(name.parse(), Ok(view));
     assert_eq!(view.to_string(), name);
     assert_eq!(view.command(), command);
-    let lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let text = lnet.show(&stage::name("A"), view).unwrap();
     assert_eq!(text.lines().next(), Some(first));
 }
@@ -76,7 +76,7 @@ fn a_view_that_is_none_is_refused_with_those_there_are() {
 
 #[test]
 fn of_no_node_and_of_one_without_lnet_there_is_no_view() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     let (a, z) = (stage::name("A"), stage::name("Z"));
     let none = lnet.show(&z, View::Net);
     assert_eq!(none, Err(LnetError::NoNode(z)));
@@ -89,7 +89,7 @@ fn of_no_node_and_of_one_without_lnet_there_is_no_view() {
 #[test]
 fn interfaces_stand_under_their_net_and_nets_in_the_order_of_their_first() {
     let nis = [("a1", "o2ib"), ("a2", "tcp"), ("a3", "o2ib")];
-    let lnet = stage::lnet(vec![stage::node("A", Profile::V2_17, &nis)]);
+    let lnet = stage::lnet(vec![stage::node("A", LnetProfile::V2_17, &nis)]);
     let rendered = check(&lnet, "A", View::Net, &["net type", "nid", "0"]);
     let expected = [
         "- net type: lo",
@@ -109,7 +109,7 @@ fn interfaces_stand_under_their_net_and_nets_in_the_order_of_their_first() {
 /// Whether a peer is alive is only checked if one of the two routes.
 #[test]
 fn only_routers_are_called_up_or_down_and_only_who_discovers_is_multi_rail() {
-    let mut specs = stage::specs("routed", Profile::V2_17);
+    let mut specs = stage::specs("routed", LnetProfile::V2_17);
     specs[2].discovery = false;
     let mut lnet = stage::lnet(specs);
     let rule = stage::simulate(Pace::Every, "remote_error");
@@ -146,7 +146,7 @@ fn only_routers_are_called_up_or_down_and_only_who_discovers_is_multi_rail() {
 
 #[test]
 fn what_is_under_way_is_missing_from_the_credits_and_shown_in_bytes() {
-    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let mut lnet = stage::lnet(stage::specs("sr", LnetProfile::V2_17));
     lnet.notify(Notice::Wire {
         from: stage::port("A", "a1"),
         to: stage::port("B", "b1"),
@@ -197,7 +197,7 @@ fn a_route_is_shown_with_its_state(
     #[case] hops: u32,
     #[case] of_type: &str,
 ) {
-    let mut specs = stage::specs("routed", Profile::V2_17);
+    let mut specs = stage::specs("routed", LnetProfile::V2_17);
     specs[0].routes[0].hops = hops;
     specs[0].routes[0].priority = 3;
     specs[0].discovery = discovery;

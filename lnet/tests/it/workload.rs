@@ -2,7 +2,7 @@
 
 use fabric::{Action, Fabric, PortAction, Timing};
 use lnet::{
-    FaultEffect, MsgStatus, NiPlan, NiView, NodePlan, Pace, Patience, Profile, StoragePlan,
+    FaultEffect, LnetProfile, MsgStatus, NiPlan, NiView, NodePlan, Pace, Patience, StoragePlan,
     StorageWorkload,
 };
 use platforms::{NodeName, PciAddress, Platforms, PortNumber, PortRef, SlotRef};
@@ -47,7 +47,7 @@ fn node((number, name): (usize, &str)) -> NodePlan {
 /// `vm1` and `vm2` write to `vm3`, each with two interfaces.
 fn plan() -> StoragePlan {
     StoragePlan {
-        profile: Profile::V2_17,
+        profile: LnetProfile::V2_17,
         nodes: ["vm1", "vm2", "vm3"]
             .into_iter()
             .enumerate()

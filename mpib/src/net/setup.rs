@@ -4,7 +4,8 @@ use super::{HostState, Net, Transport};
 use crate::connection::{ConnectError, Connection, ConnectionId, End};
 use crate::log::{self, Speaker};
 use crate::{
-    FlowId, HostId, LogLine, Mode, Parameters, Path, PathClass, Profile, Rail, RailState, Refusal,
+    FlowId, HostId, LogLine, Mode, MpibProfile, Parameters, Path, PathClass, Rail, RailState,
+    Refusal,
 };
 
 use platforms::LinkLayer;
@@ -98,8 +99,8 @@ impl Net {
         let address = |host| {
             let HostState { host, .. } = self.host_state(host);
             match self.settings.profile {
-                Profile::Spec | Profile::G1 => host.nics.sout.gid.ipv4_bits(),
-                Profile::G2 => host.oob.to_bits(),
+                MpibProfile::Spec | MpibProfile::G1 => host.nics.sout.gid.ipv4_bits(),
+                MpibProfile::G2 => host.oob.to_bits(),
             }
         };
         (address(local), address(remote))
@@ -150,7 +151,7 @@ impl Net {
             return;
         };
         let profile = self.settings.profile;
-        if profile == Profile::G2 {
+        if profile == MpibProfile::G2 {
             // The second generation's own classification text is not known.
             if (parameters.mode, class) == (Mode::Vanilla, PathClass::Inter) {
                 let text = log::suppressed(parameters.sup_queue_pairs);
@@ -158,7 +159,7 @@ impl Net {
             }
             return;
         }
-        if profile == Profile::G1 {
+        if profile == MpibProfile::G1 {
             for host in [local, remote] {
                 let gid = self.host(host).nics.sout.gid;
                 if !gid.is_ipv4() {

@@ -3,9 +3,10 @@
 use std::net::Ipv4Addr;
 
 use mpib::{
-    Bytes, ConnectError, Environment, Hazard, HintSlot, Immediate, Isend, Mode, NcclResult, Net,
-    Parameters, Path, PathClass, Post, PostKind, Profile, Rail, RailMask, RailState, Receive,
-    Refusal, Settings, ShareSource, Side, Speaker, SupBandwidth, Tag, Unregistered, eight_vms,
+    Bytes, ConnectError, Environment, Hazard, HintSlot, Immediate, Isend, Mode, MpibProfile,
+    NcclResult, Net, Parameters, Path, PathClass, Post, PostKind, Rail, RailMask, RailState,
+    Receive, Refusal, Settings, ShareSource, Side, Speaker, SupBandwidth, Tag, Unregistered,
+    eight_vms,
 };
 use rstest::rstest;
 
@@ -13,7 +14,7 @@ use crate::rig::{buffer, connect, done, eight, net_of, notify, send, vm};
 
 const MIB: u64 = 1 << 20;
 
-fn path(profile: Profile, mode: &str, class: PathClass) -> Path {
+fn path(profile: MpibProfile, mode: &str, class: PathClass) -> Path {
     let environment = Environment::baseline().with("MPIB_MODE", mode);
     let parameters = Parameters::read(&environment).expect("nothing is missing");
     Path::new(profile, &parameters, class)
@@ -22,16 +23,16 @@ fn path(profile: Profile, mode: &str, class: PathClass) -> Path {
 /// The rows are the table of `path.rs`: profile, mode, class, whether hints are read, rail of
 /// clear-to-send, queue pairs on SUP.
 #[rstest]
-#[case(Profile::Spec, "0", PathClass::Intra, true, Rail::Sup, 4)]
-#[case(Profile::Spec, "0", PathClass::Inter, false, Rail::Sout, 4)]
-#[case(Profile::G1, "1", PathClass::Intra, true, Rail::Sup, 4)]
-#[case(Profile::G1, "1", PathClass::Inter, false, Rail::Sout, 4)]
-#[case(Profile::G2, "0", PathClass::Intra, false, Rail::Sup, 4)]
-#[case(Profile::G2, "0", PathClass::Inter, false, Rail::Sout, 0)]
-#[case(Profile::G2, "1", PathClass::Intra, true, Rail::Sout, 4)]
-#[case(Profile::G2, "1", PathClass::Inter, true, Rail::Sout, 4)]
+#[case(MpibProfile::Spec, "0", PathClass::Intra, true, Rail::Sup, 4)]
+#[case(MpibProfile::Spec, "0", PathClass::Inter, false, Rail::Sout, 4)]
+#[case(MpibProfile::G1, "1", PathClass::Intra, true, Rail::Sup, 4)]
+#[case(MpibProfile::G1, "1", PathClass::Inter, false, Rail::Sout, 4)]
+#[case(MpibProfile::G2, "0", PathClass::Intra, false, Rail::Sup, 4)]
+#[case(MpibProfile::G2, "0", PathClass::Inter, false, Rail::Sout, 0)]
+#[case(MpibProfile::G2, "1", PathClass::Intra, true, Rail::Sout, 4)]
+#[case(MpibProfile::G2, "1", PathClass::Inter, true, Rail::Sout, 4)]
 fn each_profile_treats_its_rails_as_the_table_says(
-    #[case] profile: Profile,
+    #[case] profile: MpibProfile,
     #[case] mode: &str,
     #[case] class: PathClass,
     #[case] reads_hints: bool,
@@ -56,7 +57,7 @@ fn the_mode_is_vanilla_unless_it_is_set() {
 fn queue_pairs_of_a_rail_take_turns_by_the_head_of_the_ring() {
     let environment = Environment::baseline().with("MPIB_SUP_QP", "3");
     let parameters = Parameters::read(&environment).expect("nothing is missing");
-    let path = Path::new(Profile::G1, &parameters, PathClass::Intra);
+    let path = Path::new(MpibProfile::G1, &parameters, PathClass::Intra);
     let turns = |rail| [0, 1, 2, 3].map(|head| path.queue_pair(rail, head));
     assert_eq!(turns(Rail::Sout), [0, 1, 0, 1].map(Some));
     assert_eq!(turns(Rail::Sup), [2, 3, 4, 2].map(Some));
@@ -65,7 +66,7 @@ fn queue_pairs_of_a_rail_take_turns_by_the_head_of_the_ring() {
 
 #[test]
 fn each_end_logs_its_own_view_and_its_start() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     connect(&mut net, 1, 2);
     let lines: Vec<_> = net.logs().iter().skip(8).cloned().collect();
     assert_eq!(
@@ -86,10 +87,10 @@ fn each_end_logs_its_own_view_and_its_start() {
 }
 
 #[rstest]
-#[case(Profile::G1, PathClass::Intra)]
-#[case(Profile::G2, PathClass::Inter)]
+#[case(MpibProfile::G1, PathClass::Intra)]
+#[case(MpibProfile::G2, PathClass::Inter)]
 fn the_second_generation_classifies_by_the_control_network(
-    #[case] profile: Profile,
+    #[case] profile: MpibProfile,
     #[case] class: PathClass,
 ) {
     let mut hosts = eight_vms();
@@ -106,7 +107,7 @@ fn the_second_generation_classifies_by_the_control_network(
 fn the_warning_of_a_bad_prefix_prints_24() {
     let mut hosts = eight_vms();
     hosts[0].environment = Environment::baseline().with("MPIB_ISLAND_PREFIX_LEN", "0");
-    let mut net = net_of(Profile::G1, hosts);
+    let mut net = net_of(MpibProfile::G1, hosts);
     connect(&mut net, 1, 5);
     let warnings: Vec<_> = net
         .logs()
@@ -123,7 +124,7 @@ fn the_warning_of_a_bad_prefix_prints_24() {
 fn ends_with_different_prefixes_decide_alone() {
     let mut hosts = eight_vms();
     hosts[4].environment = Environment::baseline().with("MPIB_ISLAND_PREFIX_LEN", "16");
-    let mut net = net_of(Profile::G1, hosts);
+    let mut net = net_of(MpibProfile::G1, hosts);
     let connection = connect(&mut net, 1, 5);
     assert_eq!(
         net.path(connection, Side::Send).class(),
@@ -144,7 +145,7 @@ fn ends_with_different_prefixes_decide_alone() {
 
 #[test]
 fn messages_match_offered_buffers_by_tag_in_order() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     let connection = connect(&mut net, 1, 2);
     let buffer = |tag| Receive {
         tag: Tag(tag),
@@ -179,7 +180,7 @@ fn messages_match_offered_buffers_by_tag_in_order() {
 
 #[test]
 fn calls_out_of_range_are_refused() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     let connection = connect(&mut net, 1, 2);
     let buffer = buffer(256);
     assert_eq!(net.irecv(connection, &[]), Err(NcclResult::InvalidUsage));
@@ -207,7 +208,7 @@ fn calls_out_of_range_are_refused() {
 
 #[test]
 fn the_257th_open_send_is_refused() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     let connection = connect(&mut net, 1, 5);
     let receive = buffer(128);
     for _ in 0..33 {
@@ -228,7 +229,7 @@ fn the_257th_open_send_is_refused() {
 
 #[test]
 fn a_send_is_open_until_its_own_completion() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     let connection = connect(&mut net, 1, 2);
     let receive = buffer(128);
     for _ in 0..300 {
@@ -242,7 +243,7 @@ fn a_send_is_open_until_its_own_completion() {
 
 #[test]
 fn each_part_announces_its_slot_of_a_ring_of_256() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     let connection = connect(&mut net, 1, 2);
     for _ in 0..300 {
         send(&mut net, connection, 128);
@@ -262,7 +263,7 @@ fn each_part_announces_its_slot_of_a_ring_of_256() {
 
 #[test]
 fn every_128th_clear_to_send_asks_for_a_completion() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     let connection = connect(&mut net, 1, 2);
     for _ in 0..300 {
         let (_, sent, received) = send(&mut net, connection, 128);
@@ -306,7 +307,7 @@ fn immediate_data_is_slot_mask_and_size(
 fn an_accepting_end_that_gets_no_slot_gives_the_other_slot_back() {
     let mut hosts = eight_vms();
     hosts[1].agent.kill();
-    let mut net = net_of(Profile::G1, hosts);
+    let mut net = net_of(MpibProfile::G1, hosts);
     let error = net
         .connect(vm(1), vm(2))
         .expect_err("no agent at the other end");
@@ -327,7 +328,7 @@ fn an_accepting_end_that_gets_no_slot_gives_the_other_slot_back() {
 
 #[test]
 fn without_a_plugin_at_both_ends_nothing_is_connected() {
-    let mut net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let mut net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
     net.init(vm(1)).expect("the plugin is accepted");
     let error = net.connect(vm(1), vm(2)).expect_err("no plugin there");
     assert_eq!(error, ConnectError::NotLoaded { host: vm(2) });
@@ -336,14 +337,14 @@ fn without_a_plugin_at_both_ends_nothing_is_connected() {
 
 #[test]
 fn a_rail_that_is_not_up_cannot_be_connected() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     notify(&mut net, 1, 5, Rail::Sup, RailState::Down);
     let (host, rail) = (vm(5), Rail::Sup);
     assert_eq!(
         net.connect(vm(1), vm(5)),
         Err(ConnectError::RailNotUp { host, rail })
     );
-    let mut net = eight(Profile::G2);
+    let mut net = eight(MpibProfile::G2);
     notify(&mut net, 1, 5, Rail::Sup, RailState::Down);
     assert!(
         net.connect(vm(1), vm(5)).is_ok(),
@@ -353,7 +354,7 @@ fn a_rail_that_is_not_up_cannot_be_connected() {
 
 #[test]
 fn a_hint_reaches_the_next_send_only() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     let connection = connect(&mut net, 1, 2);
     let hint = |net: &mut Net, share| {
         let agent = net.agent_mut(vm(1));
@@ -378,7 +379,7 @@ fn clear_to_send_takes_what_queue_pairs_there_are() {
             .with("MPIB_SUP_QP", sup);
         let parameters = Parameters::read(&environment).expect("nothing is missing");
         [PathClass::Intra, PathClass::Inter]
-            .map(|class| Path::new(Profile::G1, &parameters, class))
+            .map(|class| Path::new(MpibProfile::G1, &parameters, class))
             .map(|path| (path.cts_rail(), path.cts_queue_pair()))
     };
     assert_eq!(path("0", "4"), [(Rail::Sup, Some(0)); 2]);
@@ -394,7 +395,7 @@ fn without_any_queue_pair_nobody_is_cleared_to_send() {
             .with("MPIB_SOUT_QP", "0")
             .with("MPIB_SUP_QP", "0");
     }
-    let mut net = net_of(Profile::G1, hosts);
+    let mut net = net_of(MpibProfile::G1, hosts);
     let connection = connect(&mut net, 1, 5);
     let receive = buffer(MIB);
     net.irecv(connection, &[receive]).expect("alive");
@@ -410,7 +411,7 @@ fn without_any_queue_pair_nobody_is_cleared_to_send() {
 fn a_device_that_the_environment_misnames_is_refused() {
     let mut hosts = eight_vms();
     hosts[0].environment = Environment::baseline().with("MPIB_HCA_SUP", "mlx5_0");
-    let mut net = Net::new(hosts, Settings::new(Profile::G1));
+    let mut net = Net::new(hosts, Settings::new(MpibProfile::G1));
     let device = "mlx5_0".into();
     assert_eq!(net.init(vm(1)), Err(Refusal::NoDevice { device }));
     assert!(net.logs().is_empty());
@@ -427,7 +428,7 @@ fn a_rail_without_queue_pairs_is_a_hazard() {
     for host in &mut hosts {
         host.environment = Environment::baseline().with("MPIB_SUP_QP", "0");
     }
-    let mut net = net_of(Profile::G2, hosts);
+    let mut net = net_of(MpibProfile::G2, hosts);
     let connection = connect(&mut net, 1, 2);
     let (mask, sent, received) = send(&mut net, connection, MIB);
     let rail = Rail::Sup;
@@ -440,7 +441,7 @@ fn a_rail_without_queue_pairs_is_a_hazard() {
 /// A host's agent gives out its slots in order, one for each directed pair.
 #[test]
 fn an_end_knows_its_slot_of_the_shared_memory() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     let [first, second] = [2, 3].map(|to| connect(&mut net, 1, to));
     let slot = |net: &Net, connection, side| net.slot(connection, side).map(HintSlot::number);
     let send = [first, second].map(|connection| slot(&net, connection, Side::Send));

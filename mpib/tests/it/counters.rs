@@ -1,9 +1,10 @@
 //! What a job counts, on a host and on an edge.
 
 use mpib::{
-    AgentAction, Counter, Edge, Job, Net, Profile, Rail, RailChange, RailMask, RailState, Settings,
+    AgentAction, Counter, Edge, Job, MpibProfile, Net, Rail, RailChange, RailMask, RailState,
+    Settings,
 };
-use mpib::{SupBandwidth, Traffic, eight_vms};
+use mpib::{JobTraffic, SupBandwidth, eight_vms};
 use rstest::rstest;
 use simfs::SimTime;
 
@@ -18,8 +19,8 @@ fn job(outage_ms: u64) -> Job {
         from: vm(1),
         to: vm(to),
     });
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
-    let mut job = Job::start(net, &edges, Traffic::steady());
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
+    let mut job = Job::start(net, &edges, JobTraffic::steady());
     let hint = AgentAction::Hint {
         to: vm(2),
         share: SupBandwidth::NONE,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use mpib::{
-    Bytes, IslandPrefix, Job, Net, PathClass, PostKind, Profile, Rail, Settings, Traffic,
+    Bytes, IslandPrefix, Job, JobTraffic, MpibProfile, Net, PathClass, PostKind, Rail, Settings,
     eight_vms, ring,
 };
 use rstest::rstest;
@@ -40,7 +40,7 @@ fn section_7_1_tells_islands_apart(#[case] other: [u8; 4], #[case] is_same: bool
 /// Plays 7.2 between vm1 and another host, with sizes from 8 bytes to 128 MiB, doubling; compares the
 /// logs of both ends and the number of data posts by rail.
 #[track_caller]
-fn check(profile: Profile, other: u16, logs: [&str; 2], data_posts: [usize; 2]) {
+fn check(profile: MpibProfile, other: u16, logs: [&str; 2], data_posts: [usize; 2]) {
     let mut net = eight(profile);
     let connection = connect(&mut net, 1, other);
     for power in 3..=27 {
@@ -71,32 +71,36 @@ const INTER: [&str; 2] = [
 
 #[test]
 fn section_7_2_puts_an_island_on_sup() {
-    check(Profile::Spec, 2, INTRA, [0, 25]);
+    check(MpibProfile::Spec, 2, INTRA, [0, 25]);
 }
 
 /// 8, 16, 32 and 64 bytes are less than a grain.
 #[test]
 fn section_7_2_cannot_hold_in_the_first_generation() {
-    check(Profile::G1, 2, INTRA, [4, 21]);
+    check(MpibProfile::G1, 2, INTRA, [4, 21]);
 }
 
 #[rstest]
-fn section_7_2_puts_islands_apart_on_sout(#[values(Profile::Spec, Profile::G1)] profile: Profile) {
+fn section_7_2_puts_islands_apart_on_sout(
+    #[values(MpibProfile::Spec, MpibProfile::G1)] profile: MpibProfile,
+) {
     check(profile, 5, INTER, [25, 0]);
 }
 
 /// The ring of 7.3: vm1, vm2, vm5, vm6 and back.
-fn ring_of_7_3(profile: Profile) -> Job {
+fn ring_of_7_3(profile: MpibProfile) -> Job {
     let net = Net::new(eight_vms(), Settings::new(profile));
     let edges = ring(&[vm(1), vm(2), vm(5), vm(6)]);
-    let traffic = Traffic::steady().of(Bytes::from_mib(1024));
+    let traffic = JobTraffic::steady().of(Bytes::from_mib(1024));
     let mut job = Job::start(net, &edges, traffic);
     job.advance(simfs::SimTime::from_secs(1));
     job
 }
 
 #[rstest]
-fn section_7_3_alternates_sup_and_sout(#[values(Profile::Spec, Profile::G1)] profile: Profile) {
+fn section_7_3_alternates_sup_and_sout(
+    #[values(MpibProfile::Spec, MpibProfile::G1)] profile: MpibProfile,
+) {
     let job = ring_of_7_3(profile);
     let mut rails: BTreeMap<_, Vec<Rail>> = BTreeMap::new();
     for post in job.net().posts() {
@@ -118,7 +122,7 @@ fn section_7_3_alternates_sup_and_sout(#[values(Profile::Spec, Profile::G1)] pro
 
 #[rstest]
 fn section_7_4_moves_each_nic_for_its_own_pairs_only(
-    #[values(Profile::Spec, Profile::G1)] profile: Profile,
+    #[values(MpibProfile::Spec, MpibProfile::G1)] profile: MpibProfile,
 ) {
     let job = ring_of_7_3(profile);
     let data = 11 * (1 << 30);

@@ -1,8 +1,8 @@
 //! Islands that the ends of a connection see differently, and the send queue for clear-to-send.
 
 use mpib::{
-    Bytes, CTS_QUEUE_DEPTH, Death, Environment, FailureCause, Hazard, Host, Isend, Job, NcclResult,
-    Net, Profile, Rail, Settings, Side, SupBandwidth, Tag, Traffic, eight_vms, ring,
+    Bytes, CTS_QUEUE_DEPTH, Death, Environment, FailureCause, Hazard, Host, Isend, Job, JobTraffic,
+    MpibProfile, NcclResult, Net, Rail, Settings, Side, SupBandwidth, Tag, eight_vms, ring,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -25,9 +25,9 @@ fn prefixed(numbers: &[usize], prefix: &str) -> Vec<Host> {
 /// `vm1` sends to `vm5` in the other island; only the receiver takes them for one island, so its
 /// clear-to-send uses SUP, which has no route between the islands.
 #[rstest]
-#[case(Profile::Spec)]
-#[case(Profile::G1)]
-fn a_clear_to_send_that_crosses_islands_on_sup_is_lost(#[case] profile: Profile) {
+#[case(MpibProfile::Spec)]
+#[case(MpibProfile::G1)]
+fn a_clear_to_send_that_crosses_islands_on_sup_is_lost(#[case] profile: MpibProfile) {
     let mut net = net_of(profile, prefixed(&[5], "16"));
     let connection = connect(&mut net, 1, 5);
     assert_eq!(net.path(connection, Side::Send).cts_rail(), Rail::Sout);
@@ -55,9 +55,9 @@ fn no_hint_saves_a_job_whose_clear_to_send_is_lost(#[case] share: SupBandwidth) 
     for host in &mut hosts {
         host.agent = mpib::Agent::running(share);
     }
-    let net = Net::new(hosts, Settings::new(Profile::G1));
+    let net = Net::new(hosts, Settings::new(MpibProfile::G1));
     let edges = ring(&[vm(1), vm(5)]);
-    let mut job = Job::start(net, &edges[..1], Traffic::steady());
+    let mut job = Job::start(net, &edges[..1], JobTraffic::steady());
     job.advance(SimTime::from_secs(60));
     assert_eq!(job.outcome(), WorkloadOutcome::Failed);
     let failure = job.failure().expect("it failed");
@@ -77,9 +77,9 @@ fn data_that_crosses_islands_on_sup_is_lost(
 ) {
     let mut hosts = prefixed(&[1], "16");
     hosts[0].agent = mpib::Agent::running(share);
-    let net = Net::new(hosts, Settings::new(Profile::G1));
+    let net = Net::new(hosts, Settings::new(MpibProfile::G1));
     let edges = ring(&[vm(1), vm(5)]);
-    let mut job = Job::start(net, &edges[..1], Traffic::steady());
+    let mut job = Job::start(net, &edges[..1], JobTraffic::steady());
     job.advance(SimTime::from_secs(60));
     assert_eq!(job.outcome(), expected);
     let lost = job.net().hazards().iter();
@@ -89,7 +89,7 @@ fn data_that_crosses_islands_on_sup_is_lost(
 
 #[test]
 fn inside_an_island_and_between_equal_prefixes_nothing_is_lost() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     for (from, to) in [(1, 2), (5, 8), (1, 5)] {
         let connection = connect(&mut net, from, to);
         send(&mut net, connection, MIB);
@@ -107,7 +107,7 @@ fn queued(interval: &str, depth: u32) -> Net {
     }
     let settings = Settings {
         cts_queue_depth: depth,
-        ..Settings::new(Profile::G1)
+        ..Settings::new(MpibProfile::G1)
     };
     let mut net = Net::new(hosts, settings);
     for host in net.hosts() {
@@ -161,7 +161,7 @@ fn a_full_queue_ends_the_job() {
     let mut job = Job::start(
         queued("128", 100),
         &ring(&[vm(1), vm(2)]),
-        Traffic::steady(),
+        JobTraffic::steady(),
     );
     job.advance(SimTime::from_secs(60));
     let failure = job.failure().expect("it failed");

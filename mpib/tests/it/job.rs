@@ -1,9 +1,9 @@
 //! The effects of outages on a job.
 
 use mpib::{
-    Agent, AgentAction, Death, Edge, FailureCause, Job, NcclResult, Net, PathClass, Pause, Profile,
-    Rail, RailChange, RailState, Refusal, Retries, Settings, Side, Traffic, Transport, eight_vms,
-    mesh, ring,
+    Agent, AgentAction, Death, Edge, FailureCause, Job, JobTraffic, MpibProfile, NcclResult, Net,
+    PathClass, Pause, Rail, RailChange, RailState, Refusal, Retries, Settings, Side, Transport,
+    eight_vms, mesh, ring,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -15,7 +15,11 @@ const TRY_NS: u64 = 4_294_967_296;
 
 fn ring_of_7_3(settings: Settings) -> Job {
     let edges = ring(&[vm(1), vm(2), vm(5), vm(6)]);
-    Job::start(Net::new(eight_vms(), settings), &edges, Traffic::steady())
+    Job::start(
+        Net::new(eight_vms(), settings),
+        &edges,
+        JobTraffic::steady(),
+    )
 }
 
 fn edge(from: u16, to: u16) -> Edge {
@@ -38,7 +42,7 @@ fn at(ms: u64, host: u16, rail: Rail, state: RailState) -> RailChange {
 fn cut(retries: Retries, cut_ms: u64, outage_ms: u64) -> Job {
     let settings = Settings {
         retries,
-        ..Settings::new(Profile::G1)
+        ..Settings::new(MpibProfile::G1)
     };
     let mut job = ring_of_7_3(settings);
     job.notify(at(cut_ms, 1, Rail::Sup, RailState::Down));
@@ -49,7 +53,7 @@ fn cut(retries: Retries, cut_ms: u64, outage_ms: u64) -> Job {
 
 #[test]
 fn a_job_without_faults_survives_and_keeps_its_beat() {
-    let mut job = ring_of_7_3(Settings::new(Profile::G1));
+    let mut job = ring_of_7_3(Settings::new(MpibProfile::G1));
     job.advance(SimTime::from_secs(10));
     assert_eq!(
         (job.outcome(), job.result()),
@@ -79,11 +83,11 @@ fn a_short_outage_stalls_one_edge_and_no_other() {
 #[test]
 fn an_edge_that_waits_holds_up_the_ring_of_an_allreduce() {
     let edges = ring(&[vm(1), vm(2), vm(5), vm(6)]);
-    let traffic = Traffic {
+    let traffic = JobTraffic {
         dependent: true,
-        ..Traffic::steady()
+        ..JobTraffic::steady()
     };
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
     let mut job = Job::start(net, &edges, traffic);
     let delivered =
         |job: &Job| -> Vec<u64> { job.edges().map(|(.., messages)| messages).collect() };
@@ -145,7 +149,7 @@ fn a_dead_job_sends_no_more() {
 
 #[test]
 fn a_device_that_goes_fails_the_job_at_once() {
-    let mut job = ring_of_7_3(Settings::new(Profile::G1));
+    let mut job = ring_of_7_3(Settings::new(MpibProfile::G1));
     job.notify(at(10_030, 5, Rail::Sout, RailState::Gone));
     let failure = job.failure().expect("it is dead");
     assert_eq!(failure.at, SimTime::from_ms(10_030));
@@ -158,7 +162,7 @@ fn a_device_that_goes_fails_the_job_at_once() {
 
 #[test]
 fn a_message_of_this_instant_has_not_waited_yet() {
-    let mut job = ring_of_7_3(Settings::new(Profile::G1));
+    let mut job = ring_of_7_3(Settings::new(MpibProfile::G1));
     job.notify(at(10_000, 1, Rail::Sup, RailState::Down));
     job.advance(SimTime::from_secs(10));
     assert_eq!(
@@ -174,7 +178,7 @@ fn a_message_of_this_instant_has_not_waited_yet() {
 
 #[test]
 fn a_failed_job_waits_for_nothing() {
-    let mut job = ring_of_7_3(Settings::new(Profile::G1));
+    let mut job = ring_of_7_3(Settings::new(MpibProfile::G1));
     job.notify(at(10_000, 1, Rail::Sup, RailState::Down));
     job.advance(SimTime::from_ms(10_030));
     let next_try = SimTime::from_secs(10) + SimTime::from_ns(TRY_NS);
@@ -188,11 +192,11 @@ fn a_failed_job_waits_for_nothing() {
 
 #[test]
 fn a_job_of_one_message_waits_for_nothing_more() {
-    let once = Traffic {
+    let once = JobTraffic {
         period: SimTime::MAX,
-        ..Traffic::steady()
+        ..JobTraffic::steady()
     };
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
     let mut job = Job::start(net, &ring(&[vm(1), vm(2)]), once);
     job.advance(SimTime::from_secs(1));
     assert!(job.edges().all(|(_, _, messages)| messages == 1));
@@ -204,7 +208,7 @@ fn a_job_of_one_message_waits_for_nothing_more() {
 
 #[test]
 fn a_lost_rank_fails_the_job_at_once() {
-    let mut job = ring_of_7_3(Settings::new(Profile::G1));
+    let mut job = ring_of_7_3(Settings::new(MpibProfile::G1));
     job.lose_rank(vm(6), SimTime::from_ms(5_050));
     let failure = job.failure().expect("it is dead");
     assert_eq!((failure.at, failure.edge), (SimTime::from_ms(5_050), None));
@@ -214,9 +218,9 @@ fn a_lost_rank_fails_the_job_at_once() {
 
 #[test]
 fn a_port_that_is_down_at_the_start_fails_the_connection() {
-    let mut net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let mut net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
     net.notify(at(1, 2, Rail::Sup, RailState::Down));
-    let job = Job::start(net, &ring(&[vm(1), vm(2)]), Traffic::steady());
+    let job = Job::start(net, &ring(&[vm(1), vm(2)]), JobTraffic::steady());
     let failure = job.failure().expect("it never started");
     assert!(matches!(failure.cause, FailureCause::Connect(_)));
     assert_eq!(failure.edge, Some(edge(1, 2)));
@@ -224,7 +228,7 @@ fn a_port_that_is_down_at_the_start_fails_the_connection() {
 
 #[test]
 fn a_hint_left_half_written_hangs_its_edge_until_the_time_limit() {
-    let mut job = ring_of_7_3(Settings::new(Profile::G1));
+    let mut job = ring_of_7_3(Settings::new(MpibProfile::G1));
     job.advance(SimTime::from_ms(10_050));
     assert!(job.agent(vm(1), AgentAction::DiesWhileWriting { to: vm(2) }));
     job.advance(SimTime::from_secs(600));
@@ -247,9 +251,9 @@ fn a_refused_plugin_leaves_the_job_to_the_internal_transport() {
     let mut hosts = eight_vms();
     hosts[1].agent = Agent::missing();
     let mut job = Job::start(
-        Net::new(hosts, Settings::new(Profile::G1)),
+        Net::new(hosts, Settings::new(MpibProfile::G1)),
         &ring(&[vm(1), vm(2)]),
-        Traffic::steady(),
+        JobTraffic::steady(),
     );
     job.advance(SimTime::from_secs(10));
     assert_eq!(job.refusals(), [(vm(2), Refusal::NoHints)]);
@@ -280,8 +284,8 @@ fn a_refused_plugin_leaves_the_job_to_the_internal_transport() {
 #[test]
 fn a_mesh_of_eight_has_12_edges_inside_islands_and_16_between() {
     let ranks: Vec<_> = (1..=8).map(vm).collect();
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
-    let job = Job::start(net, &mesh(&ranks), Traffic::steady());
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
+    let job = Job::start(net, &mesh(&ranks), JobTraffic::steady());
     let class = |connection| job.net().path(connection, Side::Send).class();
     let inside = |edges: &Job| {
         let intra = |found: &Option<PathClass>| *found == Some(PathClass::Intra);
@@ -297,8 +301,8 @@ fn a_mesh_of_eight_has_12_edges_inside_islands_and_16_between() {
 #[test]
 fn a_closed_ring_of_eight_has_6_edges_inside_islands_and_2_between() {
     let ranks: Vec<_> = (1..=8).map(vm).collect();
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
-    let job = Job::start(net, &ring(&ranks), Traffic::steady());
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
+    let job = Job::start(net, &ring(&ranks), JobTraffic::steady());
     let between: Vec<_> = job
         .edges()
         .filter(|(_, id, _)| job.net().path(*id, Side::Send).class() == Some(PathClass::Inter))
@@ -317,7 +321,7 @@ fn a_closed_ring_of_eight_has_6_edges_inside_islands_and_2_between() {
 #[case(1_000, 2_000)]
 fn beats_lie_on_their_grid_and_outside_pauses(#[case] earliest_ms: u64, #[case] beat_ms: u64) {
     let ms = SimTime::from_ms;
-    let traffic = Traffic::steady()
+    let traffic = JobTraffic::steady()
         .paused(ms(1_500), ms(1_910))
         .paused(ms(900), ms(1_500))
         .paused(ms(101), ms(450));

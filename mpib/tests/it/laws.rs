@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mpib::{
-    Agent, Bytes, FlowId, HintMemory, HintReader, HintSlot, HintWriter, IslandPrefix, PathClass,
-    Profile, Rail, RailMask, Split, SupBandwidth, Unregistered,
+    Agent, Bytes, FlowId, HintMemory, HintReader, HintSlot, HintWriter, IslandPrefix, MpibProfile,
+    PathClass, Rail, RailMask, Split, SupBandwidth, Unregistered,
 };
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ fn addresses() -> impl Strategy<Value = [u32; 3]> {
     (any::<u32>(), near.clone(), near).prop_map(|(first, a, b)| [first, first ^ a, first ^ b])
 }
 
-fn split(profile: Profile, class: PathClass, share: u32, size: u64) -> Split {
+fn split(profile: MpibProfile, class: PathClass, share: u32, size: u64) -> Split {
     Split::new(profile, class, SupBandwidth::new(share), Bytes::new(size))
 }
 
@@ -56,7 +56,7 @@ proptest! {
     #[test]
     fn pm4_the_parts_of_a_message_add_up(share in share(), size in prop_oneof![size(), any::<u64>()], is_intra in any::<bool>()) {
         let class = if is_intra { PathClass::Intra } else { PathClass::Inter };
-        for profile in [Profile::Spec, Profile::G1, Profile::G2] {
+        for profile in [MpibProfile::Spec, MpibProfile::G1, MpibProfile::G2] {
             let split = split(profile, class, share, size);
             let (sout, sup) = (split.on(Rail::Sout).get(), split.on(Rail::Sup).get());
             prop_assert_eq!(u128::from(sout) + u128::from(sup), u128::from(size));
@@ -68,15 +68,15 @@ proptest! {
                 prop_assert_eq!(mask.has(Rail::Sup), sup > 0);
             }
             match profile {
-                Profile::Spec => prop_assert!(sout == 0 || sup == 0, "one rail, all bytes"),
-                Profile::G1 | Profile::G2 => prop_assert_eq!(sup % 128, 0),
+                MpibProfile::Spec => prop_assert!(sout == 0 || sup == 0, "one rail, all bytes"),
+                MpibProfile::G1 | MpibProfile::G2 => prop_assert_eq!(sup % 128, 0),
             }
         }
     }
 
     #[test]
     fn pm6_more_hint_is_never_less_sup_up_to_2_to_the_24(one in 0_u32..=1 << 24, other in 0_u32..=1 << 24, size in size()) {
-        let sup = |share| split(Profile::G1, PathClass::Intra, share, size).on(Rail::Sup);
+        let sup = |share| split(MpibProfile::G1, PathClass::Intra, share, size).on(Rail::Sup);
         prop_assert!(sup(one.min(other)) <= sup(one.max(other)));
     }
 

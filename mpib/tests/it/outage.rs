@@ -1,7 +1,7 @@
 //! The effect of an outage on posted writes, and on nothing else.
 
 use mpib::{
-    ACK_TIMEOUT_EXPONENT, Bytes, Death, NcclResult, Net, Profile, Rail, RailState, Retries,
+    ACK_TIMEOUT_EXPONENT, Bytes, Death, MpibProfile, NcclResult, Net, Rail, RailState, Retries,
     Settings, Side, Tag, WC_RETRY_EXCEEDED, ack_timeout, eight_vms,
 };
 use rstest::rstest;
@@ -35,7 +35,7 @@ fn seven_tries_last_as_nccl_lists_them(#[case] exponent: u8, #[case] span_ms: u6
 fn check(retries: Retries, outage_ms: u64) -> Result<SimTime, (SimTime, Death)> {
     let settings = Settings {
         retries,
-        ..Settings::new(Profile::G1)
+        ..Settings::new(MpibProfile::G1)
     };
     let mut net = Net::new(eight_vms(), settings);
     for host in net.hosts() {
@@ -91,7 +91,7 @@ fn an_outage_of_40_seconds_kills_after_the_last_try(#[case] retries: Retries, #[
 fn a_write_posted_behind_a_lost_one_waits_with_it() {
     let mut hosts = eight_vms();
     hosts[0].environment = mpib::Environment::baseline().with("MPIB_SUP_QP", "1");
-    let mut net = crate::rig::net_of(Profile::G1, hosts);
+    let mut net = crate::rig::net_of(MpibProfile::G1, hosts);
     let connection = connect(&mut net, 1, 2);
     let receive = buffer(MIB);
     let received = [(); 3].map(|()| net.irecv(connection, &[receive]).expect("alive"));
@@ -118,7 +118,7 @@ fn a_write_posted_behind_a_lost_one_waits_with_it() {
 
 #[test]
 fn writes_lost_in_one_instant_each_have_their_own_tries() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     let connections = [2, 3].map(|to| connect(&mut net, 1, to));
     for connection in connections {
         let receive = buffer(MIB);
@@ -137,7 +137,7 @@ fn writes_lost_in_one_instant_each_have_their_own_tries() {
 
 #[test]
 fn clear_to_send_follows_the_same_rule_on_its_own_rail() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     let connection = connect(&mut net, 1, 2);
     notify(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
     let receive = buffer(MIB);
@@ -153,7 +153,7 @@ fn clear_to_send_follows_the_same_rule_on_its_own_rail() {
 
 #[test]
 fn a_rail_with_nothing_posted_feels_nothing() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     let connection = connect(&mut net, 1, 2);
     notify(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
     notify(&mut net, 60_000, 1, Rail::Sup, RailState::Up);
@@ -165,7 +165,7 @@ fn a_rail_with_nothing_posted_feels_nothing() {
 
 #[test]
 fn a_device_that_goes_takes_its_connections_at_once() {
-    let mut net = eight(Profile::G2);
+    let mut net = eight(MpibProfile::G2);
     let inside = connect(&mut net, 1, 2);
     let between = connect(&mut net, 1, 5);
     let elsewhere = connect(&mut net, 3, 4);
@@ -186,7 +186,7 @@ fn a_device_that_goes_takes_its_connections_at_once() {
 /// The change comes first, then what is due at the same instant.
 #[test]
 fn a_rail_that_is_up_at_the_instant_of_a_try_takes_it() {
-    let mut net = eight(Profile::G1);
+    let mut net = eight(MpibProfile::G1);
     let connection = connect(&mut net, 1, 5);
     notify(&mut net, 0, 1, Rail::Sout, RailState::Down);
     let receive = buffer(MIB);

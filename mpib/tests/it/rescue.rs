@@ -1,8 +1,8 @@
 //! What an outage does to the queue pairs, in order, and the mask that would have saved the job.
 
 use mpib::{
-    AgentAction, AsyncEvent, Bytes, Edge, Hopeless, Job, Net, NetEventKind, Profile, Rail,
-    RailChange, RailState, Rescue, Settings, SupBandwidth, Traffic, eight_vms, ring,
+    AgentAction, AsyncEvent, Bytes, Edge, Hopeless, Job, JobTraffic, MpibProfile, Net,
+    NetEventKind, Rail, RailChange, RailState, Rescue, Settings, SupBandwidth, eight_vms, ring,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -28,19 +28,19 @@ fn check(
     outage_ms: u64,
     change_ms: Option<(u64, SupBandwidth)>,
 ) -> Job {
-    check_of(Traffic::steady(), share, rail, outage_ms, change_ms)
+    check_of(JobTraffic::steady(), share, rail, outage_ms, change_ms)
 }
 
 /// The same with other messages.
 fn check_of(
-    traffic: Traffic,
+    traffic: JobTraffic,
     share: SupBandwidth,
     rail: Rail,
     outage_ms: u64,
     change_ms: Option<(u64, SupBandwidth)>,
 ) -> Job {
     let edges: Vec<_> = ring(&[vm(1), vm(2)]).into_iter().take(1).collect();
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
     let mut job = Job::start(net, &edges, traffic);
     assert!(hint(&mut job, share), "vm1 and vm2 are connected");
     let mut changes = vec![
@@ -182,7 +182,7 @@ fn no_hint_saves_a_connection_whose_clear_to_send_is_on_the_dead_rail() {
 #[case::a_mebibyte_and_a_byte((1 << 20) + 1, 1)]
 fn no_hint_moves_what_is_left_of_128_bytes(#[case] size: u64, #[case] rest: u64) {
     for share in [SupBandwidth::NONE, SupBandwidth::MAX] {
-        let traffic = || Traffic::steady().of(Bytes::new(size));
+        let traffic = || JobTraffic::steady().of(Bytes::new(size));
         let without = check_of(traffic(), share, Rail::Sout, 90_000, None);
         let rescue = Rescue::None {
             at: SimTime::from_ms(LOST_MS),
@@ -198,8 +198,8 @@ fn no_hint_moves_what_is_left_of_128_bytes(#[case] size: u64, #[case] rest: u64)
 #[test]
 fn a_dead_agent_writes_no_hint_that_saves() {
     let edges: Vec<_> = ring(&[vm(1), vm(2)]).into_iter().take(1).collect();
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
-    let mut job = Job::start(net, &edges, Traffic::steady());
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
+    let mut job = Job::start(net, &edges, JobTraffic::steady());
     assert!(hint(&mut job, SupBandwidth::NONE));
     job.advance(SimTime::from_secs(5));
     assert!(job.agent(vm(1), AgentAction::Dies));
@@ -221,8 +221,8 @@ fn a_dead_agent_writes_no_hint_that_saves() {
 #[test]
 fn a_hint_that_is_taken_back_saves_only_for_a_while() {
     let edges: Vec<_> = ring(&[vm(1), vm(2)]).into_iter().take(1).collect();
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
-    let mut job = Job::start(net, &edges, Traffic::steady());
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
+    let mut job = Job::start(net, &edges, JobTraffic::steady());
     assert!(hint(&mut job, SupBandwidth::NONE));
     job.notify(RailChange {
         at: SimTime::from_ms(CUT_MS),
@@ -252,8 +252,8 @@ fn a_write_that_waits_and_is_acknowledged_later_is_no_reason() {
         from: vm(from),
         to: vm(to),
     });
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
-    let mut job = Job::start(net, &edges, Traffic::steady());
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
+    let mut job = Job::start(net, &edges, JobTraffic::steady());
     assert!(hint(&mut job, SupBandwidth::NONE));
     for (at_ms, host, rail, state) in [
         (CUT_MS, 1, Rail::Sout, RailState::Down),
@@ -276,8 +276,8 @@ fn a_write_that_waits_and_is_acknowledged_later_is_no_reason() {
 #[test]
 fn only_what_still_waits_has_to_be_saved() {
     let edges: Vec<_> = ring(&[vm(1), vm(2)]).into_iter().take(1).collect();
-    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
-    let mut job = Job::start(net, &edges, Traffic::steady());
+    let net = Net::new(eight_vms(), Settings::new(MpibProfile::G1));
+    let mut job = Job::start(net, &edges, JobTraffic::steady());
     assert!(hint(&mut job, SupBandwidth::NONE));
     for (at_ms, state) in [
         (CUT_MS, RailState::Down),
@@ -319,9 +319,9 @@ fn what_waits_behind_a_lost_write_is_flushed_with_it(
     #[case] rail: Rail,
     #[case] behind: usize,
 ) {
-    let traffic = Traffic {
+    let traffic = JobTraffic {
         in_flight,
-        ..Traffic::steady()
+        ..JobTraffic::steady()
     };
     let job = check_of(traffic, share, rail, 90_000, None);
     assert_eq!(flushed(&job), Some(behind));
@@ -330,9 +330,9 @@ fn what_waits_behind_a_lost_write_is_flushed_with_it(
 /// A rail that is back in time delivers all that waited, each once.
 #[test]
 fn messages_in_flight_are_delivered_together_when_the_rail_is_back() {
-    let traffic = Traffic {
+    let traffic = JobTraffic {
         in_flight: 4,
-        ..Traffic::steady()
+        ..JobTraffic::steady()
     };
     let job = check_of(traffic, SupBandwidth::NONE, Rail::Sout, 10_000, None);
     assert_eq!(job.failure(), None);

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use mpib::{
-    Bytes, ConnectionId, Edge, Hopeless, HostId, Job, Mode, NetEventKind, PathClass, Post,
-    PostKind, Profile, Rail, RailState, Rescue, Side, SupBandwidth,
+    Bytes, ConnectionId, Edge, Hopeless, HostId, Job, Mode, MpibProfile, NetEventKind, PathClass,
+    Post, PostKind, Rail, RailState, Rescue, Side, SupBandwidth,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -19,7 +19,7 @@ use crate::worlds::{Fault, Script, World, world};
 /// Number of claims that are played.
 const CLAIMS: usize = 600;
 
-const ALL: &[Profile] = &[Profile::Spec, Profile::G1, Profile::G2];
+const ALL: &[MpibProfile] = &[MpibProfile::Spec, MpibProfile::G1, MpibProfile::G2];
 
 /// Shares of which one gives everything to SOUT, and one everything to SUP, in every profile.
 const SHARES: [u32; 4] = [0, 1, 1024, u32::MAX];
@@ -283,7 +283,7 @@ fn every_claim_of_a_rescue_and_its_reason_is_what_happens() {
 }
 
 /// One edge of two hosts in a world of this profile, whose SOUT is out from 10.03 s on.
-fn one_edge(profile: Profile, mode: Mode, inside: bool, size: u64) -> (World, Script) {
+fn one_edge(profile: MpibProfile, mode: Mode, inside: bool, size: u64) -> (World, Script) {
     let [from, to] = [0, 1].map(HostId::new);
     let world = World {
         profile,
@@ -305,18 +305,28 @@ fn one_edge(profile: Profile, mode: Mode, inside: bool, size: u64) -> (World, Sc
 /// SOUT of the sender is cut. Inside an island an empty message and what is left of 128 bytes use it, in the second
 /// generation as in the first; between islands clear-to-send uses it too, and is lost first.
 #[rstest]
-#[case::g2_empty(Profile::G2, true, 0, Hopeless::Rest(Rail::Sout, Bytes::ZERO))]
-#[case::g2_one_byte(Profile::G2, true, 1, Hopeless::Rest(Rail::Sout, Bytes::new(1)))]
-#[case::g2_odd(Profile::G2, true, 1000, Hopeless::Rest(Rail::Sout, Bytes::new(104)))]
-#[case::g1_empty(Profile::G1, true, 0, Hopeless::Rest(Rail::Sout, Bytes::ZERO))]
-#[case::g1_one_byte(Profile::G1, true, 1, Hopeless::Rest(Rail::Sout, Bytes::new(1)))]
-#[case::g1_odd(Profile::G1, true, 1000, Hopeless::Rest(Rail::Sout, Bytes::new(104)))]
-#[case::spec_empty(Profile::Spec, true, 0, Hopeless::Rest(Rail::Sout, Bytes::ZERO))]
-#[case::g2_between(Profile::G2, false, 1, Hopeless::ClearToSend(Rail::Sout))]
-#[case::g1_between(Profile::G1, false, 1000, Hopeless::ClearToSend(Rail::Sout))]
-#[case::spec_between(Profile::Spec, false, 0, Hopeless::ClearToSend(Rail::Sout))]
+#[case::g2_empty(MpibProfile::G2, true, 0, Hopeless::Rest(Rail::Sout, Bytes::ZERO))]
+#[case::g2_one_byte(MpibProfile::G2, true, 1, Hopeless::Rest(Rail::Sout, Bytes::new(1)))]
+#[case::g2_odd(
+    MpibProfile::G2,
+    true,
+    1000,
+    Hopeless::Rest(Rail::Sout, Bytes::new(104))
+)]
+#[case::g1_empty(MpibProfile::G1, true, 0, Hopeless::Rest(Rail::Sout, Bytes::ZERO))]
+#[case::g1_one_byte(MpibProfile::G1, true, 1, Hopeless::Rest(Rail::Sout, Bytes::new(1)))]
+#[case::g1_odd(
+    MpibProfile::G1,
+    true,
+    1000,
+    Hopeless::Rest(Rail::Sout, Bytes::new(104))
+)]
+#[case::spec_empty(MpibProfile::Spec, true, 0, Hopeless::Rest(Rail::Sout, Bytes::ZERO))]
+#[case::g2_between(MpibProfile::G2, false, 1, Hopeless::ClearToSend(Rail::Sout))]
+#[case::g1_between(MpibProfile::G1, false, 1000, Hopeless::ClearToSend(Rail::Sout))]
+#[case::spec_between(MpibProfile::Spec, false, 0, Hopeless::ClearToSend(Rail::Sout))]
 fn what_stays_on_sout_says_what_keeps_it_there(
-    #[case] profile: Profile,
+    #[case] profile: MpibProfile,
     #[case] inside: bool,
     #[case] size: u64,
     #[case] why: Hopeless,
@@ -329,7 +339,7 @@ fn what_stays_on_sout_says_what_keeps_it_there(
 /// Only the sender takes both for different islands, so that its data alone is bound to SOUT; whatever the size.
 #[rstest]
 fn data_is_bound_to_a_rail_where_the_ends_disagree(
-    #[values(Profile::Spec, Profile::G1, Profile::G2)] profile: Profile,
+    #[values(MpibProfile::Spec, MpibProfile::G1, MpibProfile::G2)] profile: MpibProfile,
     #[values(0, 1, 1000, 1 << 20)] size: u64,
 ) {
     let (mut world, script) = one_edge(profile, Mode::Vanilla, true, size);
@@ -345,7 +355,7 @@ fn data_is_bound_to_a_rail_where_the_ends_disagree(
 /// the second generation.
 #[rstest]
 fn data_is_bound_to_sup_whatever_the_hint_says(
-    #[values(Profile::Spec, Profile::G2)] profile: Profile,
+    #[values(MpibProfile::Spec, MpibProfile::G2)] profile: MpibProfile,
 ) {
     let (mut world, _) = one_edge(profile, Mode::Vanilla, false, 1000);
     world.odd_prefix = Some((HostId::new(0), 16));
@@ -360,7 +370,7 @@ fn data_is_bound_to_sup_whatever_the_hint_says(
 /// lost at the start, before a hint could be written.
 #[test]
 fn a_message_lost_at_the_start_came_before_any_hint() {
-    let (mut world, _) = one_edge(Profile::G2, Mode::Advanced, false, 1 << 20);
+    let (mut world, _) = one_edge(MpibProfile::G2, Mode::Advanced, false, 1 << 20);
     world.first_share = u32::MAX;
     let rescue = Rescue::None {
         at: SimTime::ZERO,

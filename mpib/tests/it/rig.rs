@@ -1,13 +1,13 @@
 //! Helpers of the tests: a net of the document's eight machines, and one message from end to end.
 
 use mpib::{
-    Bytes, ConnectionId, Host, HostId, Isend, Net, Profile, Progress, Rail, RailChange, RailMask,
-    RailState, Receive, RequestId, Settings, Tag, eight_vms,
+    Bytes, ConnectionId, Host, HostId, Isend, MpibProfile, Net, Progress, Rail, RailChange,
+    RailMask, RailState, Receive, RequestId, Settings, Tag, eight_vms,
 };
 use simfs::SimTime;
 
 /// A net with started plugins.
-pub(crate) fn net_of(profile: Profile, hosts: Vec<Host>) -> Net {
+pub(crate) fn net_of(profile: MpibProfile, hosts: Vec<Host>) -> Net {
     let mut net = Net::new(hosts, Settings::new(profile));
     for host in net.hosts() {
         net.init(host).expect("the plugin is accepted");
@@ -16,7 +16,7 @@ pub(crate) fn net_of(profile: Profile, hosts: Vec<Host>) -> Net {
 }
 
 /// The eight machines, with started plugins.
-pub(crate) fn eight(profile: Profile) -> Net {
+pub(crate) fn eight(profile: MpibProfile) -> Net {
     net_of(profile, eight_vms())
 }
 

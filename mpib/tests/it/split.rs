@@ -1,12 +1,12 @@
 //! The bytes of a message on each rail.
 
-use mpib::{Bytes, PathClass, Profile, Rail, RailMask, Split, SupBandwidth};
+use mpib::{Bytes, MpibProfile, PathClass, Rail, RailMask, Split, SupBandwidth};
 use rstest::rstest;
 
 const MIB: u64 = 1 << 20;
 const NEARLY: u32 = (1 << 24) - 1;
 
-fn split(profile: Profile, class: PathClass, share: u32, size: u64) -> (u64, u64, u8) {
+fn split(profile: MpibProfile, class: PathClass, share: u32, size: u64) -> (u64, u64, u8) {
     let split = Split::new(profile, class, SupBandwidth::new(share), Bytes::new(size));
     (
         split.on(Rail::Sup).get(),
@@ -20,7 +20,7 @@ fn split(profile: Profile, class: PathClass, share: u32, size: u64) -> (u64, u64
 fn check(size: u64, share: u32, sup: u64) {
     let mask = u8::from(sup < size || size == 0) | (u8::from(sup > 0) << 1);
     assert_eq!(
-        split(Profile::G1, PathClass::Intra, share, size),
+        split(MpibProfile::G1, PathClass::Intra, share, size),
         (sup, size - sup, mask),
         "{size} bytes with a hint of {share}"
     );
@@ -83,7 +83,7 @@ fn a_size_that_rounds_up_is_not_exceeded() {
 fn the_second_generation_splits_in_1024ths(#[case] share: u32, #[case] sup: u64) {
     let mask = u8::from(sup < MIB) | (u8::from(sup > 0) << 1);
     assert_eq!(
-        split(Profile::G2, PathClass::Intra, share, MIB),
+        split(MpibProfile::G2, PathClass::Intra, share, MIB),
         (sup, MIB - sup, mask)
     );
 }
@@ -93,15 +93,18 @@ fn in_the_document_a_message_has_one_rail_and_all_its_bytes() {
     for share in [0, 1, 9, NEARLY, u32::MAX] {
         for size in [1, 8, 127, 128, 129, 1000, MIB + 1] {
             assert_eq!(
-                split(Profile::Spec, PathClass::Intra, share, size),
+                split(MpibProfile::Spec, PathClass::Intra, share, size),
                 (size, 0, 2)
             );
             assert_eq!(
-                split(Profile::Spec, PathClass::Inter, share, size),
+                split(MpibProfile::Spec, PathClass::Inter, share, size),
                 (0, size, 1)
             );
         }
-        assert_eq!(split(Profile::Spec, PathClass::Intra, share, 0), (0, 0, 1));
+        assert_eq!(
+            split(MpibProfile::Spec, PathClass::Intra, share, 0),
+            (0, 0, 1)
+        );
     }
 }
 
@@ -115,7 +118,8 @@ fn sout_leads_where_it_takes_part() {
 
 #[test]
 fn profiles_and_bytes_are_told_as_they_are_written() {
-    let names = [Profile::Spec, Profile::G1, Profile::G2].map(|profile| profile.to_string());
+    let names =
+        [MpibProfile::Spec, MpibProfile::G1, MpibProfile::G2].map(|profile| profile.to_string());
     assert_eq!(names, ["spec", "g1", "g2"]);
     assert_eq!(Bytes::new(4096).to_string(), "4096");
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mpib::{
-    Bytes, Death, FailureCause, HostId, Job, Mode, Net, PathClass, Post, PostKind, Profile, Rail,
-    RailState, Receive, Retries, Side, SupBandwidth, Tag,
+    Bytes, Death, FailureCause, HostId, Job, Mode, MpibProfile, Net, PathClass, Post, PostKind,
+    Rail, RailState, Receive, Retries, Side, SupBandwidth, Tag,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -15,8 +15,8 @@ use workloads::WorkloadOutcome;
 use crate::rig::{connect, done, eight, notify, vm};
 use crate::worlds::{END, Fault, Kinds, Script, World, act, story, world};
 
-const ALL: &[Profile] = &[Profile::Spec, Profile::G1, Profile::G2];
-const SPEC: &[Profile] = &[Profile::Spec];
+const ALL: &[MpibProfile] = &[MpibProfile::Spec, MpibProfile::G1, MpibProfile::G2];
+const SPEC: &[MpibProfile] = &[MpibProfile::Spec];
 const TRY_NS: u64 = 4_294_967_296;
 
 fn sum(net: &Net, of: impl Fn(HostId, Rail) -> Bytes) -> u64 {
@@ -96,7 +96,7 @@ proptest! {
     #[test]
     fn pm5_no_hint_reaches_traffic_between_islands((world, script) in story(ALL, Kinds::All)) {
         let job = world.play(&script);
-        let is_advanced = world.profile == Profile::G2 && world.mode == Mode::Advanced;
+        let is_advanced = world.profile == MpibProfile::G2 && world.mode == Mode::Advanced;
         prop_assume!(!is_advanced);
         for post in job.net().posts() {
             if class(&job, post) == Some(PathClass::Inter) {
@@ -107,7 +107,7 @@ proptest! {
             let mut sending = job.edges().filter(|(edge, ..)| edge.from == host);
             let is_inside = |connection| job.net().path(connection, Side::Send).class() == Some(PathClass::Intra);
             let reads = job.net().hint_reads(host);
-            if !sending.any(|(_, connection, _)| is_inside(connection)) || world.profile == Profile::G2 {
+            if !sending.any(|(_, connection, _)| is_inside(connection)) || world.profile == MpibProfile::G2 {
                 prop_assert_eq!(reads, 0);
             }
         }
@@ -120,7 +120,7 @@ proptest! {
         sout_ms in prop::collection::btree_set(1_001_u64..60_000, 0..5),
         sup_ms in prop::collection::btree_set(1_001_u64..60_000, 0..5),
     ) {
-        let mut net = eight(Profile::G1);
+        let mut net = eight(MpibProfile::G1);
         let connection = connect(&mut net, 1, 2);
         let agent = net.agent_mut(vm(1));
         prop_assert!(agent.write(0x0a00_0101, 0x0a00_0102, SupBandwidth::new(1)));

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fabric::{Action, DeviceAction, Fabric, FunctionRef, PortAction, Timing};
 use mpib::{
-    ACK_TIMEOUT_EXPONENT, AgentAction, AgentError, HostPlan, JobPlan, JobWorkload, PerRail,
-    Profile, RailPlan, Retries, SupBandwidth, Traffic,
+    ACK_TIMEOUT_EXPONENT, AgentAction, AgentError, HostPlan, JobPlan, JobTraffic, JobWorkload,
+    MpibProfile, PerRail, RailPlan, Retries, SupBandwidth,
 };
 use platforms::{LinkLayer, NodeName, PciAddress, Platforms, PortNumber, PortRef, SlotRef};
 use rstest::rstest;
@@ -49,11 +49,11 @@ fn plan() -> JobPlan {
         first_share: Some(SupBandwidth::MAX),
     };
     JobPlan {
-        profile: Profile::G1,
+        profile: MpibProfile::G1,
         // vm3 is a host of the job and has no rank.
         hosts: (1..).zip(["vm1", "vm2", "vm3"]).map(host).collect(),
         edges: vec![(0, 1)],
-        traffic: Traffic::steady(),
+        traffic: JobTraffic::steady(),
         retries: Retries::Eight,
         timeout_exponent: ACK_TIMEOUT_EXPONENT,
         cts_queue_depth: mpib::CTS_QUEUE_DEPTH,

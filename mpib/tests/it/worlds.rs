@@ -7,8 +7,8 @@
 use std::net::Ipv4Addr;
 
 use mpib::{
-    Agent, AgentAction, Bytes, Edge, Environment, Host, HostId, Job, Mode, Net, Profile, Rail,
-    RailChange, RailState, Retries, Settings, SupBandwidth, Traffic,
+    Agent, AgentAction, Bytes, Edge, Environment, Host, HostId, Job, JobTraffic, Mode, MpibProfile,
+    Net, Rail, RailChange, RailState, Retries, Settings, SupBandwidth,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -24,7 +24,7 @@ pub(crate) const END: SimTime = SimTime::from_secs(120);
 /// A job before it starts.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
-    pub(crate) profile: Profile,
+    pub(crate) profile: MpibProfile,
     pub(crate) mode: Mode,
     pub(crate) prefix: u8,
     /// A host whose prefix length is another, as nothing checks that all agree.
@@ -76,12 +76,12 @@ impl World {
             retries: self.retries,
             ..Settings::new(self.profile)
         };
-        let traffic = Traffic {
+        let traffic = JobTraffic {
             size: Bytes::new(self.size),
             in_flight: self.in_flight,
             dependent: self.dependent,
             period: SimTime::from_secs(1),
-            ..Traffic::steady()
+            ..JobTraffic::steady()
         };
         let traffic = traffic.paused(TRAFFIC_ENDS, SimTime::MAX);
         Job::start(Net::new(hosts, settings), &self.edges, traffic)
@@ -143,7 +143,7 @@ pub(crate) fn size() -> impl Strategy<Value = u64> {
     ]
 }
 
-pub(crate) fn world(profiles: &'static [Profile]) -> impl Strategy<Value = World> {
+pub(crate) fn world(profiles: &'static [MpibProfile]) -> impl Strategy<Value = World> {
     let hosts = prop::collection::btree_set((0_u8..3, 1_u8..20), 2..=6);
     let ends = prop::collection::vec((any::<Index>(), any::<Index>()), 1..=6);
     let ways = (
@@ -193,7 +193,7 @@ pub(crate) enum Kinds {
 /// A world and a script for it, in order of time. Every port is up again at the end of the script,
 /// unless its device has disappeared.
 pub(crate) fn story(
-    profiles: &'static [Profile],
+    profiles: &'static [MpibProfile],
     kinds: Kinds,
 ) -> impl Strategy<Value = (World, Script)> {
     let step = (

@@ -3,7 +3,7 @@
 //!
 //! Each page has its own file (`link/link_json.rs`, `lnet/lnet_json.rs`, `mpib/job_json.rs`); here is what they share.
 
-use files::{Node, Value as Yaml, yaml};
+use files::{Node, YamlValue, yaml};
 use serde_json::{Map, Value};
 
 /// A page: the value, indented, with a newline.
@@ -18,13 +18,13 @@ pub(super) fn of_yaml(text: &str) -> Value {
 
 fn of_node(node: &Node) -> Value {
     match &node.value {
-        Yaml::Null => Value::Null,
-        Yaml::Truth(truth) => Value::from(*truth),
-        Yaml::Whole(number) => Value::from(*number),
-        Yaml::Number(number) => Value::from(*number),
-        Yaml::Text(text) => Value::from(text.as_str()),
-        Yaml::List(items) => items.iter().map(of_node).collect(),
-        Yaml::Map(pairs) => {
+        YamlValue::Null => Value::Null,
+        YamlValue::Truth(truth) => Value::from(*truth),
+        YamlValue::Whole(number) => Value::from(*number),
+        YamlValue::Number(number) => Value::from(*number),
+        YamlValue::Text(text) => Value::from(text.as_str()),
+        YamlValue::List(items) => items.iter().map(of_node).collect(),
+        YamlValue::Map(pairs) => {
             let pairs = pairs
                 .iter()
                 .map(|(key, node)| (key.name.clone(), of_node(node)));

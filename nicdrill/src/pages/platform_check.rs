@@ -24,7 +24,7 @@ use harness::{
 };
 
 use super::platform_pages::{NoSuchPlatform, find, in_columns};
-use memory::{Found, Unclassified, Unmonitored, classified};
+use memory::{FoundRoles, Unclassified, Unmonitored, classified};
 
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub(crate) fn check(
 fn roles(
     platform: &Platform,
     monitor: &Descriptor,
-    found: &Result<Found, Unclassified>,
+    found: &Result<FoundRoles, Unclassified>,
     text: &mut String,
 ) {
     let mut declared: BTreeMap<String, String> = BTreeMap::new();

@@ -4,7 +4,7 @@ use files::Problem;
 
 use super::{ClockKind, Descriptor};
 use crate::{
-    Lines, PLACEHOLDERS, Vocabulary, filling, isolation, loops,
+    PLACEHOLDERS, Vocabulary, filling, isolation, loops,
     promises::{Kind, Named, Row},
     toml_tables,
 };
@@ -38,7 +38,6 @@ impl Descriptor {
             )
             .beside(&["command"])
         });
-        let of_lines = self.lines.iter().flat_map(Lines::problems);
         let words = || {
             let words = self.command.iter().chain(&self.patient);
             words.chain(&self.impatient)
@@ -49,7 +48,6 @@ impl Descriptor {
         let mut problems: Vec<Problem> = another_version.into_iter().chain(no_program).collect();
         problems.extend(played_for_another);
         problems.extend(self.speech_problems());
-        problems.extend(of_lines);
         problems.extend(self.unknown_placeholders());
         problems.extend(self.of_its_files());
         problems.extend(self.of_its_binds());

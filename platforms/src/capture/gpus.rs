@@ -10,7 +10,7 @@ use crate::topo::Topology;
 use crate::{PciAddress, TopoLevel};
 
 /// The GPUs that were found.
-pub(super) struct Found {
+pub(super) struct FoundGpus {
     /// Their description in the profile.
     pub(super) profile: Gpus,
     /// The keys of `gpus` whose values were neither read nor told, but chosen.
@@ -66,7 +66,7 @@ pub(super) fn gpus(
     snapshot: &Snapshot,
     topology: Option<&Topology>,
     notes: &mut Vec<String>,
-) -> Found {
+) -> FoundGpus {
     let written = snapshot.text("gpu_metadata.json");
     let written = written.and_then(|text| serde_json::from_str(text).ok());
     let written: Written = written.unwrap_or_default();
@@ -177,14 +177,14 @@ pub(super) fn gpus(
             })
             .collect(),
     };
-    Found {
+    FoundGpus {
         profile,
         chosen,
         rows,
     }
 }
 
-impl Found {
+impl FoundGpus {
     pub(super) fn pci(&self) -> Vec<PciAddress> {
         self.profile.pci.clone()
     }

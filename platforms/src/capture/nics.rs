@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cards::{KnownCards, driver_file};
 use super::ports::{Cable, ReadPort};
 use super::unlinked_vfs::{Ids, Owner, owner_of_unlinked};
-use super::{CaptureError, Snapshot, gpus};
+use super::{CaptureError, Snapshot, gpus::FoundGpus};
 use crate::profile::{Device, Model, Skipped, TopoRow, Vfs};
 use crate::topo::Topology;
-use crate::{Driver, PciAddress, Platforms, Rate, Role, TopoLevel};
+use crate::{Driver, NicRole, PciAddress, Platforms, Rate, TopoLevel};
 
 /// The NICs that were found.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FoundNics {
     pub(super) models: BTreeMap<String, Model>,
     pub(super) devices: Vec<Device>,
     /// Devices that were found and cannot be described.
@@ -27,7 +27,7 @@ pub(super) struct Found {
     pub(super) assumed: BTreeSet<String>,
 }
 
-impl Found {
+impl FoundNics {
     pub(super) fn addresses(&self) -> Vec<PciAddress> {
         self.devices.iter().map(|device| device.pci).collect()
     }
@@ -42,10 +42,10 @@ impl Found {
 pub(super) fn nics(
     snapshot: &Snapshot,
     topology: Option<&Topology>,
-    gpus: &gpus::Found,
+    gpus: &FoundGpus,
     known: &Platforms,
     notes: &mut Vec<String>,
-) -> Result<Found, CaptureError> {
+) -> Result<FoundNics, CaptureError> {
     let drivers = known.iter().next().map(|(_, platform)| platform);
     let drivers: Vec<&Driver> = drivers.into_iter().flat_map(|it| it.drivers()).collect();
     let mut reading = Reading {
@@ -54,7 +54,7 @@ pub(super) fn nics(
         drivers,
         cards: KnownCards::of(known),
         interfaces: interfaces_by_function(snapshot),
-        found: Found::default(),
+        found: FoundNics::default(),
     };
     let names = snapshot.names("infiniband");
     if names.is_empty() {
@@ -132,11 +132,11 @@ const SECOND: &str =
 
 struct Reading<'a> {
     snapshot: &'a Snapshot,
-    gpus: &'a gpus::Found,
+    gpus: &'a FoundGpus,
     drivers: Vec<&'a Driver>,
     cards: KnownCards<'a>,
     interfaces: BTreeMap<PciAddress, Vec<(i64, String)>>,
-    found: Found,
+    found: FoundNics,
 }
 
 impl<'a> Reading<'a> {
@@ -337,7 +337,7 @@ impl<'a> Reading<'a> {
             numa,
             netdevs,
             rate,
-            role: Role::Compute,
+            role: NicRole::Compute,
             topo: TopoRow(topo),
             cabled,
             ports: count,

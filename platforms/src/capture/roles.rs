@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::Role;
+use crate::NicRole;
 use crate::profile::{Device, Profile};
 
 /// Where the roles come from, in the words of `provenance`.
@@ -11,7 +11,7 @@ pub(super) const WHY: &str = "no matrix tells NICs apart: management is the devi
     without a GPU; of the others the fastest are compute, slower ones storage";
 
 /// The role of each device, by its name. Chosen after the machines whose roles are known: jobs have the fastest ports.
-pub(super) fn likely(profile: &Profile) -> BTreeMap<String, Role> {
+pub(super) fn likely(profile: &Profile) -> BTreeMap<String, NicRole> {
     let gpus = &profile.gpus.numa;
     let are_nodes_known = gpus.iter().any(|node| *node >= 0);
     let is_management = |device: &Device| {
@@ -26,11 +26,11 @@ pub(super) fn likely(profile: &Profile) -> BTreeMap<String, Role> {
     let fastest = others.map(|device| device.rate.gbps()).max();
     let role = |device: &Device| {
         if is_management(device) {
-            Role::Management
+            NicRole::Management
         } else if Some(device.rate.gbps()) == fastest {
-            Role::Compute
+            NicRole::Compute
         } else {
-            Role::Storage
+            NicRole::Storage
         }
     };
     let devices = profile.devices.iter();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Check;
 use crate::profile::{Device, Model};
-use crate::{ProblemKind, Role, TopoLevel};
+use crate::{NicRole, ProblemKind, TopoLevel};
 
 /// The largest number of ports of a device. Most devices have one or two; those of ConnectX-8 cards with four planes have
 /// twelve, of which every third carries data (scitix/sichek, default_spec.yaml). More is taken for a mistake.
@@ -156,7 +156,7 @@ impl Check<'_> {
     fn numa(&mut self, number: usize, device: &Device) {
         let gpus = &self.platform.profile.gpus.numa;
         let is_near = gpus.contains(&device.numa);
-        if device.role != Role::Management && !is_near {
+        if device.role != NicRole::Management && !is_near {
             let problem = ProblemKind::NumaWithoutGpu {
                 device: device.name.clone(),
                 role: device.role,

@@ -7,7 +7,7 @@ use files::yaml;
 use super::Check;
 use crate::profile::{Roles, Vfs};
 use crate::render::{cpus_of, unlike_a_range};
-use crate::{ProblemKind, Role, TopoLevel, provenance};
+use crate::{NicRole, ProblemKind, TopoLevel, provenance};
 
 impl Check<'_> {
     pub(super) fn whole(&mut self) {
@@ -133,9 +133,9 @@ impl Check<'_> {
             devices.filter(|device| device.role == role).count()
         };
         let are = Roles {
-            management: count(Role::Management),
-            compute: count(Role::Compute),
-            storage: count(Role::Storage),
+            management: count(NicRole::Management),
+            compute: count(NicRole::Compute),
+            storage: count(NicRole::Storage),
         };
         if are != profile.roles {
             let reported = profile.roles.to_string();

@@ -1,6 +1,6 @@
 //! A PCIe bridge (`drivers/pci/pci-sysfs.c`, `pci_bridge_attrs`).
 
-use super::{config_space::Shape, header::Header};
+use super::{config_space::Shape, header::FunctionHeader};
 use crate::{Bridge, BridgePort};
 
 /// Root port of a Xeon (Intel 352a). Chosen: profiles do not state the make of bridges.
@@ -10,8 +10,8 @@ const ROOT_PORT: [u16; 2] = [0x8086, 0x352a];
 const SWITCH: [u16; 2] = [0x1000, 0xc030];
 
 /// The attributes of a bridge.
-pub(super) fn header(bridge: &Bridge) -> Header<'_> {
-    Header {
+pub(super) fn header(bridge: &Bridge) -> FunctionHeader<'_> {
+    FunctionHeader {
         pci: bridge.pci,
         bus: &bridge.bus,
         id: match bridge.port {

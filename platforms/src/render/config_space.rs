@@ -8,7 +8,7 @@
 use crate::BridgePort;
 
 /// What the header says.
-pub(super) struct Header {
+pub(super) struct ConfigHeader {
     /// Vendor and device.
     pub(super) id: [u16; 2],
     /// Subsystem vendor and device; not in the header of a bridge.
@@ -48,7 +48,7 @@ const EXTENDED: usize = 0x100;
 
 impl ConfigSpace {
     /// The header and the list of capabilities: power management, PCI Express with this link, MSI-X.
-    pub(super) fn of(header: &Header, link: Link) -> Self {
+    pub(super) fn of(header: &ConfigHeader, link: Link) -> Self {
         let mut space = Self(vec![0; 4096]);
         space.header(header);
         // PCI_CAP_ID_PM, version 3; in D0, without a reset when it leaves D3hot.
@@ -86,8 +86,8 @@ impl ConfigSpace {
         self.0
     }
 
-    fn header(&mut self, header: &Header) {
-        let Header {
+    fn header(&mut self, header: &ConfigHeader) {
+        let ConfigHeader {
             id,
             subsystem,
             class,

@@ -1,12 +1,12 @@
 //! The attributes that every PCI function has, bridges and GPUs too (`drivers/pci/pci-sysfs.c`).
 
-use super::config_space::{self, ConfigSpace, Link, Shape, Sriov};
+use super::config_space::{ConfigHeader, ConfigSpace, Link, Shape, Sriov};
 use super::cpu_list::mask;
 use super::nodes::{Nodes, up_from};
 use crate::{Function, Gpu, PciAddress};
 
 /// The attributes that every PCI function has.
-pub(super) struct Header<'a> {
+pub(super) struct FunctionHeader<'a> {
     pub(super) pci: PciAddress,
     /// The folder of its bus, from `sys/devices/` on.
     pub(super) bus: &'a str,
@@ -25,7 +25,7 @@ pub(super) struct Header<'a> {
     pub(super) sriov: Option<Sriov>,
 }
 
-impl<'a> Header<'a> {
+impl<'a> FunctionHeader<'a> {
     pub(super) fn of(function: &'a Function) -> Self {
         let count = u16::try_from(function.virtfns.len()).unwrap_or(u16::MAX);
         let sriov = function.sriov_totalvfs.map(|total| Sriov {
@@ -156,7 +156,7 @@ impl<'a> Header<'a> {
     }
 
     fn config(&self) -> Vec<u8> {
-        let header = config_space::Header {
+        let header = ConfigHeader {
             id: self.id,
             subsystem: self.subsystem,
             class: self.class,
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_header_says_what_the_attributes_say() {
-        let header = Header {
+        let header = FunctionHeader {
             pci: "0000:0c:00.0".parse().unwrap(),
             bus: "pci0000:0b/0000:0b:01.0",
             id: [0x15b3, 0x1021],

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Nodes, Of, Part, bridge, header::Header, net, net_dev, net_dev::NetDevices, system};
+use super::{
+    Nodes, Of, Part, bridge, header::FunctionHeader, net, net_dev, net_dev::NetDevices, system,
+};
 use crate::{Bridge, Clock, Gpu, Machine, MetadataFile, PciAddress, Route, Routes};
 
 /// A part of the host.
@@ -170,7 +172,7 @@ impl HostPart<'_> {
             Self::System(machine) => system::nodes(machine, nodes),
             Self::Bridge(bridge) => bridge::header(bridge).attributes(nodes),
             Self::Driver => nodes.folder(""),
-            Self::Gpu(gpu) => Header::of_gpu(gpu).attributes(nodes),
+            Self::Gpu(gpu) => FunctionHeader::of_gpu(gpu).attributes(nodes),
             Self::BootId(boot_id) => nodes.file("boot_id", boot_id),
             Self::Routes(Routes::Rows(rows)) => nodes.bytes("route", table(rows).into_bytes()),
             Self::Routes(Routes::Text(text)) => nodes.bytes("route", text.clone().into_bytes()),

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use simfs::{Edit, Errno, TreePath, Value};
+use simfs::{Edit, Errno, FileValue, TreePath};
 
 /// The node at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     Folder,
-    File(Value),
+    File(FileValue),
     Link(String),
 }
 
@@ -30,15 +30,18 @@ pub(crate) struct Nodes(pub(super) Vec<(Cow<'static, str>, Node)>);
 
 impl Nodes {
     pub(super) fn file(&mut self, name: impl Into<Cow<'static, str>>, text: impl Display) {
-        self.0.push((name.into(), Node::File(Value::line(text))));
+        self.0
+            .push((name.into(), Node::File(FileValue::line(text))));
     }
 
     pub(super) fn bytes(&mut self, name: impl Into<Cow<'static, str>>, bytes: Vec<u8>) {
-        self.0.push((name.into(), Node::File(Value::Bytes(bytes))));
+        self.0
+            .push((name.into(), Node::File(FileValue::Bytes(bytes))));
     }
 
     pub(super) fn fails(&mut self, name: impl Into<Cow<'static, str>>, errno: Errno) {
-        self.0.push((name.into(), Node::File(Value::Fails(errno))));
+        self.0
+            .push((name.into(), Node::File(FileValue::Fails(errno))));
     }
 
     pub(super) fn link(&mut self, name: impl Into<Cow<'static, str>>, target: impl Into<String>) {

@@ -1,6 +1,6 @@
 //! A network function on the PCI bus (`drivers/pci/pci-sysfs.c`, `drivers/pci/iov.c`).
 
-use super::header::Header;
+use super::header::FunctionHeader;
 use super::{Nodes, Of, Part, host, net, rdma};
 use crate::{Function, Machine};
 
@@ -125,7 +125,7 @@ fn same(a: &Function, b: &Function) -> bool {
 
 fn own(function: &Function, nodes: &mut Nodes) {
     let Function { physfn, .. } = function;
-    let header = Header::of(function);
+    let header = FunctionHeader::of(function);
     header.attributes(nodes);
     if let Some(total) = function.sriov_totalvfs {
         nodes.file("sriov_totalvfs", total);

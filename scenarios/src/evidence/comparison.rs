@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use platforms::{Card, Role};
+use platforms::{Card, NicRole};
 use terms::Severity;
 
 use super::cast::{Cast, events};
@@ -88,7 +88,7 @@ fn group(world: &ResolvedWorld, port: usize, dark: &BTreeSet<usize>) -> BTreeMap
     let exempt: BTreeSet<Card> = world
         .ports
         .iter()
-        .filter(|other| on_node(other) && other.facts.role == Role::Management)
+        .filter(|other| on_node(other) && other.facts.role == NicRole::Management)
         .map(|other| other.facts.card)
         .collect();
     let mut cards: BTreeMap<Card, usize> = BTreeMap::new();

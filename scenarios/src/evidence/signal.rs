@@ -7,7 +7,9 @@
 use std::collections::BTreeSet;
 
 use fabric::{Action, DeviceAction, NodeAction};
-use platforms::{DeviceName, Function, LinkLayer, Machine, MetadataFile, Role, Routes, TopoLevel};
+use platforms::{
+    DeviceName, Function, LinkLayer, Machine, MetadataFile, NicRole, Routes, TopoLevel,
+};
 
 use super::cast::Cast;
 use super::fact::{Fact, Topic};
@@ -198,7 +200,7 @@ fn numa(cast: &Cast<'_>) -> Option<Fact> {
         .silent
         .iter()
         .filter_map(|port| Nic::of(cast.world, *port));
-    let mut management = management.filter(|nic| nic.port.facts.role == Role::Management);
+    let mut management = management.filter(|nic| nic.port.facts.role == NicRole::Management);
     let nic = management.next()?;
     let name = nic.name();
     Some(match nic.decider() {
@@ -282,13 +284,13 @@ fn vf(cast: &Cast<'_>) -> Option<Fact> {
     let virtuals = cast
         .named()
         .filter(|port| cast.world.ports[*port].facts.is_vf);
-    let of: BTreeSet<Role> = made
+    let of: BTreeSet<NicRole> = made
         .chain(virtuals)
         .map(|port| cast.world.ports[port].facts.role)
         .collect();
     if of.is_empty() {
         None
-    } else if of.contains(&Role::Management) {
+    } else if of.contains(&NicRole::Management) {
         Some(Fact::lacks(
             Topic::Virtual,
             "its physical function is not watched either",

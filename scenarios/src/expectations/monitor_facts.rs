@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use files::{Key, Node, Value};
+use files::{Key, Node, YamlValue};
 use serde_json::json;
 
 use super::qualifier::READS;
@@ -171,7 +171,7 @@ const JSON_TEXT: Plain<String> = plain(
     "a JSON text",
     || json!({ "type": ["string", "number", "boolean"] }),
     |context, node| match node.value {
-        Value::Truth(truth) => Ok(truth.to_string()),
+        YamlValue::Truth(truth) => Ok(truth.to_string()),
         _ => context.source.text(node, "a JSON text"),
     },
 );
@@ -200,7 +200,7 @@ fn labels(context: &Context<'_>, node: &Node) -> Parsed<BTreeMap<String, String>
     let fields = context.source.open_map(node, "labels")?;
     let label = |(key, node): &(Key, Node)| {
         let text = match &node.value {
-            Value::Truth(truth) => truth.to_string(),
+            YamlValue::Truth(truth) => truth.to_string(),
             _ => context.source.any_text(node, "a label's text")?,
         };
         filled_by_handles(context, node, &text)?;
@@ -227,7 +227,7 @@ const METRIC_IS: Plain<MetricIs> = plain(
     "a number such as `1` or `\">= 1\"`, or `absent`",
     || any_of([json!({ "const": "absent" }), bound_form()]),
     |context, node| {
-        if matches!(&node.value, Value::Text(word) if word == "absent") {
+        if matches!(&node.value, YamlValue::Text(word) if word == "absent") {
             return Ok(MetricIs::Absent);
         }
         let within = BOUND.parse(context, node)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use files::{Node, Place, Value};
+use files::{Node, Place, YamlValue};
 use platforms::LinkLayer;
 use serde_json::{Value as Json, json};
 use simfs::SimTime;
@@ -291,16 +291,16 @@ fn times(context: &Context<'_>, node: &Node, least_bound: u32) -> Parsed<Times> 
     };
     let between = |at_least, at_most| Times { at_least, at_most };
     let times = match &node.value {
-        Value::Whole(0) => {
+        YamlValue::Whole(0) => {
             return Err(source.wrong(node.place, "`times: 0`").hint(
                 "write `nothing: …` where no event is expected, elsewhere `times: at most 0`",
             ));
         }
-        Value::Whole(_) => {
+        YamlValue::Whole(_) => {
             let times = source.small(node, 1)?;
             between(times, times)
         }
-        Value::Text(text) => {
+        YamlValue::Text(text) => {
             let number = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n <= 1_000_000);
             let least = text.strip_prefix("at least ").and_then(number);
             let most = text.strip_prefix("at most ").and_then(number);
@@ -310,7 +310,7 @@ fn times(context: &Context<'_>, node: &Node, least_bound: u32) -> Parsed<Times> 
                 (None, None) => return Err(wrong()),
             }
         }
-        Value::List(items) => match &items[..] {
+        YamlValue::List(items) => match &items[..] {
             [least, most] => between(source.small(least, 0)?, source.small(most, 0)?),
             _ => return Err(wrong()),
         },
@@ -340,7 +340,7 @@ const STAMPED: Plain<Stamped> = plain(
 fn stamped(context: &Context<'_>, node: &Node) -> Parsed<Stamped> {
     const HINT: &str = "write `15s`, `\">= 15s\"`, `\"<= 20s\"` or `[ 15s, 20s ]`";
     let source = &context.source;
-    if let Value::List(items) = &node.value {
+    if let YamlValue::List(items) = &node.value {
         return match &items[..] {
             [from, to] => Ok((Some(source.time(from)?), Some(source.time(to)?))),
             _ => Err(source
@@ -372,7 +372,7 @@ type Messages = BTreeMap<LinkLayer, (String, Place)>;
 
 const MESSAGES: Plain<Messages> =
     plain("a text, or one by layer", messages_form, |context, node| {
-        if let Value::Map(_) = node.value {
+        if let YamlValue::Map(_) = node.value {
             return by_layer().parse(context, node);
         }
         let text = MESSAGE.parse(context, node)?;

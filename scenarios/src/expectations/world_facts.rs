@@ -2,7 +2,7 @@
 //! workloads.
 
 use fabric::opa::{LinkDownReason, OfflineDisabledReason, Pair};
-use files::{Node, Place, Value};
+use files::{Node, Place, YamlValue};
 use serde_json::json;
 use terms::ReportVerdict;
 use workloads::{WorkloadCause, WorkloadOutcome};
@@ -228,7 +228,7 @@ const PAIR_IS: Plain<PairIs> = plain(
     "two reasons, or `unavailable`",
     || any_of([UNAVAILABLE.schema(), PAIR.schema()]),
     |context, node| match &node.value {
-        Value::List(_) => PAIR.parse(context, node).map(PairIs::Shown),
+        YamlValue::List(_) => PAIR.parse(context, node).map(PairIs::Shown),
         _ => UNAVAILABLE.parse(context, node),
     },
 );
@@ -268,7 +268,7 @@ fn offline(context: &Context<'_>, node: &Node) -> Parsed<OfflineDisabledReason> 
             .wrong(node.place, what)
             .hint("such as `none`, `power_policy`, or a number up to 15")
     };
-    if let Value::Whole(_) = node.value {
+    if let YamlValue::Whole(_) = node.value {
         let number = source.number(node, 0, 15)?;
         let code = u8::try_from(number).expect("a number up to 15 fits 8 bits");
         return OfflineDisabledReason::by_code(code)

@@ -18,7 +18,8 @@ use crate::resolve::known_node;
 use crate::resolved_world::{ResolvedNode, ResolvedWorld, Subject};
 use crate::step::{FileMomentSpec, MomentSpec};
 use crate::story::{
-    About, CallMoment, FileMoment, FileRef, Moment, Plan, RuleAction, StepAction, WorkloadAction,
+    About, CallMoment, FileMoment, FileRef, Plan, RuleAction, StepAction, StepMoment,
+    WorkloadAction,
 };
 use crate::subject::{FileSpec, Named, Subjects};
 use crate::values::NamesSpec;
@@ -428,12 +429,12 @@ impl LineResolver<'_> {
 
 impl ActionResolver<'_> {
     /// Resolves a moment within a poll.
-    pub(crate) fn moment(&self, spec: &MomentSpec) -> Result<Moment, Unfit> {
+    pub(crate) fn moment(&self, spec: &MomentSpec) -> Result<StepMoment, Unfit> {
         let file = |spec: &Option<FileMomentSpec>| {
             spec.as_ref().map(|spec| self.file_moment(spec)).transpose()
         };
         Ok(match spec {
-            MomentSpec::Files { after, before } => Moment {
+            MomentSpec::Files { after, before } => StepMoment {
                 after: file(after)?,
                 before: file(before)?,
                 call: None,
@@ -444,7 +445,7 @@ impl ActionResolver<'_> {
                 } else {
                     CallMoment::Received(*nth)
                 };
-                Moment {
+                StepMoment {
                     after: None,
                     before: None,
                     call: Some(call),

@@ -1,11 +1,11 @@
 //! A moment within a poll, defined by the monitor's file operations or calls to the connector. Start at
-//! [`Moment`].
+//! [`StepMoment`].
 
 use platforms::{NodeName, PciAddress, SlotRef};
 
 /// A moment within a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct StepMoment {
     /// This operation happened before, in the same poll.
     pub after: Option<FileMoment>,
     /// This operation was requested and is not answered yet.

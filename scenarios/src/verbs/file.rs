@@ -1,6 +1,6 @@
 //! Verbs about files: rules on the monitor's file operations.
 
-use files::{Node, Value};
+use files::{Node, YamlValue};
 use serde_json::{Value as Json, json};
 
 use super::spec::VerbSpec;
@@ -239,7 +239,7 @@ impl Kind for Everywhere {
 
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<Option<FileSpec>> {
         match &node.value {
-            Value::Text(word) if word == "everywhere" => Ok(None),
+            YamlValue::Text(word) if word == "everywhere" => Ok(None),
             _ => context.file(node).map(Some),
         }
     }

@@ -4,7 +4,7 @@ use fabric::opa::{
     ErrorInfo, FirmwareReport, LinkDownReason, LinkInitReason, LinkWidths, PortErrorAction,
 };
 use fabric::{Action, PortAction, PortsAction};
-use files::{Node, Value};
+use files::{Node, YamlValue};
 
 use super::spec::{ActionSpec, VerbSpec, port, ports};
 use crate::context::Context;
@@ -388,7 +388,7 @@ const WIDTHS: Plain<LinkWidths> = plain(
     "a list of numbers of lanes",
     || serde_json::json!({ "type": "array", "items": number::<u8>(1, 4).schema() }),
     |context, node| {
-        let Value::List(widths) = &node.value else {
+        let YamlValue::List(widths) = &node.value else {
             let source = &context.source;
             return Err(source
                 .wrong(
@@ -431,7 +431,7 @@ const ERROR_ACTION: Plain<PortErrorAction> = plain(
 );
 
 fn error_action(context: &Context<'_>, node: &Node) -> Parsed<PortErrorAction> {
-    let Value::List(reasons) = &node.value else {
+    let YamlValue::List(reasons) = &node.value else {
         return ALL_OR_NONE.parse(context, node);
     };
     let mut action = PortErrorAction::NOTHING;

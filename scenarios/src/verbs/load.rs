@@ -2,7 +2,7 @@
 //!
 //! Whether a workload of the given name exists is checked when the story is resolved in a world.
 
-use files::{Node, Place, Value};
+use files::{Node, Place, YamlValue};
 use lnet::{Nid, Param, Verb, WRITE_BYTES};
 use mpib::SupBandwidth;
 use serde_json::json;
@@ -247,7 +247,7 @@ const SHARE: Plain<SupBandwidth> = plain(
 );
 
 fn share(context: &Context<'_>, node: &Node) -> Parsed<SupBandwidth> {
-    if let Value::Text(_) = node.value {
+    if let YamlValue::Text(_) = node.value {
         return context
             .source
             .choice(node, "share", &[("all", SupBandwidth::MAX)]);

@@ -1,6 +1,6 @@
 //! Verbs about the monitor, its state file and the connector.
 
-use files::Value;
+use files::YamlValue;
 use serde_json::json;
 use simfs::Errno;
 
@@ -317,7 +317,7 @@ const VERSION: Plain<i64> = plain(
     "a number",
     || json!({ "type": "integer" }),
     |context, node| match node.value {
-        Value::Whole(version) => Ok(version),
+        YamlValue::Whole(version) => Ok(version),
         _ => Err(context
             .source
             .wrong(node.place, "a version is a whole number")),

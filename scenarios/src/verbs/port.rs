@@ -1,7 +1,7 @@
 //! Verbs about ports: their links, their states, their counters and character devices.
 
 use fabric::{CharDeviceKind, CounterChange, PortAction, PortsAction, StickAt};
-use files::Value;
+use files::YamlValue;
 use platforms::CounterValue;
 
 use super::spec::{VerbSpec, port, ports};
@@ -301,7 +301,9 @@ const COUNTER_VALUE: Plain<CounterValue> = plain(
     },
     |context, node| {
         Ok(match &node.value {
-            Value::Whole(_) => CounterValue::Count(context.source.number(node, 0, COUNTER_MAX)?),
+            YamlValue::Whole(_) => {
+                CounterValue::Count(context.source.number(node, 0, COUNTER_MAX)?)
+            }
             _ => CounterValue::Text(context.source.text(node, "a number or a text")?),
         })
     },

@@ -3,7 +3,8 @@
 //! `storage_resolver` finds the nodes and ports; `routing` has the keys for nodes on two nets.
 
 use files::Place;
-use platforms::Role;
+use lnet::LnetProfile;
+use platforms::NicRole;
 use serde_json::json;
 use simfs::SimTime;
 
@@ -22,11 +23,11 @@ pub(crate) struct LnetSpec {
     pub(super) nis: u32,
     /// Interfaces on `tcp` beside the others, with the place of their key.
     pub(super) tcp: (u32, Place),
-    pub(super) role: Role,
+    pub(super) role: NicRole,
     pub(super) routing: RoutingSpec,
     pub(super) discovery: DiscoverySpec,
     pub(super) write_interval: SimTime,
-    pub(super) profile: lnet::Profile,
+    pub(super) profile: LnetProfile,
 }
 
 /// The nodes that discover their peers.
@@ -77,7 +78,7 @@ pub(crate) fn lnet_keys() -> impl Keys<Value = LnetSpec> {
                 Literal::Text("storage"),
                 Words(
                     "role",
-                    &[("compute", Role::Compute), ("storage", Role::Storage)],
+                    &[("compute", NicRole::Compute), ("storage", NicRole::Storage)],
                 ),
                 "The role of the ports.",
             ),
@@ -155,10 +156,10 @@ const RPC: Plain<SimTime> = plain("`1MiB per TIME`", string_form, |context, node
     })
 });
 
-const LNET_PROFILE: Plain<lnet::Profile> = plain(
+const LNET_PROFILE: Plain<LnetProfile> = plain(
     "`hld`, `2.15` or `2.17`",
     || {
-        let names = lnet::Profile::ALL.map(lnet::Profile::name);
+        let names = LnetProfile::ALL.map(LnetProfile::name);
         let texts = names.iter().map(|name| json!(name));
         let numbers = names.iter().filter_map(|name| name.parse::<f64>().ok());
         json!({ "enum": texts.chain(numbers.map(|number| json!(number))).collect::<Vec<_>>() })
@@ -166,9 +167,9 @@ const LNET_PROFILE: Plain<lnet::Profile> = plain(
     |context, node| {
         let source = &context.source;
         let text = source.text(node, "a profile of LNet")?;
-        let mut all = lnet::Profile::ALL.into_iter();
+        let mut all = LnetProfile::ALL.into_iter();
         all.find(|profile| profile.name() == text).ok_or_else(|| {
-            let names = lnet::Profile::ALL.map(lnet::Profile::name);
+            let names = LnetProfile::ALL.map(LnetProfile::name);
             source.unknown(node.place, "profile", &text, names)
         })
     },

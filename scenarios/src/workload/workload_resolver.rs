@@ -1,7 +1,7 @@
 //! Resolves workloads in a world: their nodes and ports. `storage_resolver` does so for LNet.
 
 use files::Place;
-use mpib::{HostPlan, JobPlan, Pause, PerRail, Rail, RailPlan, SupBandwidth, Traffic};
+use mpib::{HostPlan, JobPlan, JobTraffic, Pause, PerRail, Rail, RailPlan, SupBandwidth};
 use platforms::{NodeName, PortRef};
 use simfs::SimTime;
 
@@ -83,13 +83,13 @@ impl WorkloadResolver<'_> {
         Ok(JobPlan {
             profile: spec.profile,
             edges,
-            traffic: Traffic {
+            traffic: JobTraffic {
                 size: spec.message,
                 period: spec.every,
                 pauses: spec.pause.map(pause).into_iter().collect(),
                 in_flight: spec.in_flight,
                 dependent: spec.dependent,
-                ..Traffic::steady()
+                ..JobTraffic::steady()
             },
             retries: spec.retries,
             timeout_exponent: spec.timeout_exponent,

@@ -18,7 +18,7 @@ use fuser::{
     Generation, INodeNo, InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr,
     ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, Request, Session,
 };
-use simfs::{Edit, Value};
+use simfs::{Edit, FileValue};
 
 const TTL: Duration = Duration::from_secs(3600);
 const ROOT: u64 = 1;
@@ -50,7 +50,7 @@ impl Bare {
         for edit in tree {
             let node = match edit {
                 Edit::File {
-                    value: Value::Bytes(bytes),
+                    value: FileValue::Bytes(bytes),
                     ..
                 } => Node::File(bytes.to_vec()),
                 Edit::Link { target, .. } => Node::Link(target.clone()),

@@ -27,7 +27,7 @@ use rustix::{
     mount::{UnmountFlags, unmount},
     thread::{CpuSet, sched_setaffinity},
 };
-use simfs::{Edit, Fs, MomentId, RuleId, TreePath, Value};
+use simfs::{Edit, FileValue, Fs, MomentId, RuleId, TreePath};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
 const DEVICES: usize = 34;
@@ -54,7 +54,7 @@ fn tree() -> Vec<Edit> {
         let folder = format!("devices/pci0000:00/0000:{n:02x}:00.0/infiniband/mlx5_{n}");
         let file = |name: String| Edit::File {
             path: TreePath::new(&format!("{folder}/{name}")),
-            value: Value::line("4: ACTIVE"),
+            value: FileValue::line("4: ACTIVE"),
         };
         let mut edits: Vec<Edit> = (0..134)
             .map(|n| file(format!("ports/1/file_{n}")))
@@ -75,7 +75,7 @@ fn copy_to(root: &Path) {
             .expect("tmpfs takes folders");
         match edit {
             Edit::File {
-                value: Value::Bytes(bytes),
+                value: FileValue::Bytes(bytes),
                 ..
             } => fs::write(path, bytes).expect("tmpfs takes files"),
             Edit::Link { target, .. } => {

@@ -8,7 +8,7 @@ use std::{
 
 use proptest::{collection::vec, prelude::*, sample::select, test_runner::Config};
 use simfs::{
-    Edit, Errno, Fs, Moment, MomentId, NodeKind, Op, OpSet, Refused, Rule, RuleId, SimTime, Spot,
+    Edit, Errno, Fs, MomentId, NodeKind, Op, OpMoment, OpSet, Refused, Rule, RuleId, SimTime, Spot,
     Turn, Verdict, When, Within,
 };
 use simfs_fuse::MomentAnswer;
@@ -32,7 +32,7 @@ enum Step {
     Stat(&'static str),
     ReadLink(&'static str),
     PollBegins,
-    Moment(Moment),
+    Moment(OpMoment),
     Edit(Vec<Edit>),
     Arm(Rule),
     Disarm(RuleId),
@@ -103,7 +103,7 @@ fn rules() -> impl Strategy<Value = Rule> {
     })
 }
 
-fn moments() -> impl Strategy<Value = Moment> {
+fn moments() -> impl Strategy<Value = OpMoment> {
     let spot = || {
         let ops = select(vec![
             OpSet::from(Op::Read),
@@ -122,7 +122,7 @@ fn moments() -> impl Strategy<Value = Moment> {
         (spot(), spot()).prop_map(|(after, before)| Turn::Between { after, before }),
     ];
     let within = select(vec![Within::Poll, Within::Drill]);
-    (0..4u64, turn, 1..3u64, within).prop_map(|(id, turn, nth, within)| Moment {
+    (0..4u64, turn, 1..3u64, within).prop_map(|(id, turn, nth, within)| OpMoment {
         id: MomentId(id),
         turn,
         nth,

@@ -9,7 +9,7 @@ use std::{
 
 use rustix::fs::{RawDir, SeekFrom, seek};
 use simfs::{
-    Edit, Errno, Moment, MomentId, Op, Rule, RuleId, Spot, TreePath, Turn, Verdict, When, Within,
+    Edit, Errno, MomentId, Op, OpMoment, Rule, RuleId, Spot, TreePath, Turn, Verdict, When, Within,
 };
 use simfs_fuse::MomentAnswer;
 
@@ -121,13 +121,13 @@ fn what_has_gone_is_neither_read_nor_listed_by_who_holds_it() {
 #[test]
 fn a_file_that_went_just_before_a_read_is_read_by_its_path_as_if_it_had_not_been_held() {
     let mut fs = two_devices();
-    fs.arm_moment(Moment {
+    fs.arm_moment(OpMoment {
         id: MomentId(7),
         turn: Turn::Before(Spot::new(Op::Read, "class/b/state")),
         nth: 2,
         within: Within::Drill,
     });
-    fs.arm_moment(Moment {
+    fs.arm_moment(OpMoment {
         id: MomentId(8),
         turn: Turn::Before(Spot::new(Op::Read, "class/b/state")),
         nth: 3,

@@ -9,7 +9,7 @@ use std::{
 };
 
 use rustix::fs::RawDir;
-use simfs::{Moment, MomentId, Op, Rule, RuleId, Spot, TreePath, Turn, Verdict, When, Within};
+use simfs::{MomentId, Op, OpMoment, Rule, RuleId, Spot, TreePath, Turn, Verdict, When, Within};
 use simfs_fuse::MomentAnswer;
 
 use crate::support::{
@@ -145,8 +145,8 @@ fn a_device_that_vanishes_by_a_rule_is_listed_and_then_not_found() {
     assert_eq!(list(&stage.path("class")).unwrap(), ["a"]);
 }
 
-fn between_listing_and_read() -> Moment {
-    Moment {
+fn between_listing_and_read() -> OpMoment {
+    OpMoment {
         id: MomentId(7),
         turn: Turn::Between {
             after: Spot::new(Op::List, "class"),

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use simfs::{Edit, Errno, Fs, MomentId, Refused, RuleId, SimTime, TreePath, Value};
+use simfs::{Edit, Errno, FileValue, Fs, MomentId, Refused, RuleId, SimTime, TreePath};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
 /// How long a test waits for something that must happen. It is a limit, not a pause.
@@ -155,7 +155,7 @@ pub(crate) fn fuse_or_skip(fs: Fs, setting: Setting) -> Option<Stage> {
 pub(crate) fn file(path: &str, text: &str) -> Edit {
     Edit::File {
         path: path.into(),
-        value: Value::Bytes(text.as_bytes().to_vec()),
+        value: FileValue::Bytes(text.as_bytes().to_vec()),
     }
 }
 

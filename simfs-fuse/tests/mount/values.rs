@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use simfs::{Edit, Errno, Value};
+use simfs::{Edit, Errno, FileValue};
 
 use crate::support::{Setting, device, file, fuse_or_skip, link, list, read, remove, two_devices};
 
@@ -115,7 +115,7 @@ fn a_file_that_fails_by_itself_opens_and_fails_to_read() {
     };
     stage.edit(&[Edit::File {
         path: "devices/a/carrier".into(),
-        value: Value::Fails(Errno::EINVAL),
+        value: FileValue::Fails(Errno::EINVAL),
     }]);
     let mut opened = File::open(stage.path("class/a/carrier")).unwrap();
     let error = opened.read_to_string(&mut String::new()).unwrap_err();

@@ -9,7 +9,8 @@ use std::{
 };
 
 use simfs::{
-    Edit, Errno, Fs, Moment, MomentId, Op, Refused, Rule, RuleId, Spot, Turn, Verdict, When, Within,
+    Edit, Errno, Fs, MomentId, Op, OpMoment, Refused, Rule, RuleId, Spot, Turn, Verdict, When,
+    Within,
 };
 use simfs_fuse::MomentAnswer;
 
@@ -264,7 +265,7 @@ fn a_disk_survives_its_file_system() {
 /// A shell that writes three lines, each with one write, and is killed at a moment.
 fn killed_at(turn: Turn) -> Option<String> {
     let mut fs = two_devices();
-    fs.arm_moment(Moment {
+    fs.arm_moment(OpMoment {
         id: MomentId(1),
         turn,
         nth: 2,
@@ -314,7 +315,7 @@ fn a_folder_changed_at_a_moment_of_its_own_rename_does_not_stick() {
     let mut fs = two_devices();
     fs.apply(&[file("var/state/other", "x")]);
     let turn = Turn::Before(Spot::new(Op::Rename, NEW));
-    fs.arm_moment(Moment {
+    fs.arm_moment(OpMoment {
         id: MomentId(1),
         turn,
         nth: 1,

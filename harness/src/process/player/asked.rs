@@ -9,9 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use observe::{
-    Broken, Delivery, Observation, Pace, PageForm, PageText, Protocol, Scrape, ScrapeOutcome,
-};
+use observe::{Broken, Delivery, Medium, Observation, Pace, PageText, Scrape, ScrapeOutcome};
 use platforms::NodeName;
 
 use super::{
@@ -84,12 +82,8 @@ impl Player<'_> {
     }
 
     fn begin_scrape(&mut self, node: &NodeName, monitor: MonitorId, now: u64) {
-        let Some(path) = self.descriptor.page() else {
+        let Some((path, form)) = self.descriptor.adapter().page() else {
             return;
-        };
-        let form = match self.descriptor.speaks {
-            Protocol::HttpJson => PageForm::Json,
-            _ => PageForm::Series,
         };
         let page = PageText::new(form, &self.descriptor.limits);
         let asked = (path.to_owned(), page);
@@ -189,10 +183,10 @@ impl Player<'_> {
         self.goes_on()
     }
 
-    /// A page. Those that alert rules are evaluated over are kept until the drill is over, and once for all scrapes that
+    /// A page. Those that say something all together are kept until the drill is over, and once for all scrapes that
     /// follow one another with the same answer.
     fn shared_page(&mut self, node: &NodeName, text: String) -> Arc<str> {
-        if self.descriptor.speaks != Protocol::PrometheusRules {
+        if self.descriptor.medium() != Medium::KeptPages {
             return text.into();
         }
         let before = self.node_runtime(node).page.take();
@@ -231,11 +225,13 @@ impl Player<'_> {
             took_ns: now - begun,
             outcome,
         };
-        let said = match self.descriptor.speaks {
-            Protocol::HttpJson => self.said_in_json(&scrape),
-            _ => self.said_in_series(&scrape),
+        let said = match &scrape.outcome {
+            ScrapeOutcome::Answered { status: 200, text } => {
+                self.descriptor.adapter().page_says(text)
+            }
+            _ => Err(scrape.failure().unwrap_or_default()),
         };
-        let speaks = self.descriptor.speaks;
+        let is_kept = self.descriptor.medium() == Medium::KeptPages;
         let node_runtime = self.node_runtime(node);
         node_runtime.note_reads();
         // Who gives no page has looked all the same, and owes what it could have said.
@@ -253,8 +249,8 @@ impl Player<'_> {
             Ok(said) => (said, "answered".to_owned()),
             Err(why) => (nothing_known(why.clone()), why),
         };
-        // What a page means to alert rules is known when they are evaluated. Of the others nobody needs the text any more.
-        if speaks != Protocol::PrometheusRules {
+        // What kept pages mean is known at the end of the drill. Of the others nobody needs the text any more.
+        if !is_kept {
             if let ScrapeOutcome::Answered { status, text } = &mut scrape.outcome {
                 let is_unread = is_unread && *status == 200;
                 *text = Arc::default();
@@ -267,20 +263,6 @@ impl Player<'_> {
             calls.push(said.answered(true, answer));
         }
         self.node_runtime(node).tick.scrapes.push(scrape);
-    }
-
-    fn said_in_series(&self, scrape: &Scrape) -> Result<Delivery, String> {
-        let failure = || scrape.failure().unwrap_or_default();
-        let series = scrape.series().ok_or_else(failure)?;
-        let rules = self.descriptor.scrape.as_ref().map(|page| &page.metrics);
-        Ok(rules.map_or_else(Delivery::default, |rules| rules.observed(&series)))
-    }
-
-    fn said_in_json(&self, scrape: &Scrape) -> Result<Delivery, String> {
-        match (&scrape.outcome, &self.descriptor.http_json) {
-            (ScrapeOutcome::Answered { status: 200, text }, Some(page)) => page.observed(text),
-            _ => Err(scrape.failure().unwrap_or_default()),
-        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::process::{
     count,
     outage::Outage,
     quiet::is_busy,
-    transport::Traffic,
+    transport::SocketTraffic,
 };
 
 /// The most calls in a poll, and the most connections that are opened in it.
@@ -320,7 +320,7 @@ impl Player<'_> {
     }
 
     /// What came and was opened on the sockets of all nodes.
-    fn traffic(&mut self) -> Traffic {
+    fn traffic(&mut self) -> SocketTraffic {
         let (transport, _) = self.arm.transport(self.descriptor.speaks);
         transport.traffic()
     }

@@ -52,8 +52,8 @@ impl Player<'_> {
                 run.output.push('\n');
             }
         }
-        let rules = self.descriptor.lines.iter();
-        let reported = rules.flat_map(|rules| lines.iter().filter_map(|line| rules.observed(line)));
+        let adapter = self.descriptor.adapter();
+        let reported = lines.iter().filter_map(|line| adapter.line_says(line));
         for reported in reported.take(STATEMENTS_AT_ONCE) {
             self.budget.count(&reported);
             let call = reported.answered(true, "written".to_owned());

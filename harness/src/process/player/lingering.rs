@@ -58,7 +58,7 @@ impl Player<'_> {
             let mut recording = self.recording(self.ticks.clone(), None, Vec::new());
             alert_rules::observe_alerts(descriptor, &mut recording, tick_ns).map_err(failed)?;
             self.story.monitors.iter().any(|node| {
-                let said = observe::interval::said(&recording, node.as_str());
+                let said = observe::statement::statements(&recording, node.as_str());
                 said.iter()
                     .any(|it| it.to.is_none() && it.severity != Severity::Healthy)
             })

@@ -1,7 +1,7 @@
 //! Lets a monitor poll: its listings are released, and its poll is over when it lists again.
 
 use director::MonitorId;
-use observe::{Drains, Pace, Protocol};
+use observe::{Drains, Medium, Pace};
 use platforms::NodeName;
 
 use super::{Play, Player, waiting::Waited};
@@ -58,7 +58,7 @@ impl Player<'_> {
             }
             self.instance(node, monitor).granted = None;
             // What a daemon has written is heard when the collector looks.
-            let is_heard = self.descriptor.speaks != Protocol::Textfile || self.is_due();
+            let is_heard = self.descriptor.medium() != Medium::Files || self.is_due();
             let node_runtime = self.node_runtime(node);
             node_runtime.tick.polls += u32::from(is_heard);
             node_runtime.polled = true;

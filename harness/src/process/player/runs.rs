@@ -4,7 +4,7 @@
 //! A run that the story holds goes on over ticks. Whoever runs it kills it after `kill_after` of simulated time; while
 //! it lasts no other one begins. Start at [`Player::run`].
 
-use observe::{Broken, Delivery, Exit, Occasion, Protocol, RunEnd, slurm};
+use observe::{Broken, Delivery, Exit, Medium, Occasion, RunEnd, slurm};
 use platforms::NodeName;
 use scenarios::Signal;
 
@@ -122,23 +122,18 @@ impl Player<'_> {
     /// Notes what a run says by its end.
     fn say(&mut self, node: &NodeName, monitor: MonitorId, end: RunEnd) {
         self.hear_slurm(node);
-        let Some(codes) = self.descriptor.exit_code.as_ref() else {
-            return;
-        };
+        let adapter = self.descriptor.adapter();
         let node_runtime = self.node_runtime(node);
         let Some(runs) = node_runtime.runs.get_mut(&monitor) else {
             return;
         };
         let run = runs.run.as_ref();
         let output = run.map_or("", |run| run.output.as_str());
-        if codes.actions.is_none() {
-            let said = codes.observed(end, output, &mut runs.open);
-            node_runtime
-                .tick
-                .calls
-                .push(said.answered(true, end.to_string()));
-        } else if end != RunEnd::Exit(Exit::Code(0)) {
-            node_runtime.tick.log.push(format!("nicdrill: {end}"));
+        let tick = &mut node_runtime.tick;
+        if let Some(said) = adapter.run_says(end, output, &mut runs.open) {
+            tick.calls.push(said.answered(true, end.to_string()));
+        } else if node_runtime.slurm.is_some() && end != RunEnd::Exit(Exit::Code(0)) {
+            tick.log.push(format!("nicdrill: {end}"));
         }
     }
 
@@ -184,17 +179,13 @@ impl Player<'_> {
 
     /// What a textfile collector shows of a node in this tick, if it looks.
     pub(super) fn collect(&mut self, node: &NodeName) -> Play<()> {
-        let Some(textfile) = self.descriptor.textfile.as_ref() else {
-            return Ok(());
-        };
-        debug_assert_eq!(self.descriptor.speaks, Protocol::Textfile);
-        if !self.is_due() {
+        if self.descriptor.medium() != Medium::Files || !self.is_due() {
             return Ok(());
         }
         let shown = self.node_runtimes[node].textfiles(&self.descriptor.limits);
         let shown = shown
             .map_err(|what| self.over_limit(format!("its files for the collector have {what}")))?;
-        let mut said = textfile.metrics.observed(&shown.series);
+        let mut said = self.descriptor.adapter().files_say(&shown.series);
         let mut refused: Vec<String> = shown
             .refused
             .iter()

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use observe::{Broken, Descriptor, Exit, Pace, Protocol, RootAt, RunEnd};
+use observe::{Broken, Descriptor, Exit, Medium, Pace, RootAt, RunEnd};
 
 use super::{ProbeCause, Sighting};
 use crate::process::conversation::{NO_REQUEST, REFUSED};
@@ -67,42 +67,22 @@ impl Evidence<'_> {
                 vec![format!("{}; or it is stuck", self.interval())]
             }
             ProbeCause::Broken(_) => Vec::new(),
-            ProbeCause::NeverCalled { .. } => self.never_called(),
             ProbeCause::SaidNothing { .. } => self.said_nothing(),
         }
     }
 
     fn said_nothing(&self) -> Vec<String> {
-        let hint = match self.descriptor.speaks {
-            Protocol::PlatformConnector | Protocol::Lines => None,
-            Protocol::ExitCode => {
-                let ends = self.ends_told();
-                return vec![format!(
-                    "every run ended with a code that `exit_code` takes for unknown, or asked Slurm for nothing: {ends}; see \
-                     its last output"
-                )];
-            }
-            Protocol::Textfile => Some(
-                "does it write `*.prom` files into `{textfile_dir}`, and are their names those of `metrics`?",
-            ),
-            Protocol::PrometheusRules => Some(
-                "does it listen at `{metrics_port}`, and is the path of its page that of `prometheus`?",
-            ),
-            Protocol::Scrape | Protocol::HttpJson => Some(
-                "compare its page at `{metrics_port}` with its descriptor: path, names, labels",
-            ),
+        let facts = self.descriptor.speaks.facts();
+        let Some(part) = facts.part else {
+            return self.never_called();
         };
-        if let Some(hint) = hint {
-            return vec![hint.to_owned()];
-        }
-        let hint = match self.output {
-            [] => {
-                "it wrote nothing: a program that keeps its output in a buffer must write it out in every poll"
-            }
-            _ => "compare its last output with the patterns of `lines` in its descriptor",
+        let is_written = facts.medium == Medium::Output;
+        let hint = match is_written && self.output.is_empty() {
+            true => "it wrote nothing: a program that keeps its output in a buffer must write it out in every poll".to_owned(),
+            false => part.silence_hint.replace("{ends}", &self.ends_told()),
         };
-        let mut hints = vec![hint.to_owned()];
-        hints.extend(self.slow_polls());
+        let mut hints = vec![hint];
+        hints.extend(self.slow_polls().filter(|_| is_written));
         hints
     }
 
@@ -301,7 +281,8 @@ impl Evidence<'_> {
                 "its output names the socket `{other}`; the connector listens at `{{socket}}`: pass it in {GIVEN}"
             ));
         }
-        let never_called = matches!(self.cause, ProbeCause::NeverCalled { .. });
+        let is_silent = matches!(self.cause, ProbeCause::SaidNothing { .. });
+        let never_called = is_silent && self.descriptor.speaks.has_connector();
         (never_called && !self.sighting.passes(&self.sighting.socket)).then(|| {
             format!("nothing that it is given contains the path of its socket: pass `{{socket}}` in {GIVEN}")
         })

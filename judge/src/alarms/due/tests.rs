@@ -119,7 +119,10 @@ fn owed(action: StepAction, granularity: Granularity, monitored: bool) -> usize 
         ..Recording::default()
     };
     let context = case.context();
-    let groups = groups(&context, &recording, &node_a(), granularity);
+    let readings = Readings::of(context, recording.healing_from);
+    let bearers = Bearers::of(&readings, &recording, &node_a());
+    let names = (&readings, &bearers);
+    let groups = groups(&context, &recording, &node_a(), names, granularity);
     let sizes = groups.iter().map(|group| {
         let pieces = group.alarms.iter().map(|alarm| alarm.pieces.len());
         pieces.sum::<usize>() + group.unpromised.len()

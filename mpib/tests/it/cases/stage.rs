@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 
 use mpib::{
     Agent, AgentAction, Bytes, ConnectError, ConnectionId, Gid, HintMemory, Host, HostId, Isend,
-    IslandPrefix, Job, Net, PathClass, Profile, Rail, RailChange, RailMask, RailState, Receive,
-    Refusal, RequestId, Settings, SupBandwidth, Tag, Traffic, eight_vms, mesh, ring,
+    IslandPrefix, Job, JobTraffic, MpibProfile, Net, PathClass, Rail, RailChange, RailMask,
+    RailState, Receive, Refusal, RequestId, Settings, SupBandwidth, Tag, eight_vms, mesh, ring,
 };
 use platforms::LinkLayer;
 use simfs::SimTime;
@@ -35,9 +35,9 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new(row: &Row) -> Self {
         let profile = match row.profile.as_str() {
-            "spec" => Profile::Spec,
-            "g1" => Profile::G1,
-            "g2" => Profile::G2,
+            "spec" => MpibProfile::Spec,
+            "g1" => MpibProfile::G1,
+            "g2" => MpibProfile::G2,
             other => panic!("no profile `{other}`"),
         };
         Self {
@@ -266,7 +266,7 @@ impl Stage {
         };
         let mut edges = ring(&ids(around));
         edges.extend(mesh(&ids(among)));
-        let mut traffic = Traffic::steady();
+        let mut traffic = JobTraffic::steady();
         if let Some(size) = size {
             traffic = traffic.of(Bytes::new(size));
         }

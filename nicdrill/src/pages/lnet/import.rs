@@ -5,11 +5,11 @@
 
 use std::{fmt::Write as _, ops::RangeInclusive};
 
-use files::{FileError, Node, Value, did_you_mean, yaml};
-use lnet::{Lnd, NetName, Nid, Param, Params, Profile};
+use files::{FileError, Node, YamlValue, did_you_mean, yaml};
+use lnet::{Lnd, LnetProfile, NetName, Nid, Param, Params};
 
 /// The profile whose defaults are compared with the file.
-const PROFILE: Profile = Profile::V2_17;
+const PROFILE: LnetProfile = LnetProfile::V2_17;
 /// The number of routers in the world `storage-routed`.
 const ROUTERS: usize = 2;
 /// The number of ports of the role `storage` that a node of these worlds has.
@@ -349,8 +349,8 @@ impl Exported<'_> {
         others: bool,
     ) -> Result<(), FileError> {
         let pairs = match &node.value {
-            Value::Map(pairs) => &pairs[..],
-            Value::Null => &[],
+            YamlValue::Map(pairs) => &pairs[..],
+            YamlValue::Null => &[],
             other => {
                 let what = format!("{whose} is {}", other.kind());
                 let hint = format!("write keys and values, such as `{}: …`", known[0]);
@@ -379,8 +379,8 @@ impl Exported<'_> {
             return Ok(&[]);
         };
         match &list.value {
-            Value::List(items) => Ok(items),
-            Value::Null => Ok(&[]),
+            YamlValue::List(items) => Ok(items),
+            YamlValue::Null => Ok(&[]),
             other => {
                 let what = format!("`{key}` is {}", other.kind());
                 Err(self
@@ -411,7 +411,7 @@ impl Exported<'_> {
         match entry(node, key) {
             None => Ok(otherwise),
             Some(Node {
-                value: Value::Whole(number),
+                value: YamlValue::Whole(number),
                 ..
             }) => Ok(*number),
             Some(other) => {
@@ -424,7 +424,7 @@ impl Exported<'_> {
 
 /// The value of a key; `None` if it is not there, or the node is no map.
 fn entry<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
-    let Value::Map(pairs) = &node.value else {
+    let YamlValue::Map(pairs) = &node.value else {
         return None;
     };
     let found = pairs.iter().find(|(name, _)| name.name == key);

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use observe::Protocol;
+
 use super::{super::super::stops_page::check_table, *};
 
 const LISTING: &str = "list sys/class/infiniband: 12";
@@ -81,7 +83,7 @@ fn ended(code: i32) -> ProbeCause {
 
 const BOTH: &str = "/stage/0 /stage/0.socket";
 const MISCOUNTED: &str = "its reads repeat after every 2 listings of `{root}/sys/class/infiniband`, and its descriptor makes 1 a poll";
-const NEVER: ProbeCause = ProbeCause::NeverCalled { polls: 13 };
+const NEVER: ProbeCause = mute(Protocol::PlatformConnector);
 const MUTE: ProbeCause = mute(Protocol::Lines);
 
 const fn mute(by: Protocol) -> ProbeCause {
