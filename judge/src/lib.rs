@@ -1,14 +1,23 @@
-//! The judge: checks that a monitor emitted exactly the expected events, in time, and no others.
+//! The judge: whether a monitor reported what it had to, in time, and nothing else.
 //!
-//! Every accepted event must be claimed by exactly one expectation, and every expectation must be
-//! satisfied in its window (`events.rs`); if an event fits several expectations, an assignment that
-//! satisfies all is found if there is one (`assign.rs`). While the world heals, unexpected events
-//! may clear outstanding faults; at the end none may be outstanding (`outstanding.rs`), and the
-//! cluster's state may not have any left (`consequences.rs`, `left.rs`). Every event,
-//! accepted or not, must keep the wire contract (`contract.rs`). A failure is data for a report,
-//! never a panic. The judge reads recordings and the true state; it plays nothing.
+//! It reads what happened (the director's [`Truth`] with its log), what the monitor emitted (a [`Recording`]), the story's
+//! lines and the monitor's promises. It plays nothing, and what it finds is data for a report, never a panic.
 //!
-//! Start at [`judge`].
+//! How a pulled cable becomes a verdict:
+//!
+//! 1. The director logs the fault and what each read gives from then on; `readings.rs` says what a poll of the monitor can
+//!    read of the port, and `intervals.rs` from which poll to which the port is not healthy.
+//! 2. The lines of the story become demands for single events, port by port (`demands.rs`): what the documents ask.
+//! 3. `owed/` turns them into what *this* monitor owes, by the rows of its promises: other severities, later, under other names,
+//!    or not at all, and what it owes beyond the story's lines.
+//! 4. For a monitor that reports changes of ports, `events.rs` assigns what was accepted to what is owed (`assign.rs`: if there is an
+//!    assignment that satisfies all, it is found) and asks `strays.rs` about the rest. For one that reports devices, its node, or what
+//!    is, `alarms/` compares intervals: faults by rows (`alarms/due.rs`) with statements (`alarms/heard.rs`). The needs of a site are
+//!    further rows for the same intervals (`needs/`).
+//! 5. Whatever the rows say, laws hold (`laws/`, `contract.rs`, `outstanding.rs`, `left.rs`), and facts that are no events are
+//!    checked one file each (`facts/`). What is wrong becomes a finding whose cause is made in `causes.rs`.
+//!
+//! `altered.rs` makes each line false and judges again; `compare.rs`, `trace.rs` and `lanes.rs` show a recording. Start at [`judge`].
 
 use std::collections::BTreeSet;
 

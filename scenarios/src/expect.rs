@@ -11,7 +11,7 @@ use simfs::SimTime;
 use terms::{ReportVerdict, Severity};
 
 use crate::cluster::{ConditionOf, Stands};
-use crate::story::{EndIs, MetricIs, StateFileIs, Times, WorkloadIs};
+use crate::story::{EndIs, MetricIs, Times, What, WorkloadIs};
 use crate::subject::{FileSpec, NodeNames, Subjects};
 
 /// A line that expects something.
@@ -84,23 +84,18 @@ pub(crate) enum ExpectationSpec {
     Group(Vec<ExpectLine>),
     /// Events in this order.
     InOrder(Vec<ExpectLine>),
-    Exit(i32),
-    Log(String),
-    NoLog(String),
-    Polls(u64),
-    Calls(u64),
+    /// What is the same in every world.
+    Stated(What),
     Reads {
         file: FileSpec,
         times: Times,
     },
-    StateFile(StateFileIs),
     Metric {
         name: String,
         /// Label values, with placeholders of handles.
         labels: BTreeMap<String, String>,
         is: MetricIs,
     },
-    Healthz(u16),
     Link {
         of: Subjects,
         here: EndIs,
@@ -114,11 +109,7 @@ pub(crate) enum ExpectationSpec {
         lead: Option<(i64, i64)>,
     },
     Condition(ConditionSpec),
-    Cordoned(Stands),
-    Uncordoned(bool),
     Rule(Box<FiringSpec>),
-    RulesSilent,
-    StuckInKernel,
 }
 
 /// A node condition.
@@ -206,7 +197,7 @@ impl ExpectLine {
     /// The first line, this one or one nested in it, that only the process arm can answer.
     pub(crate) fn process_only(&self) -> Option<&ExpectLine> {
         match &self.what {
-            ExpectationSpec::Healthz(_) => Some(self),
+            ExpectationSpec::Stated(What::Healthz { .. }) => Some(self),
             ExpectationSpec::Each { line, .. } | ExpectationSpec::Spec(line) => line.process_only(),
             ExpectationSpec::Group(lines) | ExpectationSpec::InOrder(lines) => {
                 lines.iter().find_map(ExpectLine::process_only)

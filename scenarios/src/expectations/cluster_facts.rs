@@ -8,7 +8,7 @@ use crate::expect::{ConditionSpec, ExpectationSpec, FiringSpec};
 use crate::keys::{Literal, Maybe, maybe, or};
 use crate::kind::{Choices, Only, Parsed, Placed, Text, Words, count};
 use crate::row::{Line, Row, word};
-use crate::story::Times;
+use crate::story::{Times, What};
 use crate::values::TRUTH;
 
 /// Expectations about the cluster.
@@ -57,7 +57,11 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectationSpec>] = &[
         "Whether the node is cordoned at the end of one of the window's polls.",
         "{ cordoned: true, from: 10s, to: 20s, throughout: true }",
         THROUGHOUT,
-        |_, is, throughout| Ok(ExpectationSpec::Cordoned(stands(is, throughout))),
+        |_, is, throughout| {
+            Ok(ExpectationSpec::Stated(What::Cordoned(stands(
+                is, throughout,
+            ))))
+        },
     ),
     &word(
         "uncordoned",
@@ -65,7 +69,7 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectationSpec>] = &[
         "Whether the node, once cordoned, is released in one of the window's polls.",
         "{ uncordoned: true, within: 3 polls }",
         (),
-        |_, is, ()| Ok(ExpectationSpec::Uncordoned(is)),
+        |_, is, ()| Ok(ExpectationSpec::Stated(What::Uncordoned(is))),
     ),
     &word(
         "rule",
@@ -132,7 +136,7 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectationSpec>] = &[
         "No rule fires in the window.",
         "{ rules: silent, from: 31s, to: 4m29s }",
         (),
-        |_, (), ()| Ok(ExpectationSpec::RulesSilent),
+        |_, (), ()| Ok(ExpectationSpec::Stated(What::RulesSilent)),
     ),
 ];
 

@@ -16,7 +16,7 @@ use crate::kind::{
 use crate::map::{MapOf, OrMap};
 use crate::message::{self, Part};
 use crate::row::{Row, word};
-use crate::story::{MetricIs, StateFileIs, Times};
+use crate::story::{MetricIs, StateFileIs, Times, What};
 use crate::values::FileOf;
 
 /// Expectations about the monitor.
@@ -27,7 +27,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
         "The monitor exits with this code.",
         "{ exit: 0, within: 1s }",
         (),
-        |_, code: u8, ()| Ok(ExpectationSpec::Exit(code.into())),
+        |_, code: u8, ()| Ok(ExpectationSpec::Stated(What::Exit { code: code.into() })),
     ),
     &word(
         "log",
@@ -35,7 +35,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
         "A line of the monitor's log contains this text; `…` matches any text.",
         "{ log: \"state file …: fresh start\" }",
         (),
-        |_, text, ()| Ok(ExpectationSpec::Log(text)),
+        |_, contains, ()| Ok(ExpectationSpec::Stated(What::Log { contains })),
     ),
     &word(
         "no_log",
@@ -43,7 +43,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
         "No line of the monitor's log contains this text.",
         "{ no_log: \"panicked\" }",
         (),
-        |_, text, ()| Ok(ExpectationSpec::NoLog(text)),
+        |_, contains, ()| Ok(ExpectationSpec::Stated(What::NoLog { contains })),
     ),
     &word(
         "polls",
@@ -51,7 +51,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
         "The number of polls that happen.",
         "{ polls: 0, from: 20s, to: 110s }",
         (),
-        |_, polls, ()| Ok(ExpectationSpec::Polls(polls)),
+        |_, polls, ()| Ok(ExpectationSpec::Stated(What::Polls(polls))),
     ),
     &word(
         "calls",
@@ -59,7 +59,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
         "The number of calls that are received.",
         "{ calls: 1 }",
         (),
-        |_, calls, ()| Ok(ExpectationSpec::Calls(calls)),
+        |_, count, ()| Ok(ExpectationSpec::Stated(What::Calls { count })),
     ),
     &word(
         "reads",
@@ -101,7 +101,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
         "The state file at the end of the window.",
         "{ state_file: { member: version, equals: \"2\" } }",
         (),
-        |_, is, ()| Ok(ExpectationSpec::StateFile(is)),
+        |_, is, ()| Ok(ExpectationSpec::Stated(What::StateFile(is))),
     ),
     &word(
         "metric",
@@ -134,7 +134,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
         "The HTTP status of the monitor's `/healthz` at the end of the window's last tick, with or without a poll. It is queried again until it matches, for some seconds of real time. Needs `arms: [ process ]`.",
         "{ healthz: 503 }",
         (),
-        |_, status, ()| Ok(ExpectationSpec::Healthz(status)),
+        |_, status, ()| Ok(ExpectationSpec::Stated(What::Healthz { status })),
     ),
     &word(
         "stuck_in_kernel",
@@ -142,7 +142,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
         "The monitor cannot be killed at the end.",
         "stuck_in_kernel",
         (),
-        |_, (), ()| Ok(ExpectationSpec::StuckInKernel),
+        |_, (), ()| Ok(ExpectationSpec::Stated(What::StuckInKernel)),
     ),
 ];
 

@@ -241,26 +241,7 @@ impl<'a> ExpectationResolver<'a> {
                 }
                 Ok(())
             }
-            ExpectationSpec::Exit(code) => self.push(line, &around, What::Exit { code: *code }),
-            ExpectationSpec::Log(text) => self.push(
-                line,
-                &around,
-                What::Log {
-                    contains: text.clone(),
-                },
-            ),
-            ExpectationSpec::NoLog(text) => self.push(
-                line,
-                &around,
-                What::NoLog {
-                    contains: text.clone(),
-                },
-            ),
-            ExpectationSpec::Polls(count) => self.push(line, &around, What::Polls(*count)),
-            ExpectationSpec::Calls(count) => {
-                self.push(line, &around, What::Calls { count: *count })
-            }
-            ExpectationSpec::StateFile(is) => self.push(line, &around, What::StateFile(is.clone())),
+            ExpectationSpec::Stated(what) => self.push(line, &around, what.clone()),
             ExpectationSpec::Metric { name, labels, is } => {
                 let filled = labels
                     .iter()
@@ -271,9 +252,6 @@ impl<'a> ExpectationResolver<'a> {
                     is: *is,
                 };
                 self.push(line, &around, what)
-            }
-            ExpectationSpec::Healthz(status) => {
-                self.push(line, &around, What::Healthz { status: *status })
             }
             ExpectationSpec::Link { of, here, there } => {
                 for port in self.members(of, Tally::default(), &around)? {
@@ -320,11 +298,7 @@ impl<'a> ExpectationResolver<'a> {
                 Ok(())
             }
             ExpectationSpec::Condition(spec) => self.condition(spec, line, &around),
-            ExpectationSpec::Cordoned(stands) => self.push(line, &around, What::Cordoned(*stands)),
-            ExpectationSpec::Uncordoned(is) => self.push(line, &around, What::Uncordoned(*is)),
             ExpectationSpec::Rule(spec) => self.rule(spec, line, &around),
-            ExpectationSpec::RulesSilent => self.push(line, &around, What::RulesSilent),
-            ExpectationSpec::StuckInKernel => self.push(line, &around, What::StuckInKernel),
         }
     }
 
