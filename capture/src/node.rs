@@ -10,8 +10,9 @@ mod reader;
 
 use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
+use files::FileError;
 use platforms::{
-    NicRole, Platform, PlatformError, Platforms,
+    NicRole, Platform, Platforms,
     capture::{CaptureError, Snapshot, capture, from_dump},
     topo::{self, Printed, TopoError},
 };
@@ -45,7 +46,7 @@ pub enum Failed {
     Dump(String),
     /// The written platform cannot be parsed: an error in nicdrill.
     #[error("the platform that was made cannot be read: {0}")]
-    Made(#[from] PlatformError),
+    Made(#[from] FileError),
 }
 
 impl Failed {

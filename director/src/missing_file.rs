@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use platforms::yaml::nearest;
+use files::nearest;
 use simfs::{NodeKind, Unmet};
 
 /// The names of a folder that a hint lists. Chosen: a line of text.

@@ -1,11 +1,11 @@
-//! A mistake in a file. Start at [`YamlError::at`].
+//! A mistake in a file. Start at [`FileError::at`].
 
 use crate::Place;
 
 /// Why a text could not be read: place, problem, source line and hint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.rendered())]
-pub struct YamlError {
+pub struct FileError {
     /// The file's name as given by the caller.
     pub file: String,
     /// The place; `None` for the whole text.
@@ -42,7 +42,7 @@ pub enum About {
     Between,
 }
 
-impl YamlError {
+impl FileError {
     /// An error about a place in `text`.
     #[must_use]
     pub fn at(file: &str, text: &str, place: Place, what: impl Into<String>) -> Self {

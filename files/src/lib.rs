@@ -14,9 +14,9 @@ mod node;
 mod place;
 mod problem;
 
-pub use error::{About, YamlError};
+pub use error::{About, FileError};
 pub use mistakes::Mistakes;
-pub use near::nearest;
+pub use near::{did_you_mean, nearest};
 pub use node::{Key, Node, YamlValue};
 pub use place::Place;
 pub use problem::{Problem, mistakes, read};

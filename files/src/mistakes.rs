@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::{About, YamlError};
+use crate::{About, FileError};
 
 /// Mistakes in a file. As an error, they are at least one, each once, and in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mistakes(Vec<YamlError>);
+pub struct Mistakes(Vec<FileError>);
 
 impl Mistakes {
     /// What was read of a piece; if there were mistakes in it they are kept, and nothing was.
@@ -16,25 +16,25 @@ impl Mistakes {
     }
 
     /// Adds a mistake of a value by itself.
-    pub fn note(&mut self, mistake: YamlError) {
+    pub fn note(&mut self, mistake: FileError) {
         self.0.push(mistake);
     }
 
     /// Adds a mistake between the keys of a part of the file, which may follow from a key that cannot be read.
-    pub fn note_between(&mut self, mistake: YamlError) {
+    pub fn note_between(&mut self, mistake: FileError) {
         self.note(mistake.about(About::Between));
     }
 
     /// A mistake between keys alone.
     #[must_use]
-    pub fn between(mistake: YamlError) -> Self {
+    pub fn between(mistake: FileError) -> Self {
         mistake.about(About::Between).into()
     }
 
     /// Those of values by themselves: what holds of a part of the file some of whose keys cannot be read.
     #[must_use]
     pub fn of_values(mut self) -> Self {
-        let is_between = |mistake: &YamlError| mistake.about.as_deref() == Some(&About::Between);
+        let is_between = |mistake: &FileError| mistake.about.as_deref() == Some(&About::Between);
         self.0.retain(|mistake| !is_between(mistake));
         self
     }
@@ -90,7 +90,7 @@ impl Mistakes {
     /// # Panics
     /// If there is none, which is no error.
     #[must_use]
-    pub fn first(&self) -> &YamlError {
+    pub fn first(&self) -> &FileError {
         self.0.first().expect("an error is at least one mistake")
     }
 
@@ -119,21 +119,21 @@ impl fmt::Display for Mistakes {
     }
 }
 
-impl From<YamlError> for Mistakes {
-    fn from(mistake: YamlError) -> Self {
+impl From<FileError> for Mistakes {
+    fn from(mistake: FileError) -> Self {
         Self(vec![mistake])
     }
 }
 
-impl Extend<YamlError> for Mistakes {
-    fn extend<I: IntoIterator<Item = YamlError>>(&mut self, mistakes: I) {
+impl Extend<FileError> for Mistakes {
+    fn extend<I: IntoIterator<Item = FileError>>(&mut self, mistakes: I) {
         self.0.extend(mistakes);
     }
 }
 
 impl IntoIterator for Mistakes {
-    type Item = YamlError;
-    type IntoIter = std::vec::IntoIter<YamlError>;
+    type Item = FileError;
+    type IntoIter = std::vec::IntoIter<FileError>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()

@@ -16,3 +16,10 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .min()
         .map(|(_, candidate)| candidate)
 }
+
+/// Whether the nearest candidate is meant, as the beginning of a hint: ``did you mean `eth`? ``; nothing if none is near.
+#[must_use]
+pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    let near = nearest(word, candidates);
+    near.map_or_else(String::new, |near| format!("did you mean `{near}`? "))
+}

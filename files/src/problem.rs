@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 
 use crate::yaml::{self, Salvage};
-use crate::{Node, Place, YamlError};
+use crate::{FileError, Node, Place};
 
 /// An invalid value in a file, such as a descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,13 +61,13 @@ impl Problem {
 
     /// The error of a text that was read already, with its place.
     #[must_use]
-    pub fn located(self, file: &str, text: &str) -> YamlError {
+    pub fn located(self, file: &str, text: &str) -> FileError {
         self.within(&yaml::tree(file, text).unwrap_or_default(), file, text)
     }
 
     /// The error in this tree of a text.
-    fn within(self, root: &Node, file: &str, text: &str) -> YamlError {
-        YamlError::at(file, text, of_keys(root, &self.keys), self.what).hint(self.hint)
+    fn within(self, root: &Node, file: &str, text: &str) -> FileError {
+        FileError::at(file, text, of_keys(root, &self.keys), self.what).hint(self.hint)
     }
 
     /// Whether nothing was left out on which this problem depends.
@@ -88,7 +88,7 @@ pub fn read<T: DeserializeOwned>(
     file: &str,
     text: &str,
     problems: impl FnOnce(&T) -> Vec<Problem>,
-) -> Result<T, YamlError> {
+) -> Result<T, FileError> {
     let value = yaml::read(file, text)?;
     match problems(&value).into_iter().next() {
         Some(problem) => Err(problem.located(file, text)),
@@ -102,7 +102,7 @@ pub fn mistakes<T: DeserializeOwned>(
     file: &str,
     text: &str,
     problems: impl FnOnce(&T) -> Vec<Problem>,
-) -> Vec<YamlError> {
+) -> Vec<FileError> {
     let salvage = match yaml::salvage::<T>(file, text) {
         Ok(value) => {
             let problems = problems(&value);
@@ -121,7 +121,7 @@ pub fn mistakes<T: DeserializeOwned>(
     let own = problems.into_iter();
     let own = own.filter(|problem| problem.is_own(&salvage));
     let own = own.map(|problem| problem.within(&salvage.rest, file, text));
-    let own: Vec<YamlError> = own.collect();
+    let own: Vec<FileError> = own.collect();
     let mut mistakes = salvage.mistakes;
     mistakes.extend(own);
     mistakes.sort_by_key(|mistake| mistake.place);

@@ -9,7 +9,7 @@ use ::toml::{
 };
 use serde::Deserialize;
 
-use crate::{About, Mistakes, Place, YamlError};
+use crate::{About, FileError, Mistakes, Place};
 
 /// A text of TOML, and the file that it is of.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +41,8 @@ impl<'a> Source<'a> {
         span: Range<usize>,
         what: impl Into<String>,
         hint: impl Into<String>,
-    ) -> YamlError {
-        YamlError::at(self.file, self.text, self.place(span), what).hint(hint)
+    ) -> FileError {
+        FileError::at(self.file, self.text, self.place(span), what).hint(hint)
     }
 
     /// The place of the beginning of this span.
@@ -53,7 +53,7 @@ impl<'a> Source<'a> {
 
     /// A key that is none of the known ones.
     #[must_use]
-    pub fn unknown(&self, key: &Spanned<DeString<'_>>, known: &[&str]) -> YamlError {
+    pub fn unknown(&self, key: &Spanned<DeString<'_>>, known: &[&str]) -> FileError {
         let name = key.get_ref().to_string();
         let what = format!(
             "unknown field `{name}`, expected `{}`",
@@ -71,7 +71,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// If it is no TOML, its first mistake: what a parser says after it follows from it, as a rule.
-    pub fn table(&self) -> Result<Spanned<DeTable<'a>>, YamlError> {
+    pub fn table(&self) -> Result<Spanned<DeTable<'a>>, FileError> {
         DeTable::parse(self.text).map_err(|error| self.unreadable(&error))
     }
 
@@ -128,7 +128,7 @@ impl<'a> Source<'a> {
     }
 
     /// What the reader of TOML says.
-    fn unreadable(&self, error: &Error) -> YamlError {
+    fn unreadable(&self, error: &Error) -> FileError {
         let what = plain(error.message());
         let mut quoted = what.split('`').skip(1).step_by(2).map(str::to_owned);
         let unknown = quoted.next().filter(|_| what.starts_with("unknown field "));
@@ -137,7 +137,7 @@ impl<'a> Source<'a> {
             name,
             known: quoted.collect(),
         });
-        YamlError {
+        FileError {
             about: about.map(Box::new),
             ..self.error(error.span().unwrap_or(0..0), what, self.keys)
         }

@@ -17,7 +17,7 @@ use serde_saphyr::{
 
 pub use self::refused::Refused;
 pub use self::salvage::{Salvage, read_every, salvage, salvage_beside};
-use crate::{About, Node, Place, YamlError, nearest};
+use crate::{About, FileError, Node, Place, did_you_mean};
 
 /// The longest accepted text, in bytes (1 MiB). Chosen: hundreds of times the longest shipped file.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -45,8 +45,8 @@ impl From<Location> for Place {
 /// Reads one YAML document; `file` is the name that errors carry.
 ///
 /// # Errors
-/// A [`YamlError`] if the text is not YAML, is not a `T`, has a duplicate key, or exceeds a limit.
-pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, YamlError> {
+/// A [`FileError`] if the text is not YAML, is not a `T`, has a duplicate key, or exceeds a limit.
+pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, FileError> {
     read_by(file, text, options())
 }
 
@@ -55,13 +55,13 @@ pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, YamlError>
 ///
 /// # Errors
 /// As those of [`read`].
-pub fn tree(file: &str, text: &str) -> Result<Node, YamlError> {
+pub fn tree(file: &str, text: &str) -> Result<Node, FileError> {
     let mut options = options();
     options.non_finite_float_policy = NonFiniteFloatPolicy::PassThrough;
     read_by(file, text, options)
 }
 
-fn read_by<T: DeserializeOwned>(file: &str, text: &str, options: Options) -> Result<T, YamlError> {
+fn read_by<T: DeserializeOwned>(file: &str, text: &str, options: Options) -> Result<T, FileError> {
     within_size(file, text)?;
     serde_saphyr::from_str_with_options(text, options).map_err(|error| rendered(file, text, &error))
 }
@@ -70,20 +70,20 @@ fn read_by<T: DeserializeOwned>(file: &str, text: &str, options: Options) -> Res
 /// `None` if none does, or something else is wrong. It is for further errors only: of two values neither is the right
 /// one.
 #[must_use]
-pub fn read_despite_twins(file: &str, text: &str) -> Option<(Node, Vec<YamlError>)> {
+pub fn read_despite_twins(file: &str, text: &str) -> Option<(Node, Vec<FileError>)> {
     within_size(file, text).ok()?;
     let mut options = options();
     options.duplicate_keys = DuplicateKeyPolicy::LastWins;
     options.non_finite_float_policy = NonFiniteFloatPolicy::PassThrough;
     let root: Node = serde_saphyr::from_str_with_options(text, options).ok()?;
     let twins = root.twins().into_iter();
-    let twins: Vec<YamlError> = twins
+    let twins: Vec<FileError> = twins
         .map(|key| duplicate(file, text, key.place, &key.name))
         .collect();
     (!twins.is_empty()).then_some((root, twins))
 }
 
-fn within_size(file: &str, text: &str) -> Result<(), YamlError> {
+fn within_size(file: &str, text: &str) -> Result<(), FileError> {
     if text.len() <= MAX_BYTES {
         return Ok(());
     }
@@ -91,7 +91,7 @@ fn within_size(file: &str, text: &str) -> Result<(), YamlError> {
         "the text has {} bytes, at most {MAX_BYTES} are read",
         text.len()
     );
-    Err(YamlError::new(file, Place::default(), what))
+    Err(FileError::new(file, Place::default(), what))
 }
 
 fn options() -> Options {
@@ -116,11 +116,11 @@ fn options() -> Options {
     }
 }
 
-fn duplicate(file: &str, text: &str, place: Place, key: &str) -> YamlError {
-    YamlError::at(file, text, place, format!("duplicate key `{key}`")).hint("keep one of the two")
+fn duplicate(file: &str, text: &str, place: Place, key: &str) -> FileError {
+    FileError::at(file, text, place, format!("duplicate key `{key}`")).hint("keep one of the two")
 }
 
-fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
+fn rendered(file: &str, text: &str, error: &Error) -> FileError {
     let error = error.without_snippet();
     let place = error.location().map(Place::from).unwrap_or_default();
     // A mistake in what an anchor stands for.
@@ -128,12 +128,10 @@ fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
         Error::AliasError { error, .. } => error,
         error => error,
     };
-    let at = |what: String| YamlError::at(file, text, place, what);
-    let choice =
-        |word: &str, expected: &[&'static str]| match nearest(word, expected.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`? {}", allowed(expected)),
-            None => allowed(expected),
-        };
+    let at = |what: String| FileError::at(file, text, place, what);
+    let choice = |word: &str, expected: &[&'static str]| {
+        did_you_mean(word, expected.iter().copied()) + &allowed(expected)
+    };
     match cause {
         Error::SerdeUnknownField {
             field, expected, ..

@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, num::NonZeroUsize, path::Path, sync::Arc, threa
 use alerts::{
     Firing, History, Instants, RuleFile, Statement, Syntax, TestCase, TestFile, Unnamed, statements,
 };
-use files::{Problem, YamlError};
+use files::{FileError, Problem};
 use observe::{AlertRows, Call, Descriptor, MonitorTick, Prometheus, Recording, Span, Tick};
 use reports::counted;
 
@@ -45,7 +45,7 @@ pub type Evaluated = Vec<(Instants, Vec<Firing>)>;
 ///
 /// # Errors
 /// If the text is no rule file, or one that cannot be evaluated here, with the place.
-pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile, YamlError> {
+pub fn read(file: &str, text: &str, prometheus: &Prometheus) -> Result<RuleFile, FileError> {
     let every = Some(prometheus.evaluation_interval);
     files::read(file, text, |rules: &RuleFile| rules.problems(every))
 }
@@ -58,7 +58,7 @@ pub fn mistakes(
     file: &str,
     text: &str,
     every: Option<Span>,
-) -> (Vec<YamlError>, Option<EvaluationError>) {
+) -> (Vec<FileError>, Option<EvaluationError>) {
     let mut unasked = None;
     let mistakes = files::mistakes(file, text, |rules: &RuleFile| {
         let mut problems = rules.problems(every);

@@ -18,10 +18,8 @@ use std::{
 
 use cluster::rules::{read_every, read_every_cable};
 use director::{FreezeError, Log, StageError, freeze_at};
-use platforms::{
-    Platforms,
-    yaml::{About, Place, YamlError},
-};
+use files::{About, FileError, Place};
+use platforms::Platforms;
 use reports::KnownDeviations;
 use scenarios::{Mentions, PLATFORM, ScenarioError, Story, Unfit};
 
@@ -370,7 +368,7 @@ fn fits_nowhere(file: &str, lacking: &str) -> Mistake {
 fn of_file(file: &Source, library: &Library, beside: &Surroundings<'_>) -> Looked {
     let Source { name, text, .. } = file;
     let mut unlooked = None;
-    let of_yaml = |mistakes: Vec<YamlError>| mistakes.iter().map(Mistake::from).collect();
+    let of_yaml = |mistakes: Vec<FileError>| mistakes.iter().map(Mistake::from).collect();
     let mistakes = match file.kind {
         None
         | Some(FileKind::Scenario | FileKind::World | FileKind::Platform | FileKind::Driver) => {

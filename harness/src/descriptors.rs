@@ -9,7 +9,7 @@ use std::{
 };
 
 use director::{Log, Target};
-use files::{About, Problem, YamlError, yaml};
+use files::{About, FileError, Problem, yaml};
 use observe::{Descriptor, Pace, Vocabulary, shipped_descriptors};
 use reports::visible;
 use scenarios::{FileMoment, FileRef, HangEnd, MonitorAction, RuleEffect, StepMoment, Story};
@@ -30,7 +30,7 @@ const IMPORTS_MAX: usize = 8;
 ///
 /// # Errors
 /// If the text is not a descriptor of version 1, with the place of the mistake.
-pub fn read(file: &str, text: &str) -> Result<Descriptor, YamlError> {
+pub fn read(file: &str, text: &str) -> Result<Descriptor, FileError> {
     read_with(file, text, None, IMPORTS_MAX)
 }
 
@@ -38,7 +38,7 @@ pub fn read(file: &str, text: &str) -> Result<Descriptor, YamlError> {
 ///
 /// # Errors
 /// As those of [`read`].
-pub(crate) fn read_for(file: &str, text: &str, library: &Library) -> Result<Descriptor, YamlError> {
+pub(crate) fn read_for(file: &str, text: &str, library: &Library) -> Result<Descriptor, FileError> {
     read_with(file, text, Some(library), IMPORTS_MAX)
 }
 
@@ -47,7 +47,7 @@ fn read_with(
     text: &str,
     library: Option<&Library>,
     imports: usize,
-) -> Result<Descriptor, YamlError> {
+) -> Result<Descriptor, FileError> {
     let mut descriptor: Descriptor =
         yaml::read(file, text).map_err(|error| advised(error, text))?;
     if let Some(problem) = problems(&descriptor, library).into_iter().next() {
@@ -70,7 +70,7 @@ fn read_with(
 /// Every mistake of a text that is to be a descriptor, with its place, also that a file which it names cannot be read; none
 /// if [`read_for`] reads it, apart from what is in its alert rules.
 #[must_use]
-pub fn mistakes(file: &str, text: &str, library: &Library) -> Vec<YamlError> {
+pub fn mistakes(file: &str, text: &str, library: &Library) -> Vec<FileError> {
     let mistakes = files::mistakes(file, text, |descriptor: &Descriptor| {
         let mut every = problems(descriptor, Some(library));
         let like = descriptor.promises.like.as_ref();
@@ -168,7 +168,7 @@ fn base(
 }
 
 /// The error with what to write, where there is nothing that a descriptor needs.
-fn advised(error: YamlError, text: &str) -> YamlError {
+fn advised(error: FileError, text: &str) -> FileError {
     if text.trim().is_empty() {
         return error.hint(
             "a descriptor needs at least `descriptor_version: 1`, `name` and `command`; `nicdrill init` writes one",

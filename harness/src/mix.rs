@@ -1,6 +1,6 @@
 //! Files with how often things happen at a site. The content is defined by [`Mix`]. Start at [`read`].
 
-use files::{Problem, YamlError};
+use files::{FileError, Problem};
 use observe::Mix;
 
 use crate::{counter_names, read_files::Library};
@@ -19,7 +19,7 @@ pub struct SiteMix {
 ///
 /// # Errors
 /// If the text is no mix of version 1, with the place of the mistake.
-pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteMix, YamlError> {
+pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteMix, FileError> {
     Ok(SiteMix {
         file: file.to_owned(),
         mix: files::read(file, text, |mix| problems(mix, library))?,
@@ -28,7 +28,7 @@ pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteMix
 
 /// Every mistake of a text that is to be a mix, with its place; none if [`read`] reads it.
 #[must_use]
-pub fn mistakes(file: &str, text: &str, library: Option<&Library>) -> Vec<YamlError> {
+pub fn mistakes(file: &str, text: &str, library: Option<&Library>) -> Vec<FileError> {
     files::mistakes(file, text, |mix| problems(mix, library))
 }
 

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use platforms::yaml::nearest;
+use files::nearest;
 
 /// How many names are told. Chosen.
 const NAMES_MAX: usize = 3;

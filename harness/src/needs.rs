@@ -1,6 +1,6 @@
 //! Files of needs: what a site requires of its monitor. The content is defined by [`Needs`]. Start at [`read`].
 
-use files::{Problem, YamlError};
+use files::{FileError, Problem};
 use observe::Needs;
 
 use crate::{counter_names, read_files::Library};
@@ -19,7 +19,7 @@ pub struct SiteNeeds {
 ///
 /// # Errors
 /// If the text is no needs of version 1, with the place of the mistake.
-pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteNeeds, YamlError> {
+pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteNeeds, FileError> {
     Ok(SiteNeeds {
         file: file.to_owned(),
         needs: files::read(file, text, |needs| problems(needs, library))?,
@@ -28,7 +28,7 @@ pub fn read(file: &str, text: &str, library: Option<&Library>) -> Result<SiteNee
 
 /// Every mistake of a text that is to be needs, with its place; none if [`read`] reads it.
 #[must_use]
-pub fn mistakes(file: &str, text: &str, library: Option<&Library>) -> Vec<YamlError> {
+pub fn mistakes(file: &str, text: &str, library: Option<&Library>) -> Vec<FileError> {
     files::mistakes(file, text, |needs| problems(needs, library))
 }
 

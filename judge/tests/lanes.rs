@@ -19,7 +19,7 @@ fn drawn(findings: &[Finding]) -> Lanes {
     let story = scenario.in_world(&node, platform).unwrap();
     let mut shipped = observe::shipped_descriptors();
     let (file, text) = shipped.find(|(file, _)| *file == "reference.yaml").unwrap();
-    let descriptor: observe::Descriptor = platforms::yaml::read(file, text).unwrap();
+    let descriptor: observe::Descriptor = files::yaml::read(file, text).unwrap();
     let played = memory::play_in_memory(&story, &descriptor, None, &mut Trees::default());
     let of = JudgedIn {
         arm: Arm::Memory,

@@ -193,7 +193,7 @@ fn golden(scenario: &str) -> Option<(String, String)> {
 fn reference() -> Descriptor {
     let shipped = observe::shipped_descriptors().find(|(file, _)| *file == "reference.yaml");
     let (file, text) = shipped.expect("the reference monitor ships");
-    platforms::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
+    files::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A finding in a few lines: what was wrong where and how often, its cause, what was expected, the first that

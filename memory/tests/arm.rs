@@ -26,7 +26,7 @@ fn rendered(steps: &str) -> Story {
 fn reference() -> Descriptor {
     let shipped = shipped_descriptors().find(|(file, _)| *file == "reference.yaml");
     let (file, text) = shipped.expect("the reference monitor ships");
-    platforms::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
+    files::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Plays a story whose every expectation holds.

@@ -20,7 +20,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use files::{Place, YamlError};
+use files::{FileError, Place};
 use harness::{
     check::{self, Mistake},
     near,
@@ -114,7 +114,7 @@ impl Settings {
     }
 
     /// The settings in this text, and every mistake in it: what is wrong is left out.
-    fn read_every(file: &str, text: &str) -> (Self, Vec<YamlError>) {
+    fn read_every(file: &str, text: &str) -> (Self, Vec<FileError>) {
         let source = Source { file, text };
         let wrong =
             |error: toml::de::Error| source.wrong(error.span().unwrap_or(0..0), error.message());
@@ -125,7 +125,7 @@ impl Settings {
         let strange = keys.keys();
         let strange = strange.filter(|key| !KEYS.contains(&key.as_ref().as_str()));
         let strange = strange.map(|key| source.unknown(key, &KEYS));
-        let mut mistakes: Vec<YamlError> = strange.collect();
+        let mut mistakes: Vec<FileError> = strange.collect();
         let spec: FileSpec = match toml::from_str(text) {
             Ok(spec) => spec,
             Err(error) => {
@@ -153,7 +153,7 @@ impl Settings {
         let store = of_file.read::<String>(spec.store);
         let mut mistakes = of_file.mistakes;
         let store = store.and_then(|(place, address)| {
-            let told = |error: StoreUrlError| YamlError::new(file, place, error.to_string());
+            let told = |error: StoreUrlError| FileError::new(file, place, error.to_string());
             let read = address.parse();
             read.map_err(|error| mistakes.push(told(error))).ok()
         });
@@ -207,7 +207,7 @@ pub(crate) fn read_every(file: &str, text: &str) -> (Settings, Vec<Mistake>) {
 /// The values of a file, each of which is read by itself.
 struct OfFile<'t> {
     source: Source<'t>,
-    mistakes: Vec<YamlError>,
+    mistakes: Vec<FileError>,
 }
 
 impl OfFile<'_> {
@@ -239,20 +239,20 @@ impl Source<'_> {
     }
 
     /// A mistake at the beginning of this span.
-    fn wrong(self, span: Range<usize>, what: impl Into<String>) -> YamlError {
-        YamlError::new(self.file, self.place(span), what)
+    fn wrong(self, span: Range<usize>, what: impl Into<String>) -> FileError {
+        FileError::new(self.file, self.place(span), what)
     }
 
     /// What a command says of the value that has this span.
-    fn refused(self, span: Range<usize>, stop: Stop) -> YamlError {
-        YamlError {
+    fn refused(self, span: Range<usize>, stop: Stop) -> FileError {
+        FileError {
             hint: stop.hint,
             ..self.wrong(span, stop.text)
         }
     }
 
     /// A key that the file may not have.
-    fn unknown(self, key: &Spanned<String>, allowed: &[&str]) -> YamlError {
+    fn unknown(self, key: &Spanned<String>, allowed: &[&str]) -> FileError {
         let name = key.as_ref();
         let near = near::did_you_mean(&near::names(name, allowed));
         let near = near.map_or_else(String::new, |near| format!("{near} "));

@@ -36,7 +36,7 @@ fn check_shipped<T: DeserializeOwned>(folder: &str) {
     let shipped: Vec<_> = platforms::Platforms::shipped_texts().collect();
     let files = shipped.iter().filter(|(file, _)| file.starts_with(folder));
     check_texts(files.map(|(_, text)| *text).collect(), |text| {
-        drop(platforms::yaml::read::<T>("it.yaml", text));
+        drop(files::yaml::read::<T>("it.yaml", text));
     });
 }
 

@@ -5,9 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use terms::EventField;
-
 use files::Problem;
+use terms::EventField;
 
 use crate::{Delivery, Observation, PageForm, RunEnd, Series, Subject, promises::Wire};
 

@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use files::{FileError, yaml};
 use include_dir::{Dir, include_dir};
 
 use crate::name::{NAME_HINT, name_mistake};
 use crate::profile::Profile;
 use crate::rest::CountersAtRest;
-use crate::source::{Mistake, PlatformError, Source, first};
-use crate::yaml::{self, YamlError};
+use crate::source::{Mistake, Source, first};
 use crate::{Driver, Platform};
 
 /// Every platform known, shipped ones and a vendor's own.
@@ -45,7 +45,7 @@ impl Platforms {
     ///
     /// # Errors
     /// The first file that is invalid or does not fit the others.
-    pub fn read(texts: &[(&str, &str)]) -> Result<Self, PlatformError> {
+    pub fn read(texts: &[(&str, &str)]) -> Result<Self, FileError> {
         let shipped: Vec<(String, &str)> = Self::shipped_texts().collect();
         let shipped = shipped.iter().map(|(file, text)| (file.as_str(), *text));
         let all: Vec<(&str, &str)> = shipped.chain(texts.iter().copied()).collect();
@@ -112,7 +112,7 @@ impl Platforms {
         self
     }
 
-    fn of_texts(texts: &[(&str, &str)]) -> Result<Self, PlatformError> {
+    fn of_texts(texts: &[(&str, &str)]) -> Result<Self, FileError> {
         let is_driver = |text: &str| text.lines().any(|line| line.starts_with("driver_version:"));
         let mut drivers: BTreeMap<String, Driver> = BTreeMap::new();
         for (file, text) in texts.iter().filter(|(_, text)| is_driver(text)) {
@@ -202,7 +202,7 @@ fn unique(source: &Source, name: &str, is_known: bool) -> Option<Mistake> {
     })
 }
 
-fn mistake(path: &str, about: (&'static str, String), error: YamlError) -> Mistake {
+fn mistake(path: &str, about: (&'static str, String), error: FileError) -> Mistake {
     Mistake {
         path: path.to_owned(),
         about,

@@ -16,8 +16,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use files::FileError;
+
 use crate::source::Source;
-use crate::yaml::YamlError;
 use crate::{Driver, Machine, NodeName, Platform, ProblemKind};
 
 /// A problem of a platform, and its place.
@@ -26,7 +27,7 @@ pub struct Problem {
     /// The problem.
     pub problem: ProblemKind,
     /// The problem as an error with place, line and hint.
-    pub error: YamlError,
+    pub error: FileError,
 }
 
 impl fmt::Display for Problem {

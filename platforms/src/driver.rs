@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use files::nearest;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::provenance::Entry;
 use crate::schema::{each_of, some_of};
 use crate::source::{Mistake, Source};
-use crate::{LinkLayer, PhysState, PortFiles, PortState, yaml};
+use crate::{LinkLayer, PhysState, PortFiles, PortState};
 
 /// A kernel driver as seen in sysfs and the kernel log.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -483,7 +484,7 @@ impl Driver {
         let lost = named.filter(|(_, name)| self.counter(name).is_none());
         lost.map(|(path, name)| {
             let known = self.counter_files().map(|file| file.name.as_str());
-            let hint = match yaml::nearest(name, known) {
+            let hint = match nearest(name, known) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "add its file to `counters`, `hw_counters` or `statistics`".to_owned(),
             };

@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use files::yaml::Refused;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::gid::{eui64, port_guid};
-use crate::yaml::Refused;
 use crate::{Function, LinkLayer, Machine, NetDev, NodeName, PortNumber};
 
 /// Identifiers that a machine has instead of generated ones.

@@ -9,8 +9,7 @@
 //! Time and faults are in `fabric`. This crate opens no file: shipped files are embedded, a
 //! vendor's files are passed in as texts.
 //!
-//! Start at [`Platforms::shipped`], [`Platform::machine`] and [`render`]; [`yaml`] parses YAML for
-//! all crates, [`topo`] prints and parses `nvidia-smi topo -m`.
+//! Start at [`Platforms::shipped`], [`Platform::machine`] and [`render`]; [`topo`] prints and parses `nvidia-smi topo -m`.
 
 pub mod capture;
 pub mod profile;
@@ -43,12 +42,6 @@ mod survey;
 mod template;
 mod variant;
 
-/// The reader of YAML, as files of platforms are read.
-pub mod yaml {
-    pub use files::yaml::*;
-    pub use files::{About, Key, Node, Place, YamlError, YamlValue, nearest};
-}
-
 pub use assembly::{UPTIME_AT_REST_NS, WORLD_START_WALL_NS};
 pub use bridges::{Bridge, BridgePort};
 pub use catalogue::{NVIDIA_NETWORKING, Platforms};
@@ -74,7 +67,6 @@ pub use platform::{Platform, PortFacts, Refusal};
 pub use problem::ProblemKind;
 pub use render::{CLASS_INFINIBAND, MODES, diff, follow, render};
 pub use schema::{DIALECT as SCHEMA_DIALECT, driver_schema, profile_schema, schema_of};
-pub use source::PlatformError;
 pub use state::{LaneSpeed, PhysState, PortState, Rate};
 pub use survey::Survey;
 pub use template::NoTemplate;

@@ -2,11 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
+use files::yaml::Refused;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::PciAddress;
-use crate::yaml::Refused;
 
 /// The name of a node, such as `node-1`. Clones share the text, because recordings repeat it in
 /// every tick.

@@ -4,7 +4,7 @@
 //! `name`, otherwise by its number from 0. The text is parsed a second time, without interpreting
 //! it. Start at [`Places::of`] and [`Places::find`].
 
-use crate::yaml::{self, Key, Node, Place, YamlError, YamlValue};
+use files::{FileError, Key, Node, Place, YamlValue, yaml};
 
 /// The values of a file with their places.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct Places(Node);
 
 impl Places {
     /// The places in this text.
-    pub(crate) fn of(file: &str, text: &str) -> Result<Self, YamlError> {
+    pub(crate) fn of(file: &str, text: &str) -> Result<Self, FileError> {
         yaml::read(file, text).map(Self)
     }
 

@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 
-use crate::yaml::YamlError;
+use files::FileError;
+
 use crate::{NicRole, PciAddress, TopoLevel};
 
 /// The kind of value of a [`ProblemKind::Twice`] that a device's node GUID is.
@@ -265,7 +266,7 @@ pub enum ProblemKind {
     NoProvenance(String),
     /// A value of a kind that is not allowed there, such as an infinite number in place of a text.
     #[error(transparent)]
-    Unclear(YamlError),
+    Unclear(FileError),
     /// An entry of `provenance` does not have exactly one mark.
     #[error(
         "the provenance of `{0}` has not exactly one of `sourced`, `captured`, `inferred`, `plausible`"

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use files::yaml::Refused;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::provenance::Entry;
-use crate::yaml::Refused;
 use crate::{Identifiers, NicRole, PciAddress, Rate, TopoLevel};
 
 /// A platform's file.

@@ -1,20 +1,8 @@
 //! The file that a platform or driver was read from, for errors with a place.
 
+use files::{FileError, Node, Place};
+
 use crate::places::Places;
-use crate::yaml::{Node, Place, YamlError};
-
-/// Why a platform could not be read, with its place and a hint.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(transparent)]
-pub struct PlatformError(#[from] YamlError);
-
-impl PlatformError {
-    /// The error with its place.
-    #[must_use]
-    pub fn located(&self) -> &YamlError {
-        &self.0
-    }
-}
 
 /// Something that a platform or driver cannot be read with.
 #[derive(Clone, Debug)]
@@ -26,14 +14,14 @@ pub(crate) struct Mistake {
     /// The keys of the file that say, beside the value itself, that it is wrong.
     pub(crate) needs: &'static [&'static str],
     /// The mistake with its place and a hint.
-    pub(crate) error: YamlError,
+    pub(crate) error: FileError,
 }
 
 /// The first mistake as an error.
-pub(crate) fn first(mistakes: Vec<Mistake>) -> Result<(), PlatformError> {
+pub(crate) fn first(mistakes: Vec<Mistake>) -> Result<(), FileError> {
     match mistakes.into_iter().next() {
         None => Ok(()),
-        Some(mistake) => Err(mistake.error.into()),
+        Some(mistake) => Err(mistake.error),
     }
 }
 
@@ -66,9 +54,9 @@ impl Source {
     }
 
     /// An error about the value at `path`, or about the nearest existing value around it.
-    pub(crate) fn wrong(&self, path: &str, what: impl Into<String>) -> YamlError {
+    pub(crate) fn wrong(&self, path: &str, what: impl Into<String>) -> FileError {
         let place = self.place(path).unwrap_or_default();
-        YamlError::at(&self.file, &self.text, place, what)
+        FileError::at(&self.file, &self.text, place, what)
     }
 
     /// The place of the value at `path`, or of the nearest existing one around it.

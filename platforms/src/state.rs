@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use crate::yaml::Refused;
+use files::yaml::Refused;
 
 /// A port's logical state by number; like the kernel, it can hold any number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

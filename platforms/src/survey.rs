@@ -16,10 +16,10 @@ use crate::problem::Needs;
 use crate::profile::Profile;
 use crate::rest::CountersAtRest;
 use crate::source::Mistake;
-use crate::yaml::YamlError;
 use crate::{Driver, NVIDIA_NETWORKING, Platform, Platforms, ProblemKind};
 
 use consequence::without_consequences;
+use files::FileError;
 use gaps::{Gaps, Part};
 
 /// A value for each key that a driver's file must have.
@@ -40,7 +40,7 @@ const PROFILE_STAND_INS: &str = "\
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     /// Every mistake, in the order of the files and of their texts: the drivers, then the platforms.
-    pub mistakes: Vec<YamlError>,
+    pub mistakes: Vec<FileError>,
     /// The files that [`Platforms::read`] takes together.
     pub sound: BTreeSet<String>,
 }
@@ -72,7 +72,7 @@ impl Survey {
     }
 
     /// Adds the mistakes of a file.
-    fn tell(&mut self, mut told: Vec<YamlError>) {
+    fn tell(&mut self, mut told: Vec<FileError>) {
         told.sort_by_key(|error| error.place);
         told.dedup();
         self.mistakes.extend(told);
@@ -105,7 +105,7 @@ impl Drivers {
     }
 
     /// Adds the driver of a file, and notes the file if it can be read; returns its mistakes.
-    fn add(&mut self, file: &str, text: &str, sound: &mut BTreeSet<String>) -> Vec<YamlError> {
+    fn add(&mut self, file: &str, text: &str, sound: &mut BTreeSet<String>) -> Vec<FileError> {
         let part: Part<Driver> = Part::of(file, text, DRIVER_STAND_INS);
         let (mut told, gaps) = (part.mistakes, part.gaps);
         let Some(mut driver) = part.value else {
@@ -147,7 +147,7 @@ impl Drivers {
 struct Surveyed {
     part: Option<(Platform, Gaps<Profile>)>,
     /// What is told of it.
-    told: Vec<YamlError>,
+    told: Vec<FileError>,
 }
 
 /// What is wrong with the base of a platform or with a variant.

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use files::did_you_mean;
+
 use crate::capture::write;
 use crate::provenance::Entry;
-use crate::yaml::nearest;
 use crate::{Driver, Platform, Platforms};
 
 /// The comments on the keys.
@@ -85,15 +86,14 @@ impl Platforms {
     pub fn template(&self, name: &str, from: &str) -> Result<String, NoTemplate> {
         let bases = || self.iter().filter(|(name, _)| !name.contains(':'));
         let Some((_, base)) = bases().find(|(name, _)| *name == from) else {
-            let near = nearest(from, bases().map(|(name, _)| name));
+            let near = did_you_mean(from, bases().map(|(name, _)| name));
             let base = from.split_once(':').map(|(base, _)| base);
-            let hint = match near {
-                _ if self.get(from).is_some() => format!(
+            let hint = match self.get(from) {
+                Some(_) => format!(
                     "it is a variant, which stands in the file of its platform: name `{}`, and the copy has the variant too",
                     base.unwrap_or(from)
                 ),
-                Some(near) => format!("did you mean `{near}`? `nicdrill platform list` lists them"),
-                None => "`nicdrill platform list` lists them".to_owned(),
+                None => near + "`nicdrill platform list` lists them",
             };
             let name = from.to_owned();
             return Err(NoTemplate {
@@ -125,8 +125,7 @@ impl Platforms {
         let drivers = self.drivers();
         let Some(base) = drivers.get(from) else {
             let known: Vec<&str> = drivers.keys().map(String::as_str).collect();
-            let near = nearest(from, known.iter().copied());
-            let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+            let near = did_you_mean(from, known.iter().copied());
             return Err(NoTemplate {
                 what: "driver",
                 name: from.to_owned(),

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use files::nearest;
+
+use crate::Platform;
 use crate::profile::{Change, Device, Profile, Variant};
 use crate::source::Mistake;
-use crate::{Platform, yaml};
 
 impl Platform {
     /// This platform as its base, then each of its variants, as far as its names exist, and the names that do not.
@@ -127,7 +129,7 @@ impl Platform {
         known: impl Iterator<Item = &'a str>,
     ) -> Mistake {
         let known: Vec<&str> = known.collect();
-        let hint = match yaml::nearest(name, known.iter().copied()) {
+        let hint = match nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if what == "driver" => format!(
                 "there are: {}; to use a driver of your own, name its file too, or the folder that holds both files",

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use files::{FileError, yaml};
 use platforms::profile::Roles;
 use platforms::provenance::{self, Entry};
-use platforms::{
-    LinkLayer, NicRole, NodeName, Platform, PlatformError, Platforms, PortFacts, Refusal, yaml,
-};
+use platforms::{LinkLayer, NicRole, NodeName, Platform, Platforms, PortFacts, Refusal};
 use rstest::rstest;
 
 fn platform(name: &str) -> Platform {
@@ -316,7 +315,7 @@ fn a_platform_that_leads_nowhere_is_refused(
     #[case] ends: &str,
 ) {
     let text = NINTH.replace(from, to);
-    let error: PlatformError = Platforms::read(&[("ninth.yaml", &text)]).expect_err(to);
+    let error: FileError = Platforms::read(&[("ninth.yaml", &text)]).expect_err(to);
     let rendered = error.to_string();
     assert!(
         rendered.starts_with(begins) && rendered.ends_with(ends),

@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use files::YamlError;
+use files::FileError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -67,13 +67,13 @@ pub struct KnownDeviations {
 
 /// An invalid `known.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownError(pub YamlError);
+pub struct KnownError(pub FileError);
 
 impl std::error::Error for KnownError {}
 
 impl fmt::Display for KnownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let YamlError { file, what, .. } = &self.0;
+        let FileError { file, what, .. } = &self.0;
         let line = self.0.place.unwrap_or_default().line;
         let hint = self.0.hint.as_deref().unwrap_or_default();
         write!(f, "{file}:{line}: {what}\nhint: {hint}")

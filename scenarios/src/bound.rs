@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use platforms::yaml::{Node, YamlValue};
+use files::{Node, YamlValue};
 use serde_json::{Value as Json, json};
 
 use crate::context::Context;

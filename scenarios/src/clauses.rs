@@ -7,8 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use files::Mistakes;
-use platforms::yaml::{self, Place, YamlError, nearest};
+use files::{FileError, Mistakes, Place, nearest, yaml};
 use serde::Deserialize;
 
 use crate::error::ScenarioError;
@@ -134,12 +133,12 @@ impl Clauses {
     /// # Errors
     /// The first file that is not a clause file, that repeats an id, or that has an id outside its
     /// section.
-    pub fn read(texts: &[(&str, &str)]) -> Result<Self, YamlError> {
+    pub fn read(texts: &[(&str, &str)]) -> Result<Self, FileError> {
         let mut files: Vec<ClauseFile> = Vec::new();
         let mut seen = BTreeSet::new();
         for (file, text) in texts {
             let read: ClauseFile = yaml::read(file, text)?;
-            let wrong = |what: String| YamlError::at(file, text, Place::default(), what);
+            let wrong = |what: String| FileError::at(file, text, Place::default(), what);
             if files.iter().any(|other| other.prefix == read.prefix) {
                 return Err(wrong(format!("another file owns prefix `{}`", read.prefix)));
             }

@@ -4,9 +4,9 @@
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
+use files::Place;
 use lnet::{UlpEvent, UlpResult};
 use platforms::LinkLayer;
-use platforms::yaml::Place;
 use simfs::SimTime;
 use terms::{ReportVerdict, Severity};
 

@@ -10,8 +10,7 @@ mod monitor_facts;
 mod qualifier;
 mod world_facts;
 
-use files::Mistakes;
-use platforms::yaml::{Key, Node, YamlValue};
+use files::{Key, Mistakes, Node, YamlValue};
 
 use crate::context::Context;
 use crate::expect::{ExpectLine, ExpectationSpec};

@@ -1,7 +1,6 @@
 //! `platforms:`, which states the platforms that a scenario applies to.
 
-use files::Mistakes;
-use platforms::yaml::{self, About, Place, YamlValue};
+use files::{About, Mistakes, Place, YamlValue, did_you_mean};
 use platforms::{DeviceName, LinkLayer, Machine, NicRole, Refusal, Routes};
 use serde_json::json;
 
@@ -237,9 +236,7 @@ impl Fitness {
             if known.contains(&name.as_str()) {
                 return Ok(());
             }
-            let near = yaml::nearest(name, known.iter().copied());
-            let near = near.map(|near| format!("did you mean `{near}`? "));
-            let near = near.unwrap_or_default();
+            let near = did_you_mean(name, known.iter().copied());
             let what = format!("there is no platform `{name}`");
             let hint = format!("{near}`nicdrill platform list` lists them");
             let about = About::Unknown {

@@ -4,7 +4,7 @@
 //! [`frame`] parses the keys that can be parsed before the handles are known, [`crate::plot`] those
 //! that name handles.
 
-use platforms::yaml::Place;
+use files::Place;
 use serde_json::json;
 use simfs::SimTime;
 use terms::Arm;

@@ -4,7 +4,7 @@
 //! a file or a socket of the host: that is refused here, where the file and the line are known. Which of the other flags
 //! a monitor accepts is stated by its descriptor (`observe::Settable`).
 
-use platforms::yaml::Node;
+use files::Node;
 
 use crate::context::Context;
 use crate::kind::{Parsed, Plain, plain, string_form, text_form};

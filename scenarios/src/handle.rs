@@ -2,8 +2,8 @@
 //!
 //! The selection itself needs a machine and is in [`crate::resolved_world`].
 
+use files::{Node, Place, YamlValue};
 use mpib::Rail;
-use platforms::yaml::{Node, Place, YamlValue};
 use platforms::{DeviceName, LinkLayer, LinkReasons, NicRole, PciAddress};
 use serde_json::json;
 

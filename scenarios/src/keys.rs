@@ -4,8 +4,7 @@
 //! source of the JSON Schema and the reference pages. Values that are maps of keys are in
 //! [`crate::map`].
 
-use files::Mistakes;
-use platforms::yaml::{Node, YamlValue};
+use files::{Mistakes, Node, YamlValue};
 use serde_json::{Map, Value as Json, json};
 
 use crate::context::Context;

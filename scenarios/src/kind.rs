@@ -6,8 +6,7 @@
 
 use std::marker::PhantomData;
 
-use files::Mistakes;
-use platforms::yaml::{Node, Place, YamlValue};
+use files::{Mistakes, Node, Place, YamlValue};
 use serde_json::{Value as Json, json};
 
 use crate::context::Context;

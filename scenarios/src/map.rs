@@ -3,7 +3,7 @@
 //! [`MapOf`] is a map of keys; [`OneOf`] and [`AtMostOne`] are alternatives, each with a key of its own;
 //! [`WordOr`] and [`OrMap`] are values that are a map or something shorter.
 
-use platforms::yaml::{Node, YamlValue};
+use files::{Node, YamlValue};
 use serde_json::{Value as Json, json};
 
 use crate::context::Context;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::yaml::{self, Place};
+use files::{Place, yaml};
 
 use crate::context::Context;
 use crate::error::ScenarioError;

@@ -3,7 +3,7 @@
 //! A handle's placeholders are filled in when the story is resolved in a world. The subject's are
 //! left to the judge, which knows the device's name at the time of the event.
 
-use platforms::yaml::Place;
+use files::Place;
 
 use crate::context::Context;
 use crate::error::ScenarioError;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use platforms::yaml::{self, Node};
+use files::{Node, yaml};
 use platforms::{NodeName, Platform};
 use simfs::SimTime;
 

@@ -1,6 +1,6 @@
 //! How many of the matching ports a handle takes.
 
-use platforms::yaml::YamlValue;
+use files::YamlValue;
 use serde_json::json;
 
 use crate::keys::{Keys, maybe, together};

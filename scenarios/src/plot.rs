@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use files::Mistakes;
-use platforms::yaml::{Node, Place};
+use files::{Mistakes, Node, Place};
 use serde_json::json;
 
 use crate::context::Context;

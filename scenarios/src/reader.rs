@@ -3,8 +3,7 @@
 //!
 //! It knows kinds of values only, not the words of the language.
 
-use files::Mistakes;
-use platforms::yaml::{About, Key, Node, Place, YamlError, YamlValue, nearest};
+use files::{About, FileError, Key, Mistakes, Node, Place, YamlValue, did_you_mean};
 use platforms::{NAME_HINT, name_mistake};
 use simfs::{Errno, SimTime};
 
@@ -31,7 +30,7 @@ pub(crate) struct Source<'a> {
 impl<'a> Source<'a> {
     /// An error at this place.
     pub(crate) fn wrong(&self, place: Place, what: impl Into<String>) -> ScenarioError {
-        YamlError::at(self.file, self.text, place, what).into()
+        FileError::at(self.file, self.text, place, what).into()
     }
 
     /// An error for a word that is planned but not implemented.
@@ -63,9 +62,7 @@ impl<'a> Source<'a> {
         let renamed = RENAMED.iter().find(|(old, _)| *old == name);
         let near = match renamed.filter(|(_, new)| allowed.contains(new)) {
             Some((_, new)) => format!("it is called `{new}` now; "),
-            None => nearest(name, allowed.iter().copied())
-                .map(|near| format!("did you mean `{near}`? "))
-                .unwrap_or_default(),
+            None => did_you_mean(name, allowed.iter().copied()),
         };
         let list: Vec<String> = allowed.iter().map(|word| format!("`{word}`")).collect();
         let allowed = match list.is_empty() {

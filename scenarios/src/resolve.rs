@@ -9,8 +9,7 @@ mod shown;
 
 use std::collections::BTreeMap;
 
-use files::Mistakes;
-use platforms::yaml::Place;
+use files::{Mistakes, Place};
 use platforms::{NodeName, SlotRef};
 use simfs::SimTime;
 

@@ -4,8 +4,7 @@
 //! The rows for `do:` are in [`crate::verbs`], those for `expect:` in [`crate::expectations`]. Start at
 //! [`Row`].
 
-use files::Mistakes;
-use platforms::yaml::Node;
+use files::{Mistakes, Node};
 use serde_json::Value as Json;
 
 use crate::context::Context;

@@ -4,8 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use files::Mistakes;
-use platforms::yaml::{self, Node, Place, YamlValue};
+use files::{Mistakes, Node, Place, YamlValue, did_you_mean, yaml};
 use platforms::{DeviceName, NodeName, Platform, Platforms};
 use terms::Arm;
 
@@ -314,10 +313,7 @@ impl Scenario {
             if known.is_empty() || known.contains(device.as_str()) {
                 return Ok(());
             }
-            let near = yaml::nearest(device.as_str(), known.iter().map(String::as_str));
-            let near = near
-                .map(|near| format!("did you mean `{near}`? "))
-                .unwrap_or_default();
+            let near = did_you_mean(device.as_str(), known.iter().map(String::as_str));
             let what = format!("no platform that this applies to has the device `{device}`");
             let hint = format!("{near}`nicdrill platform show` lists the devices of a platform");
             Err(source.wrong(place, what).hint(hint))

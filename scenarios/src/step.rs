@@ -1,6 +1,6 @@
 //! A step of the timeline as parsed: its time, its moment, its actions, its expectations.
 
-use platforms::yaml::{Node, Place};
+use files::{Node, Place};
 use serde_json::json;
 use simfs::SimTime;
 

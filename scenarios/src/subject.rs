@@ -3,7 +3,7 @@
 //! This file parses subjects and checks them against the declared handles; [`crate::resolved_world`]
 //! resolves them in a world.
 
-use platforms::yaml::{Key, Node, Place, YamlValue};
+use files::{Key, Node, Place, YamlValue};
 use platforms::{DeviceName, PortNumber};
 
 use crate::context::Context;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use fabric::Side;
 use fabric::opa::LinkDownReason;
+use files::{Node, Place, YamlValue};
 use mpib::Rail;
-use platforms::yaml::{Node, Place, YamlValue};
 use platforms::{DeviceName, LinkLayer, PciAddress, PhysState, PortState, Rate};
 use serde_json::{Value as Json, json};
 use simfs::{Errno, SimTime};

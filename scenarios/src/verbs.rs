@@ -14,15 +14,13 @@ mod monitor;
 mod port;
 pub(crate) mod spec;
 
-use files::Mistakes;
-use platforms::yaml::Node;
-
 use crate::context::Context;
 use crate::keys::{Keys, MapForm, maybe};
 use crate::kind::Parsed;
 use crate::row::{Line, Planned, Row, find};
 use crate::values::{LAYER, NODES};
 pub(crate) use file::WRITES;
+use files::{Mistakes, Node};
 use spec::{VerbLine, VerbSpec};
 
 /// Reserved words that are not implemented.

@@ -10,8 +10,8 @@ mod workload_resolver;
 
 use std::ops::RangeInclusive;
 
+use files::{Key, Node, Place, YamlValue};
 use mpib::{ACK_TIMEOUT_EXPONENT, Bytes, Gid, IN_FLIGHT_MAX, MpibProfile, Retries};
-use platforms::yaml::{Key, Node, Place, YamlValue};
 use serde_json::json;
 use simfs::SimTime;
 

@@ -6,9 +6,8 @@
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
-use files::Mistakes;
+use files::{Mistakes, Node, Place, YamlValue, yaml};
 use mpib::Rail;
-use platforms::yaml::{self, Node, Place, YamlValue};
 use platforms::{DeviceName, PortNumber};
 use serde_json::json;
 

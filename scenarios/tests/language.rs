@@ -664,7 +664,7 @@ fn a_rule_about_a_nid_that_nobody_has_is_refused(#[case] key: &str, #[case] says
 
 #[test]
 fn a_file_over_the_limit_is_refused() {
-    let text = format!("scenario: {}\n", "x".repeat(platforms::yaml::MAX_BYTES));
+    let text = format!("scenario: {}\n", "x".repeat(files::yaml::MAX_BYTES));
     assert!(
         refused(&text)
             .to_string()

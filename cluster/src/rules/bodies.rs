@@ -4,7 +4,7 @@
 
 use std::{ops::Range, time::Duration};
 
-use files::{Mistakes, YamlError};
+use files::{FileError, Mistakes};
 use toml::Spanned;
 
 use super::{
@@ -139,7 +139,7 @@ impl Place<'_> {
         found.or(count)
     }
 
-    fn count(&self, reported: Option<&Spanned<usize>>) -> Result<usize, YamlError> {
+    fn count(&self, reported: Option<&Spanned<usize>>) -> Result<usize, FileError> {
         let count = reported.map_or(0, |count| *count.get_ref());
         if (1..=COUNT_MAX).contains(&count) {
             return Ok(count);
@@ -150,7 +150,7 @@ impl Place<'_> {
         Err(self.error(at, cause, hint))
     }
 
-    fn edge(&self, reported: Option<&Spanned<String>>) -> Result<Edge, YamlError> {
+    fn edge(&self, reported: Option<&Spanned<String>>) -> Result<Edge, FileError> {
         match reported.map(|reported| (reported.get_ref().as_str(), reported.span())) {
             None | Some(("included", _)) => Ok(Edge::Included),
             Some(("excluded", _)) => Ok(Edge::Excluded),
@@ -162,7 +162,7 @@ impl Place<'_> {
         }
     }
 
-    fn repeat(&self, reported: Option<&Spanned<String>>) -> Result<Repeat, YamlError> {
+    fn repeat(&self, reported: Option<&Spanned<String>>) -> Result<Repeat, FileError> {
         match reported.map(|reported| (reported.get_ref().as_str(), reported.span())) {
             None | Some(("each", _)) => Ok(Repeat::Each),
             Some(("once", _)) => Ok(Repeat::Once),
@@ -228,7 +228,7 @@ impl Place<'_> {
         key: &str,
         reported: Option<&Spanned<String>>,
         (other, limit): (&str, Option<Duration>),
-    ) -> Result<Duration, YamlError> {
+    ) -> Result<Duration, FileError> {
         let found = self.span_of(key, reported)?.unwrap_or_default();
         if limit.is_none_or(|limit| found < limit) {
             return Ok(found);

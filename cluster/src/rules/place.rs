@@ -2,18 +2,18 @@
 
 use std::{fmt, ops::Range};
 
-use files::{YamlError, toml::Source};
+use files::{FileError, toml::Source};
 use toml::Spanned;
 
 /// An error in a rule file or in a cabling file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleError(pub YamlError);
+pub struct RuleError(pub FileError);
 
 impl std::error::Error for RuleError {}
 
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let YamlError { file, what, .. } = &self.0;
+        let FileError { file, what, .. } = &self.0;
         let place = self.0.place.unwrap_or_default();
         let line = self.0.line.as_deref().unwrap_or_default().trim_end();
         let hint = self.0.hint.as_deref().unwrap_or_default();
@@ -26,7 +26,7 @@ pub(super) struct Place<'a>(pub(super) Source<'a>);
 
 impl Place<'_> {
     /// Rejects every version except 1.
-    pub(super) fn version(&self, key: &str, reported: &Spanned<u32>) -> Result<(), YamlError> {
+    pub(super) fn version(&self, key: &str, reported: &Spanned<u32>) -> Result<(), FileError> {
         match *reported.get_ref() {
             1 => Ok(()),
             version => {
@@ -42,7 +42,7 @@ impl Place<'_> {
         span: Range<usize>,
         cause: impl Into<String>,
         hint: &str,
-    ) -> YamlError {
+    ) -> FileError {
         self.0.error(span, cause, hint)
     }
 }

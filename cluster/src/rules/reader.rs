@@ -6,7 +6,7 @@
 use std::{collections::BTreeSet, ops::Range, time::Duration};
 
 use files::{
-    About, Mistakes, YamlError,
+    About, FileError, Mistakes,
     toml::{Part as Piece, Source},
 };
 use proto::RecommendedAction;
@@ -178,7 +178,7 @@ impl Place<'_> {
         found.or(rule)
     }
 
-    fn name(&self, reported: &Spanned<String>) -> Result<String, YamlError> {
+    fn name(&self, reported: &Spanned<String>) -> Result<String, FileError> {
         let name = reported.get_ref();
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > 63 || !name.chars().all(plain) {
@@ -189,7 +189,7 @@ impl Place<'_> {
         Ok(name.clone())
     }
 
-    fn message(&self, reported: &Spanned<String>) -> Result<String, YamlError> {
+    fn message(&self, reported: &Spanned<String>) -> Result<String, FileError> {
         if reported.get_ref().is_empty() {
             let hint = "say what was found and what to look at";
             return Err(self.error(reported.span(), "`message` is empty", hint));
@@ -197,7 +197,7 @@ impl Place<'_> {
         Ok(reported.get_ref().clone())
     }
 
-    fn action(&self, reported: Option<&Spanned<String>>) -> Result<RecommendedAction, YamlError> {
+    fn action(&self, reported: Option<&Spanned<String>>) -> Result<RecommendedAction, FileError> {
         let Some(reported) = reported else {
             return Ok(RecommendedAction::None);
         };
@@ -216,7 +216,7 @@ impl Place<'_> {
         &self,
         key: &str,
         reported: &Spanned<String>,
-    ) -> Result<GroupBy, YamlError> {
+    ) -> Result<GroupBy, FileError> {
         GroupBy::of_word(reported.get_ref()).ok_or_else(|| {
             let cause = format!(
                 "`{key}` names `{}`: `node`, `check`, `code`, `switch`, or an entity type, which begins with \
@@ -311,7 +311,7 @@ impl Place<'_> {
     }
 
     /// The events that an alternative means.
-    fn on(&self, reported: &Spanned<MatchText>, after: Option<Duration>) -> Result<On, YamlError> {
+    fn on(&self, reported: &Spanned<MatchText>, after: Option<Duration>) -> Result<On, FileError> {
         let text = reported.get_ref();
         Ok(match text.on.as_ref().map(|on| on.get_ref().as_str()) {
             None | Some("each") => On::Each,
@@ -333,7 +333,7 @@ impl Place<'_> {
         &self,
         key: &str,
         reported: Option<&Spanned<String>>,
-    ) -> Result<Option<Duration>, YamlError> {
+    ) -> Result<Option<Duration>, FileError> {
         let Some(reported) = reported else {
             return Ok(None);
         };

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use files::{Mistakes, YamlError, toml::Source};
+use files::{FileError, Mistakes, toml::Source};
 use serde::Deserialize;
 use toml::{Spanned, de::DeValue};
 
@@ -74,7 +74,7 @@ impl Place<'_> {
         cabling: &mut Cabling,
         reported: &Spanned<String>,
         switch: &str,
-    ) -> Result<(), YamlError> {
+    ) -> Result<(), FileError> {
         let text = reported.get_ref();
         let port = port(text).ok_or_else(|| {
             let cause =

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use platforms::yaml;
+use files::yaml;
 use serde::Deserialize;
 use serde_json::Value;
 

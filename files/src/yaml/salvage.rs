@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::{read, read_despite_twins, tree};
 use crate::node::Part;
-use crate::{About, Key, Node, Place, YamlError, YamlValue, nearest};
+use crate::{About, FileError, Key, Node, Place, YamlValue, nearest};
 
 /// The largest number of mistakes that are told of one text. Chosen: more are read by nobody.
 const MISTAKES_MAX: usize = 50;
@@ -20,7 +20,7 @@ const MISTAKES_MAX: usize = 50;
 /// # Errors
 /// Every mistake in it, in the order of the text, up to 50. What follows only from another mistake is left out: a key that
 /// is missing because the one that was meant is misspelt.
-pub fn read_every<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Vec<YamlError>> {
+pub fn read_every<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Vec<FileError>> {
     match salvage(file, text) {
         Ok(value) => Ok(value),
         Err(salvage) => Err(salvage.mistakes),
@@ -31,7 +31,7 @@ pub fn read_every<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Vec<
 #[derive(Clone, Debug, PartialEq)]
 pub struct Salvage<T> {
     /// Every mistake, in the order of the text, up to 50, without those that follow only from another one.
-    pub mistakes: Vec<YamlError>,
+    pub mistakes: Vec<FileError>,
     /// The value without what is wrong; `None` if nothing can be read without it.
     pub value: Option<T>,
     /// The tree that `value` is of. Its places are those of the text.
@@ -142,8 +142,8 @@ pub fn salvage_beside<T: DeserializeOwned>(
         };
         let wrong = missing.map_or(at, |_| line.map);
         if !missing.is_some_and(|key| rest.is_consequence(lines[wrong].place, key)) {
-            let told = YamlError::at(file, text, line.place, error.what.clone());
-            mistakes.push(YamlError {
+            let told = FileError::at(file, text, line.place, error.what.clone());
+            mistakes.push(FileError {
                 hint: error.hint.clone(),
                 about: error.about.clone(),
                 ..told

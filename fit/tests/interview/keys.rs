@@ -58,7 +58,7 @@ fn check(
     assert!(is_told, "no comment tells `{key}`:\n{text}");
     assert!(fitted.suspects.is_empty(), "{text}\n{}", shown(&fitted));
     let read: Descriptor =
-        platforms::yaml::read("m.yaml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        files::yaml::read("m.yaml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(read.problems(), [], "{text}");
     assert_eq!(read.promises, fitted.promises, "{text}");
 }

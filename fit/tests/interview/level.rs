@@ -95,7 +95,7 @@ fn a_monitor_that_states_what_it_reads_is_described_by_its_rows() {
     for (story, played) in &mut drills {
         stated(story, played);
     }
-    let promises: Promises = platforms::yaml::read("promises.yaml", "style: level")
+    let promises: Promises = files::yaml::read("promises.yaml", "style: level")
         .unwrap_or_else(|error| panic!("{error}"));
     let descriptor = Descriptor {
         speaks: Protocol::Lines,

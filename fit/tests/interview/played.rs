@@ -17,7 +17,7 @@ pub(crate) fn reference() -> Descriptor {
     let (file, text) = shipped
         .find(|(file, _)| *file == "reference.yaml")
         .expect("the reference monitor ships");
-    platforms::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
+    files::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Every drill of the interview on its platforms.

@@ -123,8 +123,8 @@ fn the_same_monitor_gives_the_same_bytes_and_they_are_read_as_what_was_found() {
         let fitted = wrong(name);
         let text = written(&fitted);
         assert_eq!(text, written(&wrong(name)));
-        let read: Descriptor = platforms::yaml::read("m.yaml", &text)
-            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let read: Descriptor =
+            files::yaml::read("m.yaml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert_eq!(read.problems(), []);
         assert_eq!(read.promises, fitted.promises, "{text}");
     }

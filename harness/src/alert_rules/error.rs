@@ -2,7 +2,7 @@
 
 use std::io;
 
-use platforms::yaml::YamlError;
+use files::FileError;
 
 use super::promtool::PROMTOOL;
 
@@ -17,7 +17,7 @@ pub enum EvaluationError {
     },
     /// The rule file cannot be read or evaluated, with the place.
     #[error(transparent)]
-    Rules(#[from] YamlError),
+    Rules(#[from] FileError),
     /// Prometheus' engine gives no answer.
     #[error(transparent)]
     Promtool(#[from] PromtoolError),

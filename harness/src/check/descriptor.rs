@@ -73,7 +73,7 @@ fn refused(error: ReadError, alone: Looked, name: &str) -> Looked {
         return alone;
     }
     let (mistakes, unlooked) = match error {
-        ReadError::Descriptor(error) if error.file != *name => {
+        ReadError::File(error) if error.file != *name => {
             let text = text_of(Path::new(&error.file)).unwrap_or_default();
             let (mut mistakes, unlooked) = of_rules(name, &error.file, &text, None);
             if mistakes.is_empty() {
@@ -81,7 +81,7 @@ fn refused(error: ReadError, alone: Looked, name: &str) -> Looked {
             }
             (mistakes, unlooked)
         }
-        ReadError::Descriptor(error) => (vec![Mistake::from(&error)], None),
+        ReadError::File(error) => (vec![Mistake::from(&error)], None),
         error => (vec![Mistake::elsewhere(name, &error)], None),
     };
     Looked {

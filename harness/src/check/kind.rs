@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use platforms::yaml::nearest;
+use files::nearest;
 
 /// A kind of file that a user writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -38,9 +38,9 @@ impl Machines {
                 Err(error) => error,
             };
             // The keys of a driver may stand where only a survey finds them.
-            mistakes.push(error.located().into());
+            mistakes.push(Mistake::from(&error));
             let before = sound.len();
-            sound.retain(|(file, _)| *file != error.located().file);
+            sound.retain(|(file, _)| *file != error.file);
             if sound.len() == before {
                 break Platforms::shipped();
             }

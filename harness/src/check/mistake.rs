@@ -3,7 +3,7 @@
 use std::fmt;
 
 use cluster::rules::RuleError;
-use files::{About, Place, YamlError};
+use files::{About, FileError, Place};
 use reports::KnownError;
 use scenarios::ScenarioError;
 
@@ -61,7 +61,7 @@ impl Mistake {
     }
 
     /// The mistake with this text, whose hint asks for the name that was meant.
-    fn asking(error: &YamlError, text: String) -> Self {
+    fn asking(error: &FileError, text: String) -> Self {
         let near = match error.about.as_deref() {
             Some(About::Unknown { name, known, .. }) => near::names(
                 name,
@@ -82,8 +82,8 @@ impl Mistake {
     }
 }
 
-impl From<&YamlError> for Mistake {
-    fn from(error: &YamlError) -> Self {
+impl From<&FileError> for Mistake {
+    fn from(error: &FileError) -> Self {
         Self {
             about: error.about.clone(),
             ..Self::new(&error.file, error.place, error)

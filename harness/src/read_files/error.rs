@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, io, path::Path};
 
-use platforms::yaml::{MAX_BYTES, YamlError};
+use files::{FileError, yaml::MAX_BYTES};
 use scenarios::ScenarioError;
 
 use crate::near;
@@ -89,12 +89,9 @@ pub enum ReadError {
     /// A scenario is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A platform is invalid.
+    /// A platform, driver or descriptor is invalid.
     #[error(transparent)]
-    Platform(#[from] platforms::PlatformError),
-    /// A descriptor is invalid.
-    #[error(transparent)]
-    Descriptor(#[from] YamlError),
+    File(#[from] FileError),
     /// Several files are wrong, in their order.
     #[error("{}", told(.0))]
     Several(Vec<ReadError>),

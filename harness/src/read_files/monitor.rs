@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use files::FileError;
 use observe::{Descriptor, shipped_descriptors};
-use platforms::yaml::YamlError;
 
 use super::{Library, error::ReadError, texts::text_of, wanted::is_wanted};
 use crate::{alert_rules, check::kind::FileKind, descriptors, near};
@@ -137,7 +137,7 @@ fn read_rules((asked, text): (&str, &str), descriptor: &mut Descriptor) -> Resul
     prometheus.rules = path.display().to_string();
     let rules = alert_rules::read(&prometheus.rules, &prometheus.rules_text, prometheus)?;
     let unknown = alert_rules::unknown(&descriptor.alerts, prometheus, &rules).into_iter();
-    let mut unknown: Vec<YamlError> = unknown
+    let mut unknown: Vec<FileError> = unknown
         .map(|problem| problem.located(asked, text))
         .collect();
     unknown.sort_by_key(|mistake| mistake.place);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{error::ReadError, regular};
-use platforms::yaml::MAX_BYTES;
+use files::yaml::MAX_BYTES;
 
 /// The largest accepted size of a file, in bytes.
 const MAX_FILE_BYTES: u64 = MAX_BYTES as u64;

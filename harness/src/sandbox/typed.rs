@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::yaml::{About, YamlError, nearest};
+use files::{About, FileError, nearest};
 use scenarios::{Word, WordKind, vocabulary};
 
 /// What stands before a subject where a verb is about devices.
@@ -119,7 +119,7 @@ impl Typed {
 pub(super) fn told(
     text: &str,
     typed: Option<&Typed>,
-    error: &YamlError,
+    error: &FileError,
 ) -> (String, Option<String>) {
     let hint = error.hint.clone();
     if let Some(typed) = typed

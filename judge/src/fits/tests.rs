@@ -112,7 +112,7 @@ static SHIPPED: std::sync::LazyLock<(Story, Descriptor)> = std::sync::LazyLock::
     let (file, text) = observe::shipped_descriptors()
         .find(|(file, _)| *file == "reference.yaml")
         .expect("it ships");
-    let descriptor = platforms::yaml::read(file, text).expect("it can be read");
+    let descriptor = files::yaml::read(file, text).expect("it can be read");
     (story, descriptor)
 });
 

@@ -89,7 +89,7 @@ fn a_program_that_crashes_in_run_after_run_is_told(
     #[case] told: Option<(u64, &str)>,
 ) {
     let mut case = expecting([]);
-    let codes = platforms::yaml::read("codes.yaml", "codes: npd\n");
+    let codes = files::yaml::read("codes.yaml", "codes: npd\n");
     case.descriptor.exit_code = Some(codes.expect("it can be read"));
     let mut recording = polls(6);
     for (tick, end) in ends.iter().enumerate() {

@@ -47,7 +47,7 @@ pub(crate) static TWO_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(TWO))
 
 fn promising(promises: &str) -> Descriptor {
     let promises: Promises =
-        platforms::yaml::read("promises.yaml", promises).unwrap_or_else(|error| panic!("{error}"));
+        files::yaml::read("promises.yaml", promises).unwrap_or_else(|error| panic!("{error}"));
     Descriptor {
         promises,
         ..Descriptor::of_program("m")

@@ -74,7 +74,7 @@ fn judged_with(
 ) {
     let rows = format!("rows: {{ {rows}, first_poll: usual, persists: silent }}\n{wire}\n");
     let promises: Promises =
-        platforms::yaml::read("promises.yaml", &rows).unwrap_or_else(|error| panic!("{error}"));
+        files::yaml::read("promises.yaml", &rows).unwrap_or_else(|error| panic!("{error}"));
     let descriptor = Descriptor {
         promises,
         ..Descriptor::of_program("m")

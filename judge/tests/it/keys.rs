@@ -492,7 +492,7 @@ pub(crate) fn lines_about_ports(case: &Case, how: Otherwise) -> Recording {
 /// A monitor that writes lines, whose descriptor says nothing of a wire.
 pub(crate) fn of_lines(promises: &str) -> Descriptor {
     let promises =
-        platforms::yaml::read("promises.yaml", promises).unwrap_or_else(|error| panic!("{error}"));
+        files::yaml::read("promises.yaml", promises).unwrap_or_else(|error| panic!("{error}"));
     Descriptor {
         promises,
         speaks: Protocol::Lines,

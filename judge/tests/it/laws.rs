@@ -101,7 +101,7 @@ fn writes_changes(rows: &str) -> Descriptor {
 
 fn promising(text: &str) -> Descriptor {
     let promises: Promises =
-        platforms::yaml::read("promises.yaml", text).unwrap_or_else(|error| panic!("{error}"));
+        files::yaml::read("promises.yaml", text).unwrap_or_else(|error| panic!("{error}"));
     Descriptor {
         speaks: Protocol::Lines,
         promises,

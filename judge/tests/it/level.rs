@@ -119,7 +119,7 @@ rows:
 /// The template with further rows, or others instead.
 pub(crate) fn template(rows: &str) -> Descriptor {
     let read = |text: &str| {
-        platforms::yaml::read("promises.yaml", text).unwrap_or_else(|error| panic!("{error}"))
+        files::yaml::read("promises.yaml", text).unwrap_or_else(|error| panic!("{error}"))
     };
     let mut promises: observe::Promises = read(ROWS);
     let own: observe::Promises = read(&format!("rows: {{ {rows} }}"));

@@ -137,7 +137,7 @@ fn a_clear_under_a_name_that_another_device_bears_now_is_judged_by_the_row_of_na
         judged.findings
     );
     let mut without = without_names();
-    let own: Promises = platforms::yaml::read("promises.yaml", at_once).expect("it can be read");
+    let own: Promises = files::yaml::read("promises.yaml", at_once).expect("it can be read");
     without.promises = own.over(&without.promises);
     assert_eq!(kinds(&case, &recording, &without), []);
 }
@@ -188,8 +188,8 @@ fn an_alarm_under_a_name_that_was_given_up_may_stay_without_a_row_of_names() {
         let promises = format!(
             "style: level\nrows: {{ disabled: {{ verdict: fatal }}, first_poll: usual{rename} }}\n"
         );
-        let promises: Promises = platforms::yaml::read("promises.yaml", &promises)
-            .unwrap_or_else(|error| panic!("{error}"));
+        let promises: Promises =
+            files::yaml::read("promises.yaml", &promises).unwrap_or_else(|error| panic!("{error}"));
         Descriptor {
             promises,
             ..Descriptor::of_program("m")

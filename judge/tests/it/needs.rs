@@ -58,7 +58,7 @@ const CARD: &str = "no need about `card`";
 fn judged(case: &Case, recording: &Recording, needs: &str) -> Judgement {
     let needs = format!("needs_version: 1\n{needs}\n");
     let needs: Needs =
-        platforms::yaml::read("needs.yaml", &needs).unwrap_or_else(|error| panic!("{error}"));
+        files::yaml::read("needs.yaml", &needs).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(needs.problems(), []);
     let Case { story, truth, .. } = case;
     // Promises decide nothing.

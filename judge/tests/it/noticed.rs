@@ -41,7 +41,7 @@ static DISABLED_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(DISABLED));
 
 fn needs(text: &str) -> Needs {
     let text = format!("needs_version: 1\n{text}\n");
-    platforms::yaml::read("needs.yaml", &text).unwrap_or_else(|error| panic!("{error}"))
+    files::yaml::read("needs.yaml", &text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 const NEEDS: &str = "kinds: { disabled: { noticed: within 2s, taken_back: within 5s } }";

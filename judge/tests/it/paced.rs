@@ -110,7 +110,7 @@ fn promised(alarms: &[Range<u64>], row: &str) -> Vec<FindingKind> {
     );
     let mut descriptor = program();
     descriptor.promises =
-        platforms::yaml::read("promises.yaml", &rows).unwrap_or_else(|error| panic!("{error}"));
+        files::yaml::read("promises.yaml", &rows).unwrap_or_else(|error| panic!("{error}"));
     let recording = run(case, alarms, &(0..0));
     let judged = judge(&case.story, &case.truth, &recording, &descriptor);
     let kinds = judged.findings.iter().map(|finding| finding.kind);
@@ -162,7 +162,7 @@ fn needed(case: &Case, recording: &Recording, needs: &str) -> (Judgement, Vec<No
     let text =
         format!("needs_version: 1\ngranularity: node\nkinds: {{ disabled: {{ {needs} }} }}\n");
     let needs: Needs =
-        platforms::yaml::read("needs.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+        files::yaml::read("needs.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
     let Case { story, truth, .. } = case;
     let heard = noticed(story, truth, recording, &program(), &needs);
     let judged = judge_needs(story, truth, recording, &program(), &needs);
@@ -282,7 +282,7 @@ fn a_change_is_reported_by_the_next_look(
     let rows = format!("style: edge\ngranularity: port\nrows: {{ disabled: {row} }}");
     let mut descriptor = program();
     descriptor.promises =
-        platforms::yaml::read("promises.yaml", &rows).unwrap_or_else(|error| panic!("{error}"));
+        files::yaml::read("promises.yaml", &rows).unwrap_or_else(|error| panic!("{error}"));
     let recording = edges(case, fails, heals);
     let judged = judge(&case.story, &case.truth, &recording, &descriptor);
     let kinds = judged.findings.iter().map(|finding| finding.kind);

@@ -94,7 +94,7 @@ fn needs_are_not_met_without_a_page() {
     let Case { story, truth, .. } = &*CUT_CASE;
     let needs = "needs_version: 1\nkinds: { polling: { noticed: within 5s } }\n";
     let needs: Needs =
-        platforms::yaml::read("needs.yaml", needs).unwrap_or_else(|error| panic!("{error}"));
+        files::yaml::read("needs.yaml", needs).unwrap_or_else(|error| panic!("{error}"));
     let of = |failing| {
         let recording = exported(&CUT_CASE, &failing);
         judge_needs(story, truth, &recording, &exporter(), &needs).findings

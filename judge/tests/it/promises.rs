@@ -136,7 +136,7 @@ static TWO_PORTS_CASE: LazyLock<Case> =
 pub(crate) fn promising(promises: &str) -> Descriptor {
     let reference = reference();
     let own: Promises =
-        platforms::yaml::read("promises.yaml", promises).unwrap_or_else(|error| panic!("{error}"));
+        files::yaml::read("promises.yaml", promises).unwrap_or_else(|error| panic!("{error}"));
     Descriptor {
         promises: own.over(&reference.promises),
         clock: ClockKind::Own,

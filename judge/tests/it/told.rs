@@ -42,7 +42,7 @@ fn program() -> Descriptor {
     descriptor.speaks = Protocol::Scrape;
     descriptor.schedule.interval = Span::parse("5s");
     descriptor.promises =
-        platforms::yaml::read("promises.yaml", ROWS).unwrap_or_else(|error| panic!("{error}"));
+        files::yaml::read("promises.yaml", ROWS).unwrap_or_else(|error| panic!("{error}"));
     descriptor
 }
 
@@ -274,7 +274,7 @@ fn a_port_that_is_dark_as_before_may_be_cleared_once_without_a_line(
 fn a_heading_agrees_with_what_came() {
     let (case, recording) = dark(Severity::NonFatal);
     let descriptor = Descriptor {
-        promises: platforms::yaml::read(
+        promises: files::yaml::read(
             "promises.yaml",
             "granularity: node\nrows: { down: { verdict: fatal }, disabled: { verdict: fatal }, polling: { verdict: fatal }, first_poll: silent, flap: usual }\n",
         )

@@ -58,5 +58,5 @@ pub(crate) fn monitor<'r>(
 pub(crate) fn reference() -> Descriptor {
     let shipped = shipped_descriptors().find(|(file, _)| *file == "reference.yaml");
     let (file, text) = shipped.expect("the reference monitor ships");
-    platforms::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
+    files::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
 }

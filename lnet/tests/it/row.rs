@@ -127,7 +127,7 @@ pub(crate) fn row(case: &str) -> Row {
 }
 
 fn read(text: &str) -> Vec<Row> {
-    platforms::yaml::read("cases.yaml", text).unwrap_or_else(|error| panic!("{error}"))
+    files::yaml::read("cases.yaml", text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The questions of a row with another answer than expected.

@@ -10,7 +10,7 @@ mod stage;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use platforms::yaml;
+use files::yaml;
 use serde_json::{Value, json};
 
 use row::Row;

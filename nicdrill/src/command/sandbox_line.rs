@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
+use files::nearest;
 use harness::sandbox::{
     control::{self, Request},
     verbs,
 };
-use platforms::yaml::nearest;
 use reports::ExitCode;
 
 use super::{Stop, duration::duration};

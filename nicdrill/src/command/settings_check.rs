@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, fs, mem};
 
+use files::Place;
 use harness::check::Mistake;
-use platforms::yaml::Place;
 
 use super::{Stop, excuses, needs, run_values::can_be_read, select::choice};
 use crate::{

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use files::did_you_mean;
 use harness::read_files::Library;
-use platforms::yaml::nearest;
 use reports::ExitCode;
 use scenarios::World;
 
@@ -39,13 +39,8 @@ fn no_such(asked: &str, library: &Library) -> Stop {
             "it is a platform, a world of one node: `nicdrill platform show {asked}`"
         ));
     }
-    let list = "`nicdrill world list` lists them";
-    stop.hint(
-        match nearest(asked, library.worlds.iter().map(World::name)) {
-            Some(near) => format!("did you mean `{near}`? {list}"),
-            None => list.to_owned(),
-        },
-    )
+    let near = did_you_mean(asked, library.worlds.iter().map(World::name));
+    stop.hint(near + "`nicdrill world list` lists them")
 }
 
 /// The built-in worlds, those of the project's settings, and those that are named.

@@ -3,7 +3,7 @@
 //!
 //! Each page has its own file (`link/link_json.rs`, `lnet/lnet_json.rs`, `mpib/job_json.rs`); here is what they share.
 
-use platforms::yaml::{self, Node, YamlValue};
+use files::{Node, YamlValue, yaml};
 use serde_json::{Map, Value};
 
 /// A page: the value, indented, with a newline.

@@ -4,10 +4,10 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
+use files::did_you_mean;
 use platforms::{
     Metadata, MetadataGpu, NodeName, Platform,
     topo::{self, ListedGpu, Printed, TopoError},
-    yaml::nearest,
 };
 
 use platforms::Platforms;
@@ -29,14 +29,10 @@ pub(crate) fn find<'p>(
     name: &str,
 ) -> Result<&'p Platform, NoSuchPlatform> {
     platforms.get(name).ok_or_else(|| {
-        let list = "`nicdrill platform list` lists them";
-        let hint = match nearest(name, platforms.iter().map(|(name, _)| name)) {
-            Some(near) => format!("did you mean `{near}`? {list}"),
-            None => list.to_owned(),
-        };
+        let near = did_you_mean(name, platforms.iter().map(|(name, _)| name));
         NoSuchPlatform {
             name: name.to_owned(),
-            hint,
+            hint: near + "`nicdrill platform list` lists them",
         }
     })
 }

@@ -12,7 +12,7 @@
 use std::{collections::BTreeMap, ffi::OsString};
 
 use clap::{Arg, ArgAction, Command, CommandFactory as _, Parser as _, parser::ValueSource};
-use files::{Place, YamlError};
+use files::{FileError, Place};
 use harness::near;
 use toml::{Spanned, Value};
 
@@ -51,7 +51,7 @@ struct Word {
 impl Profiles {
     /// Reads them from the text of the file, with each unknown key, each value that its flag does not take, and flags that
     /// exclude one another: what is wrong is left out.
-    pub(super) fn of(source: Source<'_>, spec: ProfilesSpec) -> (Self, Vec<YamlError>) {
+    pub(super) fn of(source: Source<'_>, spec: ProfilesSpec) -> (Self, Vec<FileError>) {
         let command = Arguments::command();
         let flags = flags(&command);
         let names: Vec<&str> = flags.keys().map(String::as_str).collect();
@@ -100,7 +100,7 @@ impl Word {
         flag: &Arg,
         key: &str,
         value: &Spanned<Value>,
-    ) -> Result<Option<Self>, YamlError> {
+    ) -> Result<Option<Self>, FileError> {
         let place = source.place(value.span());
         let read = word(flag, key, value.as_ref());
         let read = read.map_err(|allowed| Stop::usage(format!("`{key}` takes {allowed}")));

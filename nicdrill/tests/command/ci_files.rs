@@ -84,7 +84,7 @@ fn the_workflow_of_github_drills_the_monitor_in_four_shards() {
     let Some((scratch, path)) = python_in_the_field() else {
         return;
     };
-    let file: Value = platforms::yaml::read("github.yml", GITHUB).unwrap();
+    let file: Value = files::yaml::read("github.yml", GITHUB).unwrap();
     let of = |job: &str| {
         let steps = file["jobs"][job]["steps"].as_array().expect("steps");
         call(steps.iter().filter_map(|step| step["run"].as_str()))
@@ -109,7 +109,7 @@ fn the_pipeline_of_gitlab_drills_the_monitor_in_four_jobs() {
     let Some((scratch, path)) = python_in_the_field() else {
         return;
     };
-    let file: Value = platforms::yaml::read("gitlab.yml", GITLAB).unwrap();
+    let file: Value = files::yaml::read("gitlab.yml", GITLAB).unwrap();
     let of = |job: &str| {
         let script = file[job]["script"].as_array().expect("a script");
         call(script.iter().filter_map(Value::as_str))

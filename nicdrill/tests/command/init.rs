@@ -90,7 +90,7 @@ fn a_monitor_is_written_with_all_that_a_drill_needs(
     let told = descriptor.promises.wire.unwrap().baselines.unwrap();
     assert!(told.ports && !told.devices && !told.cards && !told.counters);
     let ci = scratch.text("deep/m/.github/workflows/nicdrill.yml");
-    let ci: serde_json::Value = platforms::yaml::read("nicdrill.yml", &ci).unwrap();
+    let ci: serde_json::Value = files::yaml::read("nicdrill.yml", &ci).unwrap();
     let steps = ci["jobs"]["drill"]["steps"].as_array().unwrap();
     let mut lines = steps.iter().filter_map(|step| step["run"].as_str());
     assert!(lines.any(|line| line.contains("nicdrill\" run ")), "{ci}");

@@ -192,7 +192,7 @@ fn check(form: &Value, file: &str, document: &Value) {
 
 /// A YAML text as an editor sees it: keys are texts.
 fn document(text: &str) -> Value {
-    platforms::yaml::read("file", text).expect("a shipped file is YAML")
+    files::yaml::read("file", text).expect("a shipped file is YAML")
 }
 
 /// The `known.toml` of the page about it; no file ships.

@@ -2,10 +2,9 @@
 //!
 //! A scrape itself, and how it ends, is in `scrape.rs`. Start at [`ScrapePage`].
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-use files::Problem;
 
 use crate::{
     Adapter, Delivery, Facts, Medium, PageForm, Part, SeriesRules, scrape::NO_TEXT_FORMAT, series,

@@ -6,10 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use files::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-use files::Problem;
 
 use crate::{Adapter, Delivery, Facts, Medium, Part, Series, SeriesRules, answers, series_rules};
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use files::{nearest, yaml};
+
 use super::{Finding, spelling::is_file_name};
 use crate::driver::CounterFile;
-use crate::{Driver, ProblemKind, provenance, yaml};
+use crate::{Driver, ProblemKind, provenance};
 
 /// Values of `operstate` (`net/core/net-sysfs.c`, `operstates`; RFC 2863).
 const OPERSTATES: &[&str] = &[
@@ -55,7 +57,7 @@ impl Driver {
 
     fn spelling(&self, found: &mut Vec<Finding>) {
         let mut wrong = |path: &str, what, text: &str, words: &[&str]| {
-            let hint = match yaml::nearest(text, words.iter().copied()) {
+            let hint = match nearest(text, words.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the kernel writes one of: {}", words.join(", ")),
             };
@@ -138,7 +140,7 @@ impl Driver {
                 for name in named.filter(|name| !LOG_PLACEHOLDERS.contains(name)) {
                     let allowed = LOG_PLACEHOLDERS.map(|known| format!("`{{{known}}}`"));
                     let allowed = format!("the placeholders are {}", allowed.join(", "));
-                    let hint = match yaml::nearest(name, LOG_PLACEHOLDERS) {
+                    let hint = match nearest(name, LOG_PLACEHOLDERS) {
                         Some(near) => format!("did you mean `{{{near}}}`? {allowed}"),
                         None => allowed,
                     };

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use files::yaml;
+
 use super::Check;
 use crate::profile::{Roles, Vfs};
 use crate::render::{cpus_of, unlike_a_range};
-use crate::{NicRole, ProblemKind, TopoLevel, provenance, yaml};
+use crate::{NicRole, ProblemKind, TopoLevel, provenance};
 
 impl Check<'_> {
     pub(super) fn whole(&mut self) {

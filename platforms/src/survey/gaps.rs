@@ -1,6 +1,10 @@
 //! A file as far as it can be read, and whether what is wrong with the rest of it is a mistake of its own. Start at
 //! [`Part::of`].
 
+use files::{
+    FileError,
+    yaml::{Salvage, salvage_beside},
+};
 use serde::de::DeserializeOwned;
 
 use crate::ProblemKind;
@@ -8,7 +12,6 @@ use crate::check::Finding;
 use crate::places::below;
 use crate::problem::Needs;
 use crate::source::{Mistake, Source};
-use crate::yaml::{Salvage, YamlError, salvage_beside};
 
 /// What could be read of a file.
 pub(super) struct Part<T> {
@@ -17,7 +20,7 @@ pub(super) struct Part<T> {
     /// Its value without what is wrong; `None` if nothing can be read without it.
     pub(super) value: Option<T>,
     /// The mistakes in its words.
-    pub(super) mistakes: Vec<YamlError>,
+    pub(super) mistakes: Vec<FileError>,
     /// What is left out.
     pub(super) gaps: Gaps<T>,
 }

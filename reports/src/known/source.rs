@@ -1,6 +1,6 @@
 //! Reads the entries of a `known.toml` one by one, so that a mistake of one hides none of another. Start at [`entries`].
 
-use files::{Mistakes, YamlError, toml::Source};
+use files::{FileError, Mistakes, toml::Source};
 use toml::{Spanned, de::DeValue, value::Datetime};
 
 use super::{Day, EntrySpec, KEYS, KnownEntry};
@@ -77,7 +77,7 @@ fn entry(source: &Source<'_>, spec: Spanned<EntrySpec>) -> Result<KnownEntry, Mi
 }
 
 /// The last day of an entry.
-fn day(source: &Source<'_>, reported: &Spanned<Datetime>) -> Result<Day, YamlError> {
+fn day(source: &Source<'_>, reported: &Spanned<Datetime>) -> Result<Day, FileError> {
     let date = reported.get_ref();
     match (date.date, date.time) {
         (Some(day), None) => Ok(Day {

@@ -240,7 +240,7 @@ pub(crate) const EACH: &dyn Row<ExpectationSpec> = &word(
 
 const TIMES_OF_EACH: Needed<Number<u32>> = need("times", count(1), "How often each edge happens.");
 
-type EdgeLine = (bool, Box<EventSpec>, platforms::yaml::Place);
+type EdgeLine = (bool, Box<EventSpec>, files::Place);
 
 /// An event at an edge, and whether the edge is up.
 const EDGE: Plain<EdgeLine> = plain(

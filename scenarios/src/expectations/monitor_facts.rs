@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use platforms::yaml::{Key, Node, YamlValue};
+use files::{Key, Node, YamlValue};
 use serde_json::json;
 
 use super::qualifier::READS;

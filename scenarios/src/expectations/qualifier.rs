@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use files::{Node, Place, YamlValue};
 use platforms::LinkLayer;
-use platforms::yaml::{Node, Place, YamlValue};
 use serde_json::{Value as Json, json};
 use simfs::SimTime;
 

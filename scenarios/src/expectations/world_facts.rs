@@ -2,7 +2,7 @@
 //! workloads.
 
 use fabric::opa::{LinkDownReason, OfflineDisabledReason, Pair};
-use platforms::yaml::{Node, Place, YamlValue};
+use files::{Node, Place, YamlValue};
 use serde_json::json;
 use terms::ReportVerdict;
 use workloads::{WorkloadCause, WorkloadOutcome};

@@ -8,7 +8,7 @@ mod loads;
 use std::collections::BTreeMap;
 
 use fabric::{Action, DeviceAction, FunctionRef, NodeAction, PortAction, PortsAction};
-use platforms::yaml::{Place, nearest};
+use files::{Place, did_you_mean};
 use platforms::{DeviceName, Driver, LinkLayer, NodeName, PciAddress, SlotRef};
 
 use crate::error::{ScenarioError, Unfit};
@@ -415,9 +415,7 @@ impl LineResolver<'_> {
             }
             About::NamedPort(name, _) | About::NamedDevice(name) => {
                 let known = ports.map(|it| it.facts.device.as_str());
-                let near = nearest(name.as_str(), known)
-                    .map(|near| format!("did you mean `{near}`? "))
-                    .unwrap_or_default();
+                let near = did_you_mean(name.as_str(), known);
                 let what = format!("no device is called `{name}` at rest");
                 self.source.wrong(place, what).hint(near + HINT)
             }

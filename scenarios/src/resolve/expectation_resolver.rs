@@ -9,7 +9,7 @@ mod workload_counters;
 
 use std::collections::BTreeMap;
 
-use platforms::yaml::Place;
+use files::Place;
 use platforms::{LinkLayer, NodeName};
 
 use crate::cluster::RuleProfile;

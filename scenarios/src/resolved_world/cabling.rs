@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use platforms::yaml::Place;
+use files::Place;
 use platforms::{DeviceName, NodeName, Platform, PortNumber, PortRef, Shared};
 
 use super::ResolvedWorld;

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use files::Place;
 use lnet::{FaultEffect, FaultRule, MessageKind, MsgStatus, Nid, NidPattern, Pace};
-use platforms::yaml::Place;
 use serde_json::json;
 
 use super::spec::RulePlaces;

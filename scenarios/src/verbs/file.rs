@@ -1,6 +1,6 @@
 //! Verbs about files: rules on the monitor's file operations.
 
-use platforms::yaml::{Node, YamlValue};
+use files::{Node, YamlValue};
 use serde_json::{Value as Json, json};
 
 use super::spec::VerbSpec;

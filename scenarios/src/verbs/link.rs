@@ -4,7 +4,7 @@ use fabric::opa::{
     ErrorInfo, FirmwareReport, LinkDownReason, LinkInitReason, LinkWidths, PortErrorAction,
 };
 use fabric::{Action, PortAction, PortsAction};
-use platforms::yaml::{Node, YamlValue};
+use files::{Node, YamlValue};
 
 use super::spec::{ActionSpec, VerbSpec, port, ports};
 use crate::context::Context;

@@ -2,9 +2,9 @@
 //!
 //! Whether a workload of the given name exists is checked when the story is resolved in a world.
 
+use files::{Node, Place, YamlValue};
 use lnet::{Nid, Param, Verb, WRITE_BYTES};
 use mpib::SupBandwidth;
-use platforms::yaml::{Node, Place, YamlValue};
 use serde_json::json;
 
 use super::fault_rule::{NID, fault_keys, fault_rule};

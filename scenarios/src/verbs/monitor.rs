@@ -1,6 +1,6 @@
 //! Verbs about the monitor, its state file and the connector.
 
-use platforms::yaml::YamlValue;
+use files::YamlValue;
 use serde_json::json;
 use simfs::Errno;
 

@@ -1,8 +1,8 @@
 //! Verbs about ports: their links, their states, their counters and character devices.
 
 use fabric::{CharDeviceKind, CounterChange, PortAction, PortsAction, StickAt};
+use files::YamlValue;
 use platforms::CounterValue;
-use platforms::yaml::YamlValue;
 
 use super::spec::{VerbSpec, port, ports};
 use crate::keys::{Literal, maybe, need, or, together};

@@ -3,10 +3,10 @@
 //! [`crate::verbs`] parses it; [`crate::resolve::action_resolver`] resolves its ports and devices.
 
 use fabric::{Action, DeviceAction, PortAction, PortsAction};
+use files::Place;
 use lnet::{FaultRule, Nid, Param, Verb};
 use mpib::SupBandwidth;
 use platforms::LinkLayer;
-use platforms::yaml::Place;
 use simfs::SimTime;
 
 use crate::keys::Keys;

@@ -2,9 +2,9 @@
 //!
 //! `storage_resolver` finds the nodes and ports; `routing` has the keys for nodes on two nets.
 
+use files::Place;
 use lnet::LnetProfile;
 use platforms::NicRole;
-use platforms::yaml::Place;
 use serde_json::json;
 use simfs::SimTime;
 

@@ -1,7 +1,7 @@
 //! Resolves workloads in a world: their nodes and ports. `storage_resolver` does so for LNet.
 
+use files::Place;
 use mpib::{HostPlan, JobPlan, JobTraffic, Pause, PerRail, Rail, RailPlan, SupBandwidth};
-use platforms::yaml::Place;
 use platforms::{NodeName, PortRef};
 use simfs::SimTime;
 

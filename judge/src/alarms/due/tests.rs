@@ -101,7 +101,7 @@ fn owed(action: StepAction, granularity: Granularity, monitored: bool) -> usize 
     case.truth.log = Log::foreseen(&case.story);
     let word = format!("{granularity:?}").to_lowercase();
     let promises: Promises =
-        platforms::yaml::read("promises.yaml", &ROWS.replace("GRANULARITY", &word))
+        files::yaml::read("promises.yaml", &ROWS.replace("GRANULARITY", &word))
             .unwrap_or_else(|error| panic!("{error}"));
     case.descriptor.promises = promises;
     let recording = Recording {

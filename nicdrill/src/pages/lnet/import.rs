@@ -5,8 +5,8 @@
 
 use std::{fmt::Write as _, ops::RangeInclusive};
 
+use files::{FileError, Node, YamlValue, did_you_mean, yaml};
 use lnet::{Lnd, LnetProfile, NetName, Nid, Param, Params};
-use platforms::yaml::{self, Node, YamlError, YamlValue, nearest};
 
 /// The profile whose defaults are compared with the file.
 const PROFILE: LnetProfile = LnetProfile::V2_17;
@@ -50,8 +50,8 @@ struct ExportedRoute {
 /// The scenario, as YAML.
 ///
 /// # Errors
-/// A [`YamlError`] if the text is no export, or one that a workload cannot have.
-pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
+/// A [`FileError`] if the text is no export, or one that a workload cannot have.
+pub(crate) fn imported(file: &str, text: &str) -> Result<String, FileError> {
     let root: Node = yaml::read(file, text)?;
     let exported = Exported { file, text };
     exported.known_keys(&root, "the file", &["net", "route", "global"], true)?;
@@ -133,12 +133,12 @@ pub(crate) fn imported(file: &str, text: &str) -> Result<String, YamlError> {
 }
 
 impl Exported<'_> {
-    fn wrong(&self, node: &Node, what: impl Into<String>) -> YamlError {
-        YamlError::at(self.file, self.text, node.place, what)
+    fn wrong(&self, node: &Node, what: impl Into<String>) -> FileError {
+        FileError::at(self.file, self.text, node.place, what)
     }
 
     /// The interfaces on `o2ib` and on `tcp`.
-    fn interfaces(&self, root: &Node) -> Result<ExportedInterfaces, YamlError> {
+    fn interfaces(&self, root: &Node) -> Result<ExportedInterfaces, FileError> {
         let mut nets: [Option<NetName>; 2] = [None, None];
         let mut nids = Vec::new();
         for net in self.items(root, "net")? {
@@ -188,7 +188,7 @@ impl Exported<'_> {
     }
 
     /// The NID of an interface, which is on this net.
-    fn nid_on(&self, ni: &Node, net: &NetName) -> Result<Nid, YamlError> {
+    fn nid_on(&self, ni: &Node, net: &NetName) -> Result<Nid, FileError> {
         let hint = format!("such as `nid: 10.0.1.1@{net}`");
         let Some(node) = entry(ni, "nid") else {
             return Err(self.wrong(ni, "an interface without a NID").hint(hint));
@@ -202,7 +202,7 @@ impl Exported<'_> {
     }
 
     /// A NID that an interface can have.
-    fn nid(&self, node: &Node, what: &str, hint: &str) -> Result<Nid, YamlError> {
+    fn nid(&self, node: &Node, what: &str, hint: &str) -> Result<Nid, FileError> {
         let text = node.to_string();
         let nid = text.parse().ok();
         nid.filter(Nid::is_of_an_interface).ok_or_else(|| {
@@ -219,7 +219,7 @@ impl Exported<'_> {
         &self,
         root: &'n Node,
         interfaces: &ExportedInterfaces,
-    ) -> Result<Vec<(ExportedRoute, &'n Node)>, YamlError> {
+    ) -> Result<Vec<(ExportedRoute, &'n Node)>, FileError> {
         let mut routes: Vec<(ExportedRoute, &Node)> = Vec::new();
         for node in self.items(root, "route")? {
             let keys = ["net", "gateway", "hop", "priority"];
@@ -285,7 +285,7 @@ impl Exported<'_> {
     }
 
     /// Whether the node discovers, and the parameters that are not the defaults, in an order in which they can be set.
-    fn parameters(&self, root: &Node) -> Result<(bool, Vec<(Param, i64)>), YamlError> {
+    fn parameters(&self, root: &Node) -> Result<(bool, Vec<(Param, i64)>), FileError> {
         let Some(global) = entry(root, "global") else {
             return Ok((true, Vec::new()));
         };
@@ -347,7 +347,7 @@ impl Exported<'_> {
         whose: &str,
         known: &[&str],
         others: bool,
-    ) -> Result<(), YamlError> {
+    ) -> Result<(), FileError> {
         let pairs = match &node.value {
             YamlValue::Map(pairs) => &pairs[..],
             YamlValue::Null => &[],
@@ -361,21 +361,20 @@ impl Exported<'_> {
             if known.contains(&key.name.as_str()) {
                 continue;
             }
-            let near = nearest(&key.name, known.iter().copied());
-            if near.is_none() && others {
+            let meant = did_you_mean(&key.name, known.iter().copied());
+            if meant.is_empty() && others {
                 continue;
             }
-            let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
             let list: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
             let what = format!("unknown key `{}` of {whose}", key.name);
-            let wrong = YamlError::at(self.file, self.text, key.place, what);
+            let wrong = FileError::at(self.file, self.text, key.place, what);
             return Err(wrong.hint(format!("{meant}allowed: {}", list.join(", "))));
         }
         Ok(())
     }
 
     /// The items of the list below a key; none without the key.
-    fn items<'n>(&self, node: &'n Node, key: &str) -> Result<&'n [Node], YamlError> {
+    fn items<'n>(&self, node: &'n Node, key: &str) -> Result<&'n [Node], FileError> {
         let Some(list) = entry(node, key) else {
             return Ok(&[]);
         };
@@ -398,7 +397,7 @@ impl Exported<'_> {
         key: &str,
         number: i64,
         range: RangeInclusive<i64>,
-    ) -> Result<i64, YamlError> {
+    ) -> Result<i64, FileError> {
         if range.contains(&number) {
             return Ok(number);
         }
@@ -408,7 +407,7 @@ impl Exported<'_> {
     }
 
     /// A number below a key; `otherwise` without the key.
-    fn number(&self, node: &Node, key: &str, otherwise: i64) -> Result<i64, YamlError> {
+    fn number(&self, node: &Node, key: &str, otherwise: i64) -> Result<i64, FileError> {
         match entry(node, key) {
             None => Ok(otherwise),
             Some(Node {

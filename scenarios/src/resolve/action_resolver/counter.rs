@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use fabric::{CARRIER_COUNTERS, CounterChange};
-use platforms::{CounterFile, CounterValue, Driver, yaml::Place};
+use files::Place;
+use platforms::{CounterFile, CounterValue, Driver};
 
 use super::ActionResolver;
 use crate::error::Unfit;

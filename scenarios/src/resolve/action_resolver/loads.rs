@@ -1,9 +1,9 @@
 //! Resolves what lines do to workloads: fault rules of LNet, and MPIB's agents.
 
+use files::Place;
 use lnet::{FaultRule, Nid, Request, Side, StoragePlan};
 use mpib::AgentAction;
 use platforms::NodeName;
-use platforms::yaml::Place;
 
 use super::LineResolver;
 use crate::error::Unfit;

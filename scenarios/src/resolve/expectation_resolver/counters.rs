@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 
 use fabric::CARRIER_COUNTERS;
-use platforms::{
-    Driver,
-    yaml::{Place, nearest},
-};
+use files::{Place, nearest};
+use platforms::Driver;
 
 use super::ExpectationResolver;
 use crate::error::ScenarioError;

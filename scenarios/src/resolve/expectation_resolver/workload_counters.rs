@@ -1,8 +1,8 @@
 //! Resolves expected counters of workloads: which node counts, and what.
 
+use files::Place;
 use lnet::{Nid, NodePlan};
 use platforms::NodeName;
-use platforms::yaml::Place;
 
 use super::{Around, ExpectationResolver};
 use crate::error::Unfit;
