@@ -21,9 +21,9 @@
 
 use std::collections::BTreeSet;
 
-use platforms::{CLASS_INFINIBAND, NodeName};
-use reports::{Cause, CauseKind, Finding, FindingKind, Judged, Read, StoryLine};
-use scenarios::{Expectation, Story, What};
+use platforms::NodeName;
+use reports::{Cause, CauseKind, Finding, FindingKind, Judged};
+use scenarios::Story;
 use terms::{EventField, Severity};
 
 mod added;
@@ -31,6 +31,7 @@ mod alarms;
 mod altered;
 mod assign;
 mod before;
+mod broken;
 mod causes;
 mod clock;
 mod compare;
@@ -49,6 +50,7 @@ mod kinds;
 mod lanes;
 mod laws;
 mod left;
+mod lines;
 mod loads;
 mod moments;
 mod needs;
@@ -61,6 +63,7 @@ mod readings;
 mod reasons;
 mod reported_event;
 mod scope;
+mod shown_reads;
 mod stood;
 mod strays;
 mod trace;
@@ -81,20 +84,13 @@ pub use stood::{Stood, StoodOf, stood};
 pub use trace::{GoldenDifference, golden_difference, trace};
 
 use director::Truth;
-use facts::{Outcome, Scene};
 use fits::JudgeContext;
-use observe::{
-    Broken, ClockKind, Descriptor, Exit, Pace, Recording, UNNAMED, promises::Stamps, told_read,
-};
-use owed::{Instead, Owed};
-use reported_event::ReportedEvent;
+use lines::{is_about_events, line_of, nodes, place};
+use observe::{Descriptor, Recording, UNNAMED, promises::Stamps};
 
 /// The largest number of failures that are reported for one drill, to limit the size of the report.
 /// Chosen.
 const FINDINGS_MAX: usize = 100;
-
-/// The largest number of reads that are shown with one failure. Chosen: a screenful.
-const READS_MAX: usize = 40;
 
 /// The result of judging a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -311,83 +307,6 @@ impl<'a> Judging<'a> {
         true
     }
 
-    /// Whether the story expects the drill to end in this way.
-    fn expects_breaking(&self, broken: &Broken) -> bool {
-        let wants = |what: &What| matches!(what, What::StuckInKernel);
-        matches!(broken, Broken::StuckInKernel { .. })
-            && self
-                .story
-                .expectations
-                .iter()
-                .any(|expectation| wants(&expectation.what))
-    }
-
-    fn broken(&mut self, broken: &Broken) {
-        let (kind, tick, expected, came) = match broken {
-            Broken::Hung { tick, waiting_for } => (
-                FindingKind::Hung,
-                Some(*tick),
-                waiting_for.clone(),
-                vec!["no progress within the limit".to_owned()],
-            ),
-            Broken::Crashed {
-                tick,
-                exit,
-                last_words,
-            } => {
-                let how = match exit {
-                    Exit::Code(code) => format!("it ended with exit code {code}"),
-                    Exit::Signal(signal) => format!("it was ended by signal {signal}"),
-                };
-                let words = last_words.iter().cloned();
-                (
-                    FindingKind::Crashed,
-                    Some(*tick),
-                    "a monitor that goes on".to_owned(),
-                    std::iter::once(how).chain(words).collect(),
-                )
-            }
-            Broken::Excess { tick, what } => (
-                FindingKind::Excess,
-                Some(*tick),
-                "a poll that ends within its limits".to_owned(),
-                vec![what.clone()],
-            ),
-            Broken::StuckInKernel { tick } => (
-                FindingKind::StuckInKernel,
-                Some(*tick),
-                "a monitor that can be ended".to_owned(),
-                vec!["it waits in the kernel".to_owned()],
-            ),
-            Broken::SocketTampered { tick, what } => (
-                FindingKind::SocketTampered,
-                Some(*tick),
-                "the connector's socket, as the drill made it".to_owned(),
-                vec![what.clone()],
-            ),
-            Broken::Interrupted => (
-                FindingKind::Stage,
-                None,
-                "a drill that is played to its end".to_owned(),
-                vec!["interrupted".to_owned()],
-            ),
-            Broken::Stage { cause } => (
-                FindingKind::Stage,
-                None,
-                "a stage".to_owned(),
-                vec![cause.clone()],
-            ),
-        };
-        let cause = Finding::of(kind).cause;
-        let mut finding = self.finding(kind, cause, None, tick);
-        finding.expected.push(expected);
-        finding.came = came;
-        if let Some(tick) = tick {
-            finding.reads = self.reads(None, tick, &[]);
-        }
-        self.findings.push(finding);
-    }
-
     /// Reports consequences that are wrong in every drill.
     ///
     /// `stays` says of which checks on which nodes faults may stand, by promise.
@@ -422,205 +341,6 @@ impl<'a> Judging<'a> {
             self.findings.push(finding);
         }
     }
-
-    fn facts(
-        &mut self,
-        reported: &[(ReportedEvent<'_>, bool)],
-        made: &Consequences,
-        owed: &Owed<'_>,
-    ) {
-        for expectation in &self.story.expectations {
-            for node in whom(expectation, self.story) {
-                let Some(fact) = facts::fact(&expectation.what) else {
-                    // What is about events is counted by `count_events`.
-                    continue;
-                };
-                if fact.kind().needs_events && self.has_alarms() {
-                    self.judged
-                        .leave_out_line(line_of(expectation), self.too_fine());
-                    continue;
-                }
-                let moved = match owed.instead(expectation, node) {
-                    None => None,
-                    Some(Instead::Moved(later, about)) => Some(owed::moved(
-                        expectation,
-                        (later, about),
-                        self.story.ticks.interval(),
-                    )),
-                    Some(Instead::NotOwed) => {
-                        self.judged.judge();
-                        continue;
-                    }
-                    Some(Instead::NotJudged(reason)) => {
-                        self.judged.leave_out_line(line_of(expectation), reason);
-                        continue;
-                    }
-                };
-                let scene = Scene {
-                    expectation: moved.as_ref().unwrap_or(expectation),
-                    node,
-                    context: self.context,
-                    recording: self.recording,
-                    reported,
-                    made,
-                };
-                match facts::standing(&scene) {
-                    None => {}
-                    Some(Outcome::Holds) => self.judged.judge(),
-                    Some(Outcome::NotJudged(reason)) => {
-                        self.judged.leave_out_line(line_of(expectation), reason);
-                    }
-                    Some(Outcome::Fails { expected, came, at }) => {
-                        self.judged.judge();
-                        let tick = at.unwrap_or(expectation.window.from);
-                        let cause = self.context.cause_of_fact(node, tick, &*fact);
-                        let mut finding =
-                            self.finding(fact.kind().finding, cause, Some(node), Some(tick));
-                        place(&mut finding, expectation);
-                        finding.expected.push(expected);
-                        finding.came = came;
-                        self.findings.push(finding);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Counts expectations about events, and the parts of them that do not apply to this monitor.
-    fn count_events(&mut self, owed: &Owed<'_>) {
-        let descriptor = self.context.descriptor;
-        let about_events = |expectation: &&Expectation| is_about_events(&expectation.what);
-        for expectation in self.story.expectations.iter().filter(about_events) {
-            for node in nodes(expectation, self.story) {
-                if let Some(reason) = owed.not_judged(expectation, node) {
-                    self.judged.leave_out_line(line_of(expectation), reason);
-                    continue;
-                }
-                self.judged.judge();
-                let What::Say { event, .. } = &expectation.what else {
-                    continue;
-                };
-                let stamped = event.stamped_from.is_some() || event.stamped_to.is_some();
-                if stamped && descriptor.clock == ClockKind::Own {
-                    self.judged.leave_out_part(reasons::TIMESTAMPS);
-                }
-                let mut messages = event.message.values();
-                if messages.any(|text| !descriptor.texts.events.has(text)) {
-                    self.judged.leave_out_part(reasons::MESSAGES);
-                }
-            }
-        }
-    }
-
-    /// Counts every expectation as not judged, for one reason.
-    fn leave_out_all(&mut self, reason: &str) {
-        for expectation in &self.story.expectations {
-            for _ in nodes(expectation, self.story) {
-                self.judged.leave_out_line(line_of(expectation), reason);
-            }
-        }
-    }
-
-    /// That a program which looks when it likes read nothing of the node from a tick on until what it said in another one:
-    /// what it says is older than what happened. `None` if it read something, said nothing, or its reads are not known.
-    fn unread(&self, node: &NodeName, from: u64, until: u64) -> Option<String> {
-        if self.context.descriptor.pace() == Pace::Gate {
-            return None;
-        }
-        let ticks = (0..).zip(&self.recording.ticks);
-        let own = ticks.filter_map(|(at, tick)| Some((at, tick.monitors.get(node.as_str())?)));
-        let own = own.filter(|(at, _)| *at <= until);
-        let (mut last, mut said) = (None, None);
-        for (at, instance) in own {
-            last = Some(at).filter(|_| !instance.reads.is_empty()).or(last);
-            let says = !instance.calls.is_empty() || !instance.scrapes.is_empty();
-            said = Some(at).filter(|_| says).or(said);
-        }
-        let (last, said) = (
-            last.filter(|last| *last < from)?,
-            said.filter(|said| *said >= from)?,
-        );
-        Some(format!(
-            "it read nothing from poll {from} on until what it said in poll {said}: its last read was in poll {last}"
-        ))
-    }
-
-    /// The reads about these devices in a tick and its neighbours, with the listings of the class
-    /// folder and all failed reads.
-    fn reads(&self, node: Option<&NodeName>, tick: u64, names: &[String]) -> Vec<Read> {
-        let near = |at: &u64| at.abs_diff(tick) <= 1;
-        let ticks = (0..).zip(&self.recording.ticks).filter(|(at, _)| near(at));
-        let instances = ticks.flat_map(|(at, tick)| {
-            tick.monitors
-                .iter()
-                .map(move |(of, instance)| (at, of, instance))
-        });
-        let lines = instances
-            .filter(|(_, of, _)| node.is_none_or(|node| *node.as_str() == ***of))
-            .flat_map(|(at, _, instance)| instance.reads.iter().map(move |line| (at, line)));
-        let telling = |line: &str| {
-            let anchor = format!("list {CLASS_INFINIBAND}:");
-            let went_well = line
-                .rsplit(' ')
-                .next()
-                .is_some_and(|outcome| outcome.parse::<u64>().is_ok());
-            names.iter().any(|name| line.contains(name)) || line.starts_with(&anchor) || !went_well
-        };
-        lines
-            .filter(|(_, line)| telling(line))
-            .take(READS_MAX)
-            .map(|(poll, line)| Read {
-                poll,
-                text: told_read(line),
-            })
-            .collect()
-    }
-}
-
-/// Sets the line of the story that a failure is about, if there is one.
-fn place<'e>(finding: &mut Finding, expectation: impl Into<Option<&'e Expectation>>) {
-    finding.line = expectation.into().map(line_of);
-}
-
-/// The line of the story that has an expectation.
-fn line_of(expectation: &Expectation) -> StoryLine {
-    StoryLine {
-        place: expectation.place.to_string(),
-        text: expectation.text.clone(),
-    }
-}
-
-/// Whether an expectation is met by events, which demands are made of.
-fn is_about_events(what: &What) -> bool {
-    matches!(
-        what,
-        What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. }
-    )
-}
-
-/// The nodes that an expectation is meant for; it is judged, or not, once for each.
-fn nodes<'s>(expectation: &'s Expectation, story: &'s Story) -> impl Iterator<Item = &'s NodeName> {
-    let nodes = if is_about_events(&expectation.what) {
-        story.monitors.iter().collect()
-    } else {
-        whom(expectation, story)
-    };
-    let meant = move |node: &&NodeName| demands::is_meant(expectation, node);
-    nodes.into_iter().filter(meant)
-}
-
-/// The nodes for which an expectation that is not about one event is checked: for expectations about
-/// the world the named node or any one, for those about a monitor every monitored node.
-fn whom<'s>(expectation: &'s Expectation, story: &'s Story) -> Vec<&'s NodeName> {
-    let first = if expectation.what.is_of_the_world() {
-        story.nodes.first().map(|(name, _)| name)
-    } else if expectation.what.is_of_the_rules() {
-        // There is one analyzer for all nodes.
-        story.monitors.first()
-    } else {
-        return story.monitors.iter().collect();
-    };
-    expectation.node.as_ref().or(first).into_iter().collect()
 }
 
 #[cfg(test)]

@@ -13,9 +13,12 @@ mod unexpected;
 
 use std::collections::BTreeMap;
 
-use observe::{Call, Messages, MonitorTick, Observation, RunEnd, Subject, Tick};
+use observe::{
+    Broken, Call, ClockKind, Exit, Messages, MonitorTick, Observation, RunEnd, Subject, Tick,
+};
+use reports::StoryLine;
 use rstest::rstest;
-use scenarios::{About, Heal, Times, Window};
+use scenarios::{About, Expectation, Heal, Times, What, Window};
 use terms::Severity;
 
 use super::*;

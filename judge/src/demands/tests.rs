@@ -3,6 +3,7 @@
 use observe::{MonitorTick, Tick};
 use platforms::{LinkLayer, NicRole, PhysState, PortState};
 use rstest::rstest;
+use scenarios::ChecksRun;
 
 use super::*;
 use crate::fits::tests::{Case, function, ib_port, node_a, node_b, pattern, pci, roce_port, slot};

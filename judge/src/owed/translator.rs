@@ -1,11 +1,13 @@
 //! Translates one demand after another. Start at [`Translator::translate`].
 
+mod clears;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use observe::{
     Recording,
-    promises::{Clears, Kind, Meanwhile, Named, PromisedSubject, Says},
+    promises::{Clears, Meanwhile, Named, PromisedSubject, Says},
 };
 use platforms::PortFacts;
 use scenarios::{About, Window};
@@ -20,9 +22,9 @@ use super::{
 use crate::{
     assign::Bounds,
     counters::{compared_over_a_restart, rate_of_another_clock},
-    demands::{self, Demand},
+    demands::Demand,
     episodes::Episodes,
-    fits::{JudgeContext, counter_check, state_check},
+    fits::JudgeContext,
     kinds::Kinds,
     readings::Readings,
     scope::decides,
@@ -229,124 +231,6 @@ impl<'a> Translator<'_, 'a> {
         (Fate::Owed { later, tone, about }, Some(owed))
     }
 
-    /// A demand for a healthy event; `of` is what became of the fault that it clears.
-    fn clear(&self, demand: &Demand<'a>, kinds: &Kinds, of: Option<&Result<'a>>) -> Result<'a> {
-        let may = |fate| (fate, Some(at_will(demand)));
-        if let Some(reason) = self.unjudged_counter(demand) {
-            return may(Fate::NotJudged(reason.to_owned()));
-        }
-        if let Some(reason) = self.unpromised_name(demand) {
-            return may(Fate::NotJudged(reason));
-        }
-        if self.is_of_cards(demand, kinds) && of.is_some() {
-            return (told(demand), None);
-        }
-        if let Some(fate) = self.of_moved(demand, kinds) {
-            return may(fate);
-        }
-        if self.is_silent_about_added(kinds) {
-            return match demand.pattern.counter {
-                Some(_) => may(Fate::Free),
-                None => (Fate::Silent, None),
-            };
-        }
-        if self.is_left_behind(demand, kinds) || self.is_forgotten(demand, kinds) {
-            return may(Fate::Free);
-        }
-        match of {
-            Some((Fate::NotJudged(reason), _)) => return may(Fate::NotJudged(reason.clone())),
-            Some((Fate::Silent | Fate::Free, _)) => return may(Fate::Free),
-            Some((Fate::Owed { .. }, _)) => {}
-            None => {
-                if let Some(fate) = self.baseline(demand, kinds) {
-                    return match fate {
-                        Fate::Silent => (fate, None),
-                        fate => may(fate),
-                    };
-                }
-            }
-        }
-        let Some(mut moved) = self.baseline_time(demand) else {
-            return may(Fate::Free);
-        };
-        match self.compared_later(&moved, kinds) {
-            Some(Err(fate)) => return may(fate),
-            Some(Ok(window)) => (moved.window, moved.in_order) = (window, None),
-            None => {}
-        }
-        let demand = &moved;
-        let (documents, promised) = match self.rows.hold(kinds) {
-            Holds::AsAsked => (Box::default(), Box::default()),
-            Holds::Silent if kinds.clears.is_none() && kinds.condition.is_some() => {
-                return may(Fate::Free);
-            }
-            // The row of first polls is about faults; the wire decides about the rest.
-            Holds::Silent | Holds::Unpromised(_)
-                if kinds.episode == Some(Named::FirstPoll)
-                    && kinds.clears.is_none()
-                    && kinds.condition.is_none() =>
-            {
-                (Box::default(), Box::default())
-            }
-            Holds::Unpromised(reason) => return may(Fate::NotJudged(reason)),
-            Holds::Silent => return (Fate::Silent, None),
-            Holds::Instead {
-                documents,
-                promised,
-            } => (documents, promised),
-        };
-        let differs = rows::clears(&promised) != rows::clears(&documents);
-        if differs && rows::clears(&promised) == Clears::Never && kinds.clears.is_some() {
-            return (Fate::Silent, None);
-        }
-        if kinds.is_older && self.clears_by_check(kinds) {
-            return may(Fate::Free);
-        }
-        let mut owed = demand.clone();
-        if of.is_none() && kinds.episode == Some(Named::FirstPoll) {
-            self.not_put_off(&mut owed, kinds);
-        }
-        self.back(&mut owed, kinds, &promised);
-        if differs && kinds.clears.is_some() {
-            match rows::clears(&promised) {
-                Clears::Healed(None) => {}
-                Clears::Healed(Some(within)) => {
-                    let last = owed.window.from.saturating_add(self.rows.ticks(within));
-                    owed.window.to = owed.window.to.max(last);
-                }
-                Clears::ByCheck => self.by_check(&mut owed, kinds),
-                Clears::ByOperator => return may(Fate::Free),
-                Clears::Never => return (Fate::Silent, None),
-            }
-        }
-        let is_of_scope = matches!(kinds.episode, Some(Named::ScopeChange | Named::Metadata));
-        if is_of_scope && self.rows.wire().clears == Some(observe::promises::ClearedBy::Check) {
-            // It says so in its own words.
-            owed.pattern.to_mut().message.clear();
-        }
-        self.rename(&mut owed, &documents, &promised);
-        let fate = Fate::Owed {
-            later: 0,
-            tone: Severity::Healthy,
-            about: None,
-        };
-        (fate, Some(owed))
-    }
-
-    /// A baseline that the documents put off while something cannot be read comes in the first poll of a monitor that
-    /// does not wait.
-    fn not_put_off(&self, owed: &mut Demand<'a>, kinds: &Kinds) {
-        let first = demands::polled(self.recording, &owed.node).next();
-        let Some(first) = first.filter(|_| self.rows.judges_at_once(Named::FirstPoll, kinds.layer))
-        else {
-            return;
-        };
-        if first < owed.window.from && self.readings.is_any_ruled(&owed.node, first) {
-            owed.window.from = first;
-            owed.in_order = None;
-        }
-    }
-
     /// Why nothing about the counter of a demand is judged; `None` if it is, or if it has none.
     fn unjudged_counter(&self, demand: &Demand<'a>) -> Option<&'static str> {
         let counter = demand.pattern.counter.as_deref()?;
@@ -372,32 +256,6 @@ impl<'a> Translator<'_, 'a> {
         let since = kinds.begins.unwrap_or(demand.window.from);
         let views = self.readings.views(&demand.node, since);
         views.is_some_and(|[views, _]| views.0.len() > 1 && views.0.values().all(|it| !it.listed))
-    }
-
-    /// Makes a demand one for a healthy event of its check as a whole.
-    fn by_check(&self, owed: &mut Demand<'a>, kinds: &Kinds) {
-        let check_of = match &kinds.condition {
-            Some(Kind::Counter(_)) => counter_check,
-            _ => state_check,
-        };
-        let pattern = owed.pattern.to_mut();
-        if pattern.check.is_none() {
-            pattern.check = kinds.layer.map(|layer| check_of(layer).to_owned());
-        }
-        pattern.about = About::Check;
-        pattern.message.clear();
-        pattern.counter = None;
-        pattern.error_codes = None;
-        owed.in_order = None;
-    }
-
-    /// Whether what stands is cleared by an event of the whole check in this episode.
-    pub(super) fn clears_by_check(&self, kinds: &Kinds) -> bool {
-        let of_node = matches!(
-            kinds.episode,
-            Some(Named::Reboot | Named::ScopeChange | Named::Metadata | Named::StateFile)
-        );
-        of_node && self.rows.wire().clears == Some(observe::promises::ClearedBy::Check)
     }
 
     /// Names the subject that the row promises.
