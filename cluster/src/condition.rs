@@ -2,7 +2,7 @@
 //!
 //! The key is the check's name only, without agent and component class: two agents with the same
 //! check name share a condition. Only fatal and healthy events change conditions;
-//! [`crate::kube_event`] handles non-fatal ones. Start at [`Conditions::apply`].
+//! [`crate::KubeEvents`] handles non-fatal ones. Start at [`Conditions::apply`].
 //! Source: NVSentinel, platform-connectors, Kubernetes connector.
 
 use std::collections::BTreeMap;

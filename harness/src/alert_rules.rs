@@ -2,7 +2,7 @@
 //! the alerts say into recordings.
 //!
 //! What the engine is given and what its answer means is the crate `alerts`; this starts `promtool`. Start at
-//! [`observe_alerts`].
+//! [`evaluate`].
 
 mod error;
 mod promtool;

@@ -68,7 +68,7 @@ fn read_with(
 }
 
 /// Every mistake of a text that is to be a descriptor, with its place, also that a file which it names cannot be read; none
-/// if [`read_for`] reads it, apart from what is in its alert rules.
+/// if it can be read with this library, apart from what is in its alert rules.
 #[must_use]
 pub fn mistakes(file: &str, text: &str, library: &Library) -> Vec<FileError> {
     let mistakes = files::mistakes(file, text, |descriptor: &Descriptor| {

@@ -267,7 +267,7 @@ impl Params {
     }
 
     /// The time limit of an attempt: `lnd_timeout` of `lnetctl global show`. The HLD calls it the message
-    /// timeout; see [`Params::attempt_timeout`].
+    /// timeout, and divides it among the messages of an attempt.
     #[must_use]
     pub fn lnd_timeout(&self) -> SimTime {
         let timeout_s = self.get(Param::TransactionTimeout);

@@ -33,7 +33,7 @@ pub const NAME_HINT: &str = "a name has 1 to 64 characters that can be seen, non
 
 /// What is wrong with a name that a file gives to a scenario, platform, variant, driver, world, node or handle;
 /// `None` if nothing is. Such a name becomes a part of paths, of lines in lists, of ids of findings (`scenario#cause`), of
-/// patterns and of links, so it has 1 to [`NAME_CHARS_MAX`] characters that can be seen, none of `/`, `#`, `%`, `*` and `?`, no
+/// patterns and of links, so it has 1 to 64 characters that can be seen, none of `/`, `#`, `%`, `*` and `?`, no
 /// blank at its ends, and is not `.` or `..`.
 #[must_use]
 pub fn name_mistake(name: &str) -> Option<String> {

@@ -71,7 +71,7 @@ pub fn as_output(text: &str) -> String {
     harmless(&visible(text)).into_owned()
 }
 
-/// The text in one line of at most [`QUOTED_MAX`] bytes, with how much was left out.
+/// The text in one line of at most 2,048 bytes, with how much was left out.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     let line = escaped(text, is_hidden);

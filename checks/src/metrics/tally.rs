@@ -173,7 +173,7 @@ impl Metrics {
     }
 
     /// All metrics in the order of [`super::METRICS`], also those without a value. Those of GID
-    /// tables come from [`crate::gids`].
+    /// tables come from [`crate::GidPorts`].
     #[must_use]
     pub fn families(&self) -> Vec<Family> {
         let node = self.node.as_str();

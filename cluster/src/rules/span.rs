@@ -7,7 +7,7 @@ use jiff::{SpanRelativeTo, fmt::friendly::SpanParser};
 /// The longest window of a rule: the retention of the event store (NVSentinel, store, TTL 30 days).
 pub(crate) const SPAN_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// Parses a duration; `None` if it is invalid or longer than [`SPAN_MAX`].
+/// Parses a duration; `None` if it is invalid or longer than 30 days.
 #[must_use]
 pub fn read_span(text: &str) -> Option<Duration> {
     let span = SpanParser::new().parse_span(text).ok()?;
