@@ -53,10 +53,7 @@ pub use needs::Needs;
 pub use observation::{Observation, Subject, UNNAMED};
 pub use page_text::{PageForm, PageText};
 pub use promises::Promises;
-pub use protocol::{
-    AlertRow, AlertRows, ExitCodes, HttpJson, LineRule, Lines, Meaning, Prometheus, Protocol,
-    ScrapePage, Textfile, TextfileProgram, Textfiles, VerdictWord, platform_connector,
-};
+pub use protocol::*;
 pub use real_time::RealTime;
 pub use recording::{Broken, MonitorTick, Reads, Recording, Tick, told_read};
 pub use schedule::{Occasion, Schedule};
