@@ -10,10 +10,10 @@ use observe::{Descriptor, Recording};
 use reports::{Finding, FindingKind, StoryLine};
 use scenarios::{Expectation, Story, What};
 
-pub(crate) use self::change::{Alteration, AlteredSubject, Change, in_window, with};
+use self::change::{Alteration, AlteredSubject, Change};
 use crate::{Judgement, facts, fits::JudgeContext, judge, line_of};
 
-mod change;
+pub(crate) mod change;
 mod event;
 mod excuse;
 

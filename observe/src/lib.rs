@@ -38,6 +38,7 @@ pub mod statement;
 mod texts;
 mod toml_tables;
 mod value_range;
+mod verdict_word;
 
 pub use adapter::{Adapter, Breach, Contract, Facts, Medium, Part};
 pub use answers::{Answers, Series, series};
@@ -65,3 +66,4 @@ pub use speech::Pace;
 pub use state_file::StateFile;
 pub use texts::{Logs, Messages, Texts};
 pub use value_range::ValueRange;
+pub use verdict_word::VerdictWord;

@@ -19,7 +19,7 @@ mod textfile;
 
 pub use exit_code::ExitCodes;
 pub use http_json::HttpJson;
-pub use lines::{LineRule, Lines, VerdictWord};
+pub use lines::{LineRule, Lines};
 pub use prometheus::{AlertRow, AlertRows, Meaning, Prometheus};
 pub use scrape_page::ScrapePage;
 pub use textfile::{Textfile, TextfileProgram, Textfiles};

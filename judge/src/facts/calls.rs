@@ -3,8 +3,8 @@
 use reports::CauseKind;
 use scenarios::What;
 
-use super::{Fact, FactKind, FactLane, Outcome, Scene, check};
-use crate::altered::{Alteration, AlteredSubject};
+use super::fact::{Fact, FactKind, FactLane, Outcome, Scene, check};
+use crate::altered::change::{Alteration, AlteredSubject};
 
 /// This many.
 pub(super) struct Calls(pub(super) u64);

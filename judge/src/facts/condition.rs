@@ -5,12 +5,10 @@ use platforms::{LinkLayer, NodeName, PciAddress};
 use reports::CauseKind;
 use scenarios::{About, ConditionIs, ConditionOf, What, Window};
 
-use super::{
-    Fact, FactKind, FactLane, Outcome, Scene,
-    stands::{opposite, standing, stands},
-};
+use super::fact::{Fact, FactKind, FactLane, Outcome, Scene};
+use super::stands::{opposite, standing, stands};
 use crate::{
-    altered::{Alteration, AlteredSubject, with},
+    altered::change::{Alteration, AlteredSubject, with},
     consequences::{ClusterState, Consequences},
     fits::{JudgeContext, counter_check, state_check},
 };

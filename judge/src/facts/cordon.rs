@@ -5,12 +5,10 @@ use platforms::NodeName;
 use reports::CauseKind;
 use scenarios::{Stands, What, Window};
 
-use super::{
-    Fact, FactKind, FactLane, Outcome, Scene, check,
-    stands::{at, opposite, standing, within},
-};
+use super::fact::{Fact, FactKind, FactLane, Outcome, Scene, check};
+use super::stands::{at, opposite, standing, within};
 use crate::{
-    altered::{Alteration, AlteredSubject},
+    altered::change::{Alteration, AlteredSubject},
     consequences::{ClusterState, Consequences, TickMade},
 };
 

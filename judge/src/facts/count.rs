@@ -4,8 +4,8 @@ use director::Truth;
 use reports::CauseKind;
 use scenarios::{CountIs, CounterOf, What, Window};
 
-use super::{Fact, FactKind, FactLane, Outcome, Scene, bounds, check, up_or_down};
-use crate::altered::{Alteration, AlteredSubject, with};
+use super::fact::{Fact, FactKind, FactLane, Outcome, Scene, bounds, check, up_or_down};
+use crate::altered::change::{Alteration, AlteredSubject, with};
 
 /// It is so in one tick of the window.
 pub(super) struct Count<'w>(pub(super) &'w CountIs);

@@ -4,9 +4,9 @@ use observe::{Exit, Pace};
 use reports::CauseKind;
 use scenarios::What;
 
-use super::{Fact, FactKind, Outcome, Scene, check};
+use super::fact::{Fact, FactKind, Outcome, Scene, check};
 use crate::{
-    altered::{Alteration, AlteredSubject},
+    altered::change::{Alteration, AlteredSubject},
     reasons,
     trace::ended,
 };

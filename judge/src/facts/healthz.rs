@@ -3,9 +3,9 @@
 use reports::CauseKind;
 use scenarios::What;
 
-use super::{Fact, FactKind, Outcome, Scene, check};
+use super::fact::{Fact, FactKind, Outcome, Scene, check};
 use crate::{
-    altered::{Alteration, AlteredSubject},
+    altered::change::{Alteration, AlteredSubject},
     reasons,
 };
 

@@ -9,8 +9,8 @@ use platforms::SlotRef;
 use reports::CauseKind;
 use scenarios::{About, EndIs, PairIs, What, Window};
 
-use super::{Fact, FactKind, FactLane, Outcome, Scene, check};
-use crate::altered::{Alteration, AlteredSubject, with};
+use super::fact::{Fact, FactKind, FactLane, Outcome, Scene, check};
+use crate::altered::change::{Alteration, AlteredSubject, with};
 
 /// The ends of this port's link.
 pub(super) struct Link<'w> {

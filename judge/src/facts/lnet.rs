@@ -5,8 +5,8 @@ use lnet::{NiView, Recovery};
 use reports::CauseKind;
 use scenarios::{LnetIs, What, Window};
 
-use super::{Fact, FactKind, FactLane, Outcome, Scene, bounds, check, up_or_down};
-use crate::altered::{Alteration, AlteredSubject, with};
+use super::fact::{Fact, FactKind, FactLane, Outcome, Scene, bounds, check, up_or_down};
+use crate::altered::change::{Alteration, AlteredSubject, with};
 
 /// It is so in one tick of the window.
 pub(super) struct Lnet<'w>(pub(super) &'w LnetIs);

@@ -6,9 +6,9 @@ use observe::Recording;
 use reports::{CauseKind, FindingKind};
 use scenarios::What;
 
-use super::{Fact, FactKind, Outcome, Scene, check};
+use super::fact::{Fact, FactKind, Outcome, Scene, check};
 use crate::{
-    altered::{Alteration, AlteredSubject, Change, in_window},
+    altered::change::{Alteration, AlteredSubject, Change, in_window},
     fits::like,
     reasons,
 };

@@ -7,9 +7,9 @@ use reports::CauseKind;
 use scenarios::{MetricIs, What};
 use terms::Check;
 
-use super::{Fact, FactKind, Outcome, Scene, check};
+use super::fact::{Fact, FactKind, Outcome, Scene, check};
 use crate::{
-    altered::{Alteration, AlteredSubject, Change},
+    altered::change::{Alteration, AlteredSubject, Change},
     reasons,
 };
 

@@ -8,9 +8,9 @@ use simfs::Pattern;
 
 use director::STATE_FILE;
 
-use super::{Fact, FactKind, Outcome, Scene, check};
+use super::fact::{Fact, FactKind, Outcome, Scene, check};
 use crate::{
-    altered::{Alteration, AlteredSubject, Change},
+    altered::change::{Alteration, AlteredSubject, Change},
     fits::JudgeContext,
     reasons,
 };

@@ -6,13 +6,11 @@ use platforms::NodeName;
 use reports::CauseKind;
 use scenarios::{About, RuleIs, Times, What, Window};
 
-use super::{
-    Fact, FactKind, FactLane, Outcome, Scene, check,
-    condition::nobody,
-    stands::{at, within},
-};
+use super::condition::nobody;
+use super::fact::{Fact, FactKind, FactLane, Outcome, Scene, check};
+use super::stands::{at, within};
 use crate::{
-    altered::{Alteration, AlteredSubject, with},
+    altered::change::{Alteration, AlteredSubject, with},
     consequences::Consequences,
     fits::JudgeContext,
     reasons,

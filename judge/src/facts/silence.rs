@@ -8,9 +8,9 @@ use reports::{CauseKind, FindingKind};
 use scenarios::About;
 use terms::Severity;
 
-use super::{Fact, FactKind, FactLane, Outcome, Scene, check};
+use super::fact::{Fact, FactKind, FactLane, Outcome, Scene, check};
 use crate::{
-    altered::{Alteration, AlteredSubject, Change},
+    altered::change::{Alteration, AlteredSubject, Change},
     fits::JudgeContext,
     reported_event::ReportedEvent,
 };

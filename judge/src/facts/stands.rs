@@ -2,7 +2,7 @@
 
 use scenarios::{Stands, Window};
 
-use super::{Outcome, check};
+use super::fact::{Outcome, check};
 use crate::consequences::{ClusterState, Consequences, TickMade};
 
 /// Checks that something is present in one of the window's ticks, or in each; `what` names it.

@@ -5,9 +5,9 @@ use platforms::NodeName;
 use reports::CauseKind;
 use scenarios::{StateFileIs, What};
 
-use super::{Fact, FactKind, Outcome, Scene, check};
+use super::fact::{Fact, FactKind, Outcome, Scene, check};
 use crate::{
-    altered::{Alteration, AlteredSubject, Change, in_window},
+    altered::change::{Alteration, AlteredSubject, Change, in_window},
     reasons,
 };
 

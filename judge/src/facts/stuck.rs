@@ -3,8 +3,8 @@
 use observe::Broken;
 use reports::CauseKind;
 
-use super::{Fact, FactKind, Outcome, Scene, check};
-use crate::altered::{Alteration, AlteredSubject, Change};
+use super::fact::{Fact, FactKind, Outcome, Scene, check};
+use crate::altered::change::{Alteration, AlteredSubject, Change};
 
 /// So that nothing ends it.
 pub(super) struct StuckInKernel;

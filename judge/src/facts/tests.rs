@@ -4,12 +4,15 @@
 mod cluster;
 mod loads;
 
-use observe::{Call, ClockKind, Exit, Series, Tick, Vocabulary};
+use observe::{Answers, Call, ClockKind, Exit, MonitorTick, Recording, Series, Tick, Vocabulary};
+use platforms::NodeName;
 use rstest::rstest;
-use scenarios::{FileRef, MetricIs, StateFileIs, Times, Window};
+use scenarios::{About, Expectation, FileRef, MetricIs, StateFileIs, Times, Window};
 
 use super::*;
+use crate::consequences::Consequences;
 use crate::fits::tests::{Case, event, ib_port, node_a, node_b, port};
+use crate::reported_event::ReportedEvent;
 
 /// What was expected and what came; `None` if it holds.
 pub(crate) fn told_of(outcome: Outcome) -> Option<(String, Vec<String>)> {

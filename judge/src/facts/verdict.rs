@@ -4,9 +4,9 @@ use reports::CauseKind;
 use scenarios::What;
 use terms::ReportVerdict;
 
-use super::{Fact, FactKind, FactLane, Outcome, Scene, check};
+use super::fact::{Fact, FactKind, FactLane, Outcome, Scene, check};
 use crate::{
-    altered::{Alteration, AlteredSubject},
+    altered::change::{Alteration, AlteredSubject},
     loads::{WorkloadVerdict, verdict_on},
     owed::Rows,
 };

@@ -8,9 +8,9 @@ use scenarios::{What, Window, WorkloadIs};
 use simfs::SimTime;
 use workloads::{WorkloadCause, WorkloadOutcome, WorkloadStats};
 
-use super::{Fact, FactKind, FactLane, Outcome, Scene, bounds, check};
+use super::fact::{Fact, FactKind, FactLane, Outcome, Scene, bounds, check};
 use crate::{
-    altered::{Alteration, AlteredSubject, with},
+    altered::change::{Alteration, AlteredSubject, with},
     loads::stats,
 };
 

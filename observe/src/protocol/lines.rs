@@ -11,7 +11,7 @@ use serde::Deserialize;
 use terms::Severity;
 
 use crate::{
-    Adapter, Delivery, Facts, Medium, Observation, Part, observation,
+    Adapter, Delivery, Facts, Medium, Observation, Part, VerdictWord, observation,
     pattern::{self, Pattern},
 };
 
@@ -46,20 +46,6 @@ pub struct LineRule {
     /// What the words of the group `verdict` say; any other word says that nothing is known.
     #[serde(default)]
     verdicts: BTreeMap<String, VerdictWord>,
-}
-
-/// What a line can say about its subject.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum VerdictWord {
-    /// It is healthy, or healthy again.
-    Healthy,
-    /// It has a fault, and work goes on.
-    NonFatal,
-    /// It has a fault, and work that uses it fails.
-    Fatal,
-    /// Nothing is known about it: neither an alarm nor an all-clear.
-    Unknown,
 }
 
 impl Adapter for Lines {
@@ -128,17 +114,6 @@ impl LineRule {
                 format!("`{pattern}` has no group `verdict`, so it is open what such a line says"),
                 "write `says: healthy`, `nonfatal`, `fatal` or `unknown`, and no `verdicts`",
             )),
-        }
-    }
-}
-
-impl From<VerdictWord> for Severity {
-    fn from(verdict: VerdictWord) -> Self {
-        match verdict {
-            VerdictWord::Healthy => Self::Healthy,
-            VerdictWord::NonFatal => Self::NonFatal,
-            VerdictWord::Fatal => Self::Fatal,
-            VerdictWord::Unknown => Self::Unknown,
         }
     }
 }

@@ -1,13 +1,14 @@
 //! What a cluster was left with, against what was expected of it, on stated consequences.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::RangeInclusive, sync::Arc};
 
 use cluster::{Consequence, ConsequenceKind, Stamp};
 use rstest::rstest;
 use simfs::SimTime;
 
 use super::told_of;
-use scenarios::{ConditionIs, ConditionOf, RuleIs, Stands, Times, Window};
+use observe::Recording;
+use scenarios::{About, ConditionIs, ConditionOf, RuleIs, Stands, Times, Window};
 
 use super::super::{
     condition::{checks, condition},
@@ -17,7 +18,7 @@ use super::super::{
 };
 use crate::fits::tests::{Case, ib_port, node_a, node_b, pci, roce_port, slot};
 use crate::{
-    consequences::{ClusterState, Fault, TickMade},
+    consequences::{ClusterState, Consequences, Fault, TickMade},
     left::{left, undecided},
 };
 

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use ::lnet::{NiView, Nid, Recovery, UlpEvent, UlpResult};
 use director::{Interface, TickTruth, Truth};
-use observe::{Call, MonitorTick, Observation, Tick};
-use platforms::{Shared, SlotRef};
+use observe::{Call, MonitorTick, Observation, Recording, Tick};
+use platforms::{NodeName, Shared, SlotRef};
 use rstest::rstest;
 use scenarios::{CountIs, CounterOf, LnetIs, Window, WorkloadCounter, WorkloadIs};
 use simfs::SimTime;
