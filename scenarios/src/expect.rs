@@ -197,7 +197,9 @@ impl ExpectLine {
     pub(crate) fn process_only(&self) -> Option<&ExpectLine> {
         match &self.what {
             ExpectationSpec::Stated(What::Healthz { .. }) => Some(self),
-            ExpectationSpec::Each { line, .. } | ExpectationSpec::Attempt(line) => line.process_only(),
+            ExpectationSpec::Each { line, .. } | ExpectationSpec::Attempt(line) => {
+                line.process_only()
+            }
             ExpectationSpec::Group(lines) | ExpectationSpec::InOrder(lines) => {
                 lines.iter().find_map(ExpectLine::process_only)
             }
