@@ -17,7 +17,6 @@ use super::super::{
     lnet::lnet,
     verdict::{secs, verdict},
     workload::workload,
-    *,
 };
 use super::told_of as rendered;
 use crate::fits::tests::{Case, event, node_a, node_b, port, slot};
