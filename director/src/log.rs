@@ -178,11 +178,12 @@ impl Log {
             return;
         };
         for what in what {
-            let Occurrence::Fault(fault @ (Fault::Slow | Fault::CharDevice | Fault::Counter(_))) =
-                what
-            else {
+            let Occurrence::Fault(fault) = what else {
                 continue;
             };
+            if !fault.is_beside_states() {
+                continue;
+            }
             self.faults.push(PortFault {
                 slot: slot.clone(),
                 fault: fault.clone(),

@@ -1,7 +1,7 @@
 //! Reads the files of users, YAML and TOML, for every crate: values with their places, mistakes as values, and all mistakes
 //! of a file at once, in the order of its text.
 //!
-//! It opens no file: the caller passes the text. What keys mean is in the crates whose files they are of. Start at
+//! It opens no file: the caller passes the text. Each crate defines the keys of its own files. Start at
 //! [`yaml::read_every`].
 
 pub mod toml;

@@ -42,7 +42,7 @@ pub(crate) struct Interval {
 impl Interval {
     /// Whether it is read from the port's own files: of these a subject has one at a time.
     pub(crate) fn is_of_reading(&self) -> bool {
-        matches!(&self.kind, Kind::Named(kind) if !matches!(kind, Named::CharDevice | Named::Slow))
+        matches!(&self.kind, Kind::Named(kind) if !kind.is_beside_states())
     }
 }
 

@@ -3,6 +3,9 @@
 //! Nothing is said without a cause in what was read; a monitor neither crashes nor hangs; what it reported it takes
 //! back, what healed first not last; where reports begin and end faults, the same thing is not reported twice; a report that was not delivered
 //! is not lost. Where a kind has a row, the demands that follow from it say all of this more exactly.
+//!
+//! A further law is a file in `laws/` and a call: in `Judging::judgement` for every monitor, in [`Judging::laws`] for one whose events
+//! no row explains, in `alarms.rs` for one that is judged by intervals.
 
 mod crashing_runs;
 mod healing;

@@ -1,23 +1,30 @@
 //! The judge: whether a monitor reported what it had to, in time, and nothing else.
 //!
-//! It reads what happened (the director's [`Truth`] with its log), what the monitor emitted (a [`Recording`]), the story's
-//! lines and the monitor's promises. It plays nothing, and what it finds is data for a report, never a panic.
+//! It reads the true state (the director's [`Truth`]), what the monitor emitted (a [`Recording`]), the story's lines and the
+//! monitor's promises (the *rows* of its descriptor: one for each kind of fault). It plays nothing, and what it finds is data
+//! for a report, never a panic. *The documents* are the specification of the reference monitor and docs/decisions.md.
 //!
 //! How a pulled cable becomes a verdict:
 //!
-//! 1. The director logs the fault and what each read gives from then on; `readings.rs` says what a poll of the monitor can
-//!    read of the port, and `intervals.rs` from which poll to which the port is not healthy.
-//! 2. The lines of the story become demands for single events, port by port (`demands.rs`): what the documents ask.
-//! 3. `owed/` turns them into what *this* monitor owes, by the rows of its promises: other severities, later, under other names,
-//!    or not at all, and what it owes beyond the story's lines.
-//! 4. For a monitor that reports changes of ports, `events.rs` assigns what was accepted to what is owed (`assign.rs`: if there is an
-//!    assignment that satisfies all, it is found) and asks `strays.rs` about the rest. For one that reports devices, its node, or what
-//!    is, `alarms/` compares intervals: faults by rows (`alarms/due.rs`) with statements (`alarms/heard.rs`). The needs of a site are
-//!    further rows for the same intervals (`needs/`).
-//! 5. Whatever the rows say, laws hold (`laws/`, `contract.rs`, `outstanding.rs`, `left.rs`), and facts that are no events are
-//!    checked one file each (`facts/`). What is wrong becomes a finding whose cause is made in `causes.rs`.
+//! 1. The director records the state of each port in each tick (`director/src/truth.rs`, `views.rs`); its log has what no state
+//!    shows: reads that fail, counters, speeds, episodes such as a reboot. `readings.rs` says what a poll of the monitor could
+//!    read of a port, and `episodes.rs` what had happened to it.
+//! 2. The lines of the story become demands for single events, port by port (`demands.rs`): what the documents ask. `kinds.rs`
+//!    says of which kind of fault each is.
+//! 3. `owed/` turns them into what *this* monitor owes, by its rows: another severity, later, under another name, or nothing;
+//!    `owed/true_faults.rs` adds what it owes beyond the story's lines, from the intervals in which a port was not healthy
+//!    (`intervals.rs`).
+//! 4. `events.rs` assigns the events that were accepted to what is owed (`fits.rs`: whether one matches; `assign.rs`: an assignment that
+//!    satisfies all is found if there is one; `order.rs`). What is missing is told by `events/missing.rs`, and about every other event
+//!    `strays.rs` is asked. A monitor that reports devices, its node, or what is, is judged by intervals instead: `alarms/due.rs` makes
+//!    them of the same rows, `alarms/heard.rs` of what was stated.
+//! 5. Where no row decides, laws do (`laws.rs`, `laws/`); a fault that was reported is taken back (`outstanding.rs`, `left.rs`), and the
+//!    wire contract is kept (`contract.rs`). Lines that are about no event are in `facts/`, one file each, and `lines.rs` counts all lines.
+//! 6. What is wrong is a finding with a cause (`causes.rs`). A drill without a finding is green; `harness` says so.
 //!
-//! `altered.rs` makes each line false and judges again; `compare.rs`, `trace.rs` and `lanes.rs` show a recording. Start at [`judge`].
+//! [`judge_needs`] judges by what a site needs instead, whatever the monitor promises: other rows, and no story's lines, for the same
+//! intervals and statements (`needs/`). `altered.rs` makes each line false and judges again; `compare.rs`, `trace.rs` and `lanes.rs` show a
+//! recording. Start at [`judge`].
 
 use std::collections::BTreeSet;
 

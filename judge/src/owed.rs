@@ -1,8 +1,7 @@
 //! What this monitor owes: the documents' demands, translated by the difference between its rows and the
 //! documents' rows.
 //!
-//! This is the only place that reads the rows of a descriptor. Where they are equal, a demand stays as it is.
-//! Start at [`Owed`].
+//! Where they are equal, a demand stays as it is. Start at [`Owed`].
 
 mod baselines;
 mod beyond;

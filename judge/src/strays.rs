@@ -216,7 +216,7 @@ impl<'a> Strays<'a> {
     pub(crate) fn is_as_it_was(&self, reported: &ReportedEvent<'_>, since: u64) -> bool {
         let is_unread = |kind: &Kind| match kind {
             Kind::Counter(_) => true,
-            Kind::Named(named) => matches!(named, Named::CharDevice | Named::Slow),
+            Kind::Named(named) => named.is_beside_states(),
         };
         let ticks = since.saturating_add(1)..=reported.tick;
         let read: BTreeSet<_> = ticks.map(|tick| self.faults(reported, tick)).collect();
@@ -241,8 +241,8 @@ impl<'a> Strays<'a> {
     pub(crate) fn are_changes_told(&self) -> bool {
         let promises = &self.context.descriptor.promises;
         let is_told = promises.style.is_some() || !promises.is_empty();
-        let is_unasked = self.recording.protocol.facts().medium.is_unasked();
-        is_told && is_unasked && promises.style.unwrap_or_default() == Style::Edge
+        let is_pushed = self.recording.protocol.facts().medium.is_pushed();
+        is_told && is_pushed && promises.style.unwrap_or_default() == Style::Edge
     }
 
     /// Whether a fault of the subject of an event stands in a tick.

@@ -1,5 +1,5 @@
-//! What the parts that play and judge need to know of a protocol: its facts, and what its part of a descriptor makes of
-//! what a monitor says.
+//! What the harness and the judge need to know of a protocol: its facts, and how its part of a descriptor turns what a
+//! monitor emits into observations.
 //!
 //! They know the medium, and never which protocol it is. Start at [`Adapter`].
 
@@ -10,7 +10,7 @@ use terms::EventField;
 
 use crate::{Delivery, Observation, PageForm, RunEnd, Series, Subject, promises::Wire};
 
-/// By what a monitor says something.
+/// How the reports of a monitor arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
     /// Calls of a connector, which can refuse or be away.
@@ -28,9 +28,9 @@ pub enum Medium {
 }
 
 impl Medium {
-    /// Whether a monitor speaks by itself. Of others somebody finds out how things are, again and again.
+    /// Whether a monitor reports by itself. The others are run, read or scraped, again and again.
     #[must_use]
-    pub fn is_unasked(self) -> bool {
+    pub fn is_pushed(self) -> bool {
         matches!(self, Self::Calls | Self::Output)
     }
 }
@@ -38,7 +38,7 @@ impl Medium {
 /// What is known of a protocol, whatever a descriptor says.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    /// By what a monitor says something.
+    /// How the reports of a monitor arrive.
     pub medium: Medium,
     /// The part of a descriptor that belongs to it, if it needs one.
     pub part: Option<Part>,

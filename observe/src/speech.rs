@@ -113,7 +113,7 @@ impl Descriptor {
                 "leave it out: `scrape_interval` and `scrape_phase` are its times",
             );
         }
-        if self.medium().is_unasked() {
+        if self.medium().is_pushed() {
             return problem(
                 "`schedule` is for a program that is run or asked",
                 "leave it out: this monitor polls by itself",

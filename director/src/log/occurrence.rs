@@ -122,6 +122,22 @@ pub enum Fault {
     Hang,
 }
 
+impl Fault {
+    /// Whether no state of a port shows it, so that the log says from when to when it stands.
+    #[must_use]
+    pub fn is_beside_states(&self) -> bool {
+        match self {
+            Self::Slow | Self::CharDevice | Self::Counter(_) => true,
+            Self::States(..)
+            | Self::GonePort
+            | Self::MovedLayer
+            | Self::GoneDevice
+            | Self::Unreadable
+            | Self::Hang => false,
+        }
+    }
+}
+
 /// Why a counter moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MovedBy {

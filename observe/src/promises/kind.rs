@@ -4,7 +4,8 @@
 //! A *condition* is a state of a subject that lasts: a port that is down, a device that is gone. An
 //! *episode* is something that happens to a node or a device and changes how conditions are reported
 //! during it: a reboot, the reload of a driver. Every fault of every scenario is of one condition, in
-//! at most one episode. Start at [`Kind`]; a further kind is a variant and a row of [`TABLE`].
+//! at most one episode. Start at [`Kind`]. A further kind is a variant and a row of [`TABLE`] here, and a row of
+//! `documents.rs`; its fault is an entry of `director/src/log/occurrence.rs` and `log/act.rs`, and `judge/src/episodes.rs` names it.
 
 use std::{borrow::Cow, fmt};
 
@@ -398,6 +399,12 @@ impl Kind {
 }
 
 impl Named {
+    /// Whether no state of a port shows it: its speed, or a character device.
+    #[must_use]
+    pub fn is_beside_states(self) -> bool {
+        matches!(self, Self::Slow | Self::CharDevice)
+    }
+
     fn entry(self) -> &'static Entry {
         let mut entries = TABLE.iter();
         entries
