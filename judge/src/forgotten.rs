@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use director::{Act, Episode, FunctionView, Occurrence, Target};
+use director::{Act, Episode, FunctionView, NodeView, Occurrence, Target};
 use observe::Recording;
 use platforms::{Machine, Metadata, MetadataFile, NodeName, PciAddress, Platform, Routes};
 use regex::Regex;
@@ -79,6 +79,7 @@ fn of_node(
     let rest = Rest { machine, metadata };
     let (mut is_running, mut is_lost, mut is_healed) = (true, false, false);
     let mut before: Option<BTreeMap<PciAddress, String>> = None;
+    let mut seen: Option<&NodeView> = None;
     let mut all = Vec::new();
     for tick in polled(recording, node) {
         let mut starts = before.is_none();
@@ -111,6 +112,13 @@ fn of_node(
         let Some([views, _]) = readings.views(node, tick) else {
             continue;
         };
+        // Ticks in which nothing changed share one view, and what decides is read at starts only.
+        let is_as_before = seen
+            .replace(views)
+            .is_some_and(|seen| std::ptr::eq(seen, views));
+        if is_as_before && !starts {
+            continue;
+        }
         let deciding = read.deciding(&rest);
         let now = views.0.iter();
         let now: BTreeMap<PciAddress, String> = now
