@@ -188,7 +188,7 @@ impl ByNeeds<'_, '_> {
             let (kind, tick) = (FindingKind::Unexpected, Some(alarm.from));
             let mut finding = self.judging.finding(kind, cause, Some(verdicts.node), tick);
             finding.expected.push(expected);
-            finding.came.push(heard::line(alarm));
+            finding.came.push(heard::line_with_check(alarm));
             let nic = alarm.subject.nic().map(|name| format!("/{name}/"));
             let paths: Vec<String> = nic.into_iter().collect();
             finding.reads = self.judging.reads(Some(verdicts.node), alarm.from, &paths);

@@ -323,6 +323,12 @@ fn stands(alarm: &Statement, tick: u64) -> bool {
     alarm.from <= tick && alarm.to.is_none_or(|to| tick < to)
 }
 
+/// A statement as a line, with its check where it has one.
+pub(crate) fn line_with_check(it: &Statement) -> String {
+    let check = it.check.iter().map(|check| format!(" {check}"));
+    line(it) + &check.collect::<String>()
+}
+
 /// A statement as a line.
 pub(crate) fn line(it: &Statement) -> String {
     let time = match it.to {

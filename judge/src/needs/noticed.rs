@@ -269,7 +269,7 @@ impl OnNode<'_> {
                 is_fatal: unwanted.alarm.severity == Severity::Fatal,
                 stands: unwanted.alarm.to.is_none(),
                 on: on.or(quiet),
-                line: heard::line(unwanted.alarm),
+                line: heard::line_with_check(unwanted.alarm),
             }
         });
         alarms.collect()

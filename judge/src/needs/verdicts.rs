@@ -280,7 +280,10 @@ impl<'n> Verdicts<'n> {
         let all = self.heard.all_alarms();
         let mut near: Vec<_> = all.filter(|alarm| self.may_mean(alarm, fault)).collect();
         near.sort_by_key(|alarm| alarm.from.abs_diff(tick));
-        near.into_iter().take(LINES_MAX).map(heard::line).collect()
+        near.into_iter()
+            .take(LINES_MAX)
+            .map(heard::line_with_check)
+            .collect()
     }
 
     fn due(&self, from: u64, span: observe::Span) -> u64 {
