@@ -1,9 +1,10 @@
 //! A drill that broke off.
 
-use crate::Judging;
 use observe::{Broken, Exit};
 use reports::{Finding, FindingKind};
 use scenarios::What;
+
+use crate::Judging;
 
 impl<'a> Judging<'a> {
     /// Whether the story expects the drill to end in this way.

@@ -30,6 +30,7 @@ pub(crate) use fact::{Fact, FactLane, Outcome, Scene};
 pub(crate) use link::shown as shown_end;
 pub(crate) use silence::Silence;
 pub(crate) use stands::stands;
+pub use verdict::{WorkloadVerdict, verdict_on};
 
 /// The fact that an expectation states; `None` if it is about single events.
 pub(crate) fn fact(what: &What) -> Option<Box<dyn Fact + '_>> {
@@ -99,7 +100,7 @@ pub(crate) fn standing(scene: &Scene<'_>) -> Option<Outcome> {
         false => fact.not_judged(scene),
     };
     Some(match reason {
-        Some(reason) => Outcome::NotJudged(reason.to_owned()),
+        Some(reason) => Outcome::NotJudged(reason),
         None => fact.outcome(scene),
     })
 }

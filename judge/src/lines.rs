@@ -1,15 +1,22 @@
 //! The lines of a story: for which nodes each is judged, and how it is counted.
 
-use crate::facts::{Outcome, Scene};
-use crate::owed::{Instead, Owed};
-use crate::reported_event::ReportedEvent;
-use crate::{Judging, consequences::Consequences, demands, facts, owed, reasons};
 use observe::ClockKind;
 use platforms::NodeName;
 use reports::{Finding, StoryLine};
 use scenarios::{Expectation, Story, What};
 
+use crate::{
+    Judging,
+    consequences::Consequences,
+    demands,
+    facts::{self, Outcome, Scene},
+    owed::{self, Instead, Owed},
+    reasons,
+    reported_event::ReportedEvent,
+};
+
 impl<'a> Judging<'a> {
+    /// Judges the lines that are not about single events; `reported` says of each event whether a line claims it.
     pub(super) fn facts(
         &mut self,
         reported: &[(ReportedEvent<'_>, bool)],
@@ -17,11 +24,11 @@ impl<'a> Judging<'a> {
         owed: &Owed<'_>,
     ) {
         for expectation in &self.story.expectations {
+            let Some(fact) = facts::fact(&expectation.what) else {
+                // What is about events is counted by `count_events`.
+                continue;
+            };
             for node in whom(expectation, self.story) {
-                let Some(fact) = facts::fact(&expectation.what) else {
-                    // What is about events is counted by `count_events`.
-                    continue;
-                };
                 if fact.kind().needs_events && self.has_alarms() {
                     self.judged
                         .leave_out_line(line_of(expectation), self.too_fine());

@@ -1,9 +1,10 @@
 //! What a finding shows of the reads of a monitor.
 
-use crate::Judging;
 use observe::{Pace, told_read};
 use platforms::{CLASS_INFINIBAND, NodeName};
 use reports::Read;
+
+use crate::Judging;
 
 impl<'a> Judging<'a> {
     /// That a program which looks when it likes read nothing of the node from a tick on until what it said in another one:

@@ -27,10 +27,9 @@ const NODE_LINES_MAX: usize = 2;
 
 /// What the monitor of a node said.
 pub(crate) struct Heard<'r> {
-    said: Vec<Statement>,
-    /// What it said of names and numbers that its node never had, and where the node is the subject, the alarms that name a
-    /// device or a port that is not monitored: they are about no subject.
-    nobody: Vec<Statement>,
+    /// Its statements by their beginnings, each with whether it is about no subject: about a name or number that its node
+    /// never had, or, where the node is the subject, an alarm that names a device or a port that is not monitored.
+    stated: Vec<(Statement, bool)>,
     bearers: &'r Bearers,
     recording: &'r Recording,
     node: String,
@@ -46,15 +45,18 @@ impl<'r> Heard<'r> {
     ) -> Self {
         let promised = &context.descriptor.promises;
         let is_of_node = promised.granularity == Some(Granularity::Node);
-        let all = statements(recording, node.as_str()).into_iter();
-        let (nobody, said) = all.partition(|it| {
+        let is_of_nobody = |it: &Statement| {
             let event = super::observed(it);
             let is_unwatched = || context.not_monitored(node, it.from, &event).is_some();
             context.is_of_nobody(node, &event) || is_of_node && is_alarm(it) && is_unwatched()
+        };
+        let all = statements(recording, node.as_str()).into_iter();
+        let stated = all.map(|it| {
+            let is_of_nobody = is_of_nobody(&it);
+            (it, is_of_nobody)
         });
         Self {
-            said,
-            nobody,
+            stated: stated.collect(),
             bearers,
             recording,
             node: node.to_string(),
@@ -63,10 +65,8 @@ impl<'r> Heard<'r> {
 
     /// All alarms, those about names and numbers that the node never had among them, by their beginnings.
     pub(crate) fn all_alarms(&self) -> impl Iterator<Item = &Statement> {
-        let mut all: Vec<_> = self.said.iter().chain(&self.nobody).collect();
-        all.retain(|it| is_alarm(it));
-        all.sort_by_key(|it| it.from);
-        all.into_iter()
+        let all = self.stated.iter().map(|(it, _)| it);
+        all.filter(|it| is_alarm(it))
     }
 
     /// Those about a subject when they began.
@@ -124,7 +124,7 @@ impl<'r> Heard<'r> {
             };
             named.is_some_and(|name| !is_a_name(name)) && it.to.is_none_or(|to| tick < to)
         };
-        let all = self.said.iter().chain(&self.nobody);
+        let all = self.said().chain(self.nobody());
         let mut strange: Vec<&Statement> = all.filter(is_strange).collect();
         strange.sort_by_key(|it| (it.severity == Severity::Healthy, it.from));
         let mut told = Vec::new();
@@ -164,7 +164,7 @@ impl<'r> Heard<'r> {
     /// Whether any alarm about a subject was raised or repeated between two ticks.
     pub(super) fn any_between(&self, group: &Group, from: u64, to: u64) -> bool {
         let is_of_nobody = |subject: &Subject, at: u64| {
-            let mut of_it = self.nobody.iter().filter(|it| it.subject == *subject);
+            let mut of_it = self.nobody().filter(|it| it.subject == *subject);
             of_it.any(|it| it.from <= at && it.to.is_none_or(|to| at <= to))
         };
         (from..=to).any(|at| {
@@ -215,10 +215,10 @@ impl<'r> Heard<'r> {
     /// never had and takes no alarm back.
     pub(super) fn of_no_name(&self, are_changes: bool) -> impl Iterator<Item = &Statement> {
         let ends_an_alarm = |it: &Statement| {
-            let mut before = self.nobody.iter();
+            let mut before = self.nobody();
             before.any(|of| of.subject == it.subject && is_alarm(of) && of.from <= it.from)
         };
-        let said = self.nobody.iter();
+        let said = self.nobody();
         said.filter(move |it| is_alarm(it) || are_changes && !ends_an_alarm(it))
     }
 
@@ -271,17 +271,10 @@ impl<'r> Heard<'r> {
 
     /// The statements about a subject around a tick.
     pub(super) fn lines(&self, group: &Group, tick: u64) -> Vec<String> {
-        let mut about: Vec<&Statement> = self
-            .said
-            .iter()
-            .filter(|it| {
-                self.is_about(group, &it.subject, it.from)
-                    || self.is_about(group, &it.subject, tick)
-            })
-            .collect();
-        about.sort_by_key(|it| it.from.abs_diff(tick));
-        let lines = about.into_iter().take(LINES_MAX);
-        lines.map(line).collect()
+        let about = self.said().filter(|it| {
+            self.is_about(group, &it.subject, it.from) || self.is_about(group, &it.subject, tick)
+        });
+        nearest(about, tick).map(line).collect()
     }
 
     /// The alarms about the node as a whole that stand at a tick or come later, where the subject is a part of it: they
@@ -293,7 +286,7 @@ impl<'r> Heard<'r> {
                 && it.severity != Severity::Healthy
                 && it.to.is_none_or(|to| tick < to)
         };
-        let lines = self.said.iter().filter(of_node).take(NODE_LINES_MAX);
+        let lines = self.said().filter(of_node).take(NODE_LINES_MAX);
         lines.map(line).collect()
     }
 
@@ -308,10 +301,32 @@ impl<'r> Heard<'r> {
         group.subject.is_meant(stated, tick, self.bearers)
     }
 
+    /// The statements about a subject.
+    fn said(&self) -> impl Iterator<Item = &Statement> {
+        let said = self.stated.iter().filter(|(_, is_of_nobody)| !is_of_nobody);
+        said.map(|(it, _)| it)
+    }
+
+    /// The statements about none.
+    fn nobody(&self) -> impl Iterator<Item = &Statement> {
+        let of_nobody = self.stated.iter().filter(|(_, is_of_nobody)| *is_of_nobody);
+        of_nobody.map(|(it, _)| it)
+    }
+
     /// The statements that are alarms.
     fn raised(&self) -> impl Iterator<Item = &Statement> {
-        self.said.iter().filter(|it| is_alarm(it))
+        self.said().filter(|it| is_alarm(it))
     }
+}
+
+/// The statements that a finding shows, the nearest to a tick first.
+pub(crate) fn nearest<'s>(
+    statements: impl Iterator<Item = &'s Statement>,
+    tick: u64,
+) -> impl Iterator<Item = &'s Statement> {
+    let mut all: Vec<&Statement> = statements.collect();
+    all.sort_by_key(|it| it.from.abs_diff(tick));
+    all.into_iter().take(LINES_MAX)
 }
 
 /// Whether a statement is an alarm.

@@ -1,7 +1,6 @@
 //! Why a drill stays green although a line about events was altered: what is demanded stayed the same, or something
 //! else allows the event that the line demanded.
 
-use director::Truth;
 use observe::Recording;
 use platforms::NodeName;
 use scenarios::{EventPattern, Story, What, Window};
@@ -23,25 +22,32 @@ pub(super) fn of(subject: &AlteredSubject<'_>, altered: &Story) -> Option<&'stat
     if !of_events {
         return None;
     }
-    let (story, truth) = (subject.context.story, subject.context.truth);
-    let before = Demanded::of(story, truth, subject);
-    let after = Demanded::of(altered, truth, subject);
-    let (lost, gained) = (before.without(&after), after.without(&before));
+    let context = subject.context;
+    let recording = subject.recording;
+    let altered = JudgeContext {
+        story: altered,
+        ..context
+    };
+    let (before, _) = demands(context.story, &context, recording);
+    let (after, _) = demands(altered.story, &altered, recording);
+    let (was, is) = (demanded(&before), demanded(&after));
+    let (lost, gained) = (without(&was, &is), without(&is, &was));
     if lost.is_empty() && gained.is_empty() {
         return Some("it differs only in events that may be missing, or in none");
     }
     if !gained.is_empty() {
         return None;
     }
-    if lost.iter().all(|event| after.allows(event)) {
+    let allowed = allowed(after, &altered, recording);
+    let is_allowed = |event: &One| allowed.iter().any(|allowed| allowed.allows(event));
+    if lost.iter().all(is_allowed) {
         return Some("the event is allowed without the line, by another line or by the documents");
     }
-    let recording = subject.recording;
     let heals = |event: &One| {
         let from = recording.healing_from;
         event.pattern.tone == Severity::Healthy && from.is_some_and(|from| event.window.to >= from)
     };
-    let is_healed = lost.iter().all(|event| heals(event) || after.allows(event));
+    let is_healed = lost.iter().all(|event| heals(event) || is_allowed(event));
     is_healed.then_some("while the world heals, a fault may be cleared unasked")
 }
 
@@ -53,64 +59,58 @@ struct One {
     pattern: EventPattern,
 }
 
-/// The events of a story.
-struct Demanded {
-    /// What its lines demand.
-    demanded: Vec<One>,
-    /// What its lines allow, and what is owed without a line.
-    allowed: Vec<One>,
-}
-
-impl Demanded {
-    fn of(story: &Story, truth: &Truth, subject: &AlteredSubject<'_>) -> Self {
-        let context = JudgeContext {
-            story,
-            truth,
-            descriptor: subject.context.descriptor,
-        };
-        let recording: &Recording = subject.recording;
-        let (all, _) = demands(story, &context, recording);
-        let one = |demand: &Demand<'_>| One {
+impl One {
+    fn of(demand: &Demand<'_>) -> Self {
+        Self {
             node: demand.node.clone(),
             window: demand.window,
             pattern: demand.pattern.clone().into_owned(),
-        };
-        let least = |demand: &Demand<'_>| demand.bounds.at_least.max(demand.attempts);
-        let demanded = all.iter().flat_map(|of| vec![one(of); least(of)]);
-        let demanded = demanded.collect();
-        let optional = all.iter().filter(|of| least(of) < of.bounds.at_most);
-        let mut allowed: Vec<One> = optional.map(one).collect();
-        let owed = Owed::of(all, &context, recording);
-        let unasked = owed.demands.iter().filter(|of| of.expectation.is_none());
-        allowed.extend(unasked.map(one));
-        Self { demanded, allowed }
-    }
-
-    /// What is demanded here and not there, each as often.
-    fn without(&self, other: &Self) -> Vec<One> {
-        let mut there = other.demanded.clone();
-        let mut lost = self.demanded.clone();
-        lost.retain(
-            |event| match there.iter().position(|other| other == event) {
-                Some(at) => {
-                    there.swap_remove(at);
-                    false
-                }
-                None => true,
-            },
-        );
-        lost
+        }
     }
 
     /// Whether an event about the same subject is allowed at a time at which this one is demanded.
-    fn allows(&self, event: &One) -> bool {
-        self.allowed.iter().any(|allowed| {
-            allowed.node == event.node
-                && allowed.pattern.tone == event.pattern.tone
-                && allowed.pattern.about == event.pattern.about
-                && allowed.pattern.counter == event.pattern.counter
-                && allowed.window.from <= event.window.to
-                && event.window.from <= allowed.window.to
-        })
+    fn allows(&self, event: &Self) -> bool {
+        self.node == event.node
+            && self.pattern.tone == event.pattern.tone
+            && self.pattern.about == event.pattern.about
+            && self.pattern.counter == event.pattern.counter
+            && self.window.from <= event.window.to
+            && event.window.from <= self.window.to
     }
+}
+
+/// How many events a demand takes at least.
+fn least(demand: &Demand<'_>) -> usize {
+    demand.bounds.at_least.max(demand.attempts)
+}
+
+/// What the lines of a story demand, each as often.
+fn demanded(all: &[Demand<'_>]) -> Vec<One> {
+    let each = all.iter().flat_map(|of| vec![One::of(of); least(of)]);
+    each.collect()
+}
+
+/// What the lines of a story allow, and what is owed without a line.
+fn allowed(all: Vec<Demand<'_>>, context: &JudgeContext<'_>, recording: &Recording) -> Vec<One> {
+    let optional = all.iter().filter(|of| least(of) < of.bounds.at_most);
+    let mut allowed: Vec<One> = optional.map(One::of).collect();
+    let owed = Owed::of(all, context, recording);
+    let unasked = owed.demands.iter().filter(|of| of.expectation.is_none());
+    allowed.extend(unasked.map(One::of));
+    allowed
+}
+
+/// What is demanded in one of these and not in the other, each as often.
+fn without(one: &[One], other: &[One]) -> Vec<One> {
+    let (mut lost, mut there) = (one.to_vec(), other.to_vec());
+    lost.retain(
+        |event| match there.iter().position(|other| other == event) {
+            Some(at) => {
+                there.swap_remove(at);
+                false
+            }
+            None => true,
+        },
+    );
+    lost
 }

@@ -1,15 +1,17 @@
 //! How an event that came differs from one that was expected.
 
-use crate::demands::Demand;
-use crate::fits::{JudgeContext, counter_check, state_check};
-use crate::reported_event::ReportedEvent;
+use std::{cmp::Reverse, collections::BTreeMap};
+
 use observe::{Observation, Subject};
 use platforms::NodeName;
 use reports::CauseRole;
 use scenarios::{About, EventPattern};
 use simfs::SimTime;
-use std::{cmp::Reverse, collections::BTreeMap};
 use terms::EventField;
+
+use crate::demands::Demand;
+use crate::fits::{JudgeContext, counter_check, state_check};
+use crate::reported_event::ReportedEvent;
 
 impl JudgeContext<'_> {
     /// How an event about the subject of a pattern differs from it. Timestamp and message may differ beside

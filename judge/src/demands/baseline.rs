@@ -1,5 +1,14 @@
 //! The healthy events of a first poll, port by port.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use director::{FunctionView, NodeView};
+use observe::Recording;
+use platforms::{NodeName, SlotRef};
+use regex::Regex;
+use scenarios::{About, ChecksRun, EventPattern, Expectation, MonitorAction, Story, Window};
+
 use super::{Demand, is_healthy, patience_ticks, polled, views};
 use crate::{
     assign::Bounds,
@@ -7,13 +16,6 @@ use crate::{
     fits::{JudgeContext, state_check},
     scope::{self, EXCLUSIONS},
 };
-use director::{FunctionView, NodeView};
-use observe::Recording;
-use platforms::{NodeName, SlotRef};
-use regex::Regex;
-use scenarios::{About, ChecksRun, EventPattern, Expectation, MonitorAction, Story, Window};
-use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 /// One demand for each healthy event of a first poll.
 #[expect(clippy::too_many_arguments, reason = "the parts of one expectation")]

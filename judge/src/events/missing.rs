@@ -1,20 +1,22 @@
 //! What is owed and did not come: findings with what came instead, and why.
 
-use super::super::assign::Assignment;
-use super::super::demands::Demand;
-use super::super::reported_event::{EventKey, ReportedEvent};
-use super::super::{Judging, place};
-use super::CameInstead;
-use crate::{
-    causes::{Alike, Likeness, OtherEntities},
-    laws,
-};
+use std::collections::BTreeSet;
+
 use director::Socket;
 use observe::{Subject, promises::LostPublish};
 use reports::{Cause, CauseKind, CauseRole, FindingKind};
 use scenarios::{About, Window};
-use std::collections::BTreeSet;
 use terms::{EventField, Severity};
+
+use super::CameInstead;
+use crate::{
+    Judging,
+    assign::Assignment,
+    causes::{Alike, Likeness, OtherEntities},
+    demands::Demand,
+    laws, place,
+    reported_event::{EventKey, ReportedEvent},
+};
 
 impl<'a> Judging<'a> {
     /// Reports demands that were not met; returns the unclaimed events that came instead.

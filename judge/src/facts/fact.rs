@@ -115,6 +115,7 @@ impl<'s> Scene<'s> {
 
 /// The result of an expectation.
 pub(crate) enum Outcome {
+    /// It holds.
     Holds,
     /// It does not hold: what was expected, what came, and the tick in which it went wrong, if
     /// there is one.
@@ -124,7 +125,7 @@ pub(crate) enum Outcome {
         at: Option<u64>,
     },
     /// It does not apply to this monitor, for this reason.
-    NotJudged(String),
+    NotJudged(&'static str),
 }
 
 impl Outcome {

@@ -9,10 +9,7 @@ use simfs::SimTime;
 use workloads::{WorkloadCause, WorkloadOutcome, WorkloadStats};
 
 use super::fact::{Fact, FactKind, FactLane, Outcome, Scene, bounds, check};
-use crate::{
-    altered::change::{Alteration, AlteredSubject, with},
-    loads::stats,
-};
+use crate::altered::change::{Alteration, AlteredSubject, with};
 
 /// It is so at the end of the window's last tick.
 pub(super) struct Workload<'w>(pub(super) &'w WorkloadIs);
@@ -33,6 +30,13 @@ impl Fact for Workload<'_> {
     fn falsified(&self, subject: &AlteredSubject<'_>) -> Vec<Alteration> {
         other_outcome(subject, self.0)
     }
+}
+
+/// The statistics of a workload at the end of a tick, or of the last tick if that never came.
+pub(super) fn stats(workload: &str, tick: u64, truth: &Truth) -> Option<WorkloadStats> {
+    let tick = usize::try_from(tick).unwrap_or(usize::MAX);
+    let tick = truth.ticks.get(tick).or(truth.ticks.last())?;
+    tick.workloads.get(workload).copied()
 }
 
 /// Checks an expectation of a workload at the window's end.

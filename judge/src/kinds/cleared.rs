@@ -1,10 +1,11 @@
 //! The kinds of healthy events: what they clear, and when it healed.
 
-use super::{Finder, Kinds, Whom};
-use crate::demands::{self, Demand};
 use observe::promises::{Kind, Named};
 use platforms::{NodeName, PciAddress, PortNumber};
 use scenarios::What;
+
+use super::{Finder, Kinds, Whom};
+use crate::demands::{self, Demand};
 
 impl Finder<'_, '_> {
     pub(super) fn of_clear(

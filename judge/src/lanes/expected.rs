@@ -1,11 +1,12 @@
 //! What was expected, and what was found, as marks.
 
-use super::subject::Of;
-use super::{Drawing, JudgedIn};
-use crate::facts::{self, FactLane};
 use platforms::NodeName;
 use reports::{Finding, Mark, MarkKind, one_line};
 use scenarios::{About, Expectation, What};
+
+use super::subject::Of;
+use super::{Drawing, JudgedIn};
+use crate::facts::{self, FactLane};
 
 impl Drawing<'_> {
     pub(super) fn expectations(&mut self, of: JudgedIn<'_>) {

@@ -8,7 +8,6 @@ use observe::{
     statement::Statement,
 };
 use platforms::{NodeName, PciAddress};
-
 use terms::{Check, CheckKind};
 
 use super::faults::{self, Fault, Faults};
@@ -22,9 +21,6 @@ use crate::{
     fits::JudgeContext,
     kinds::Whom,
 };
-
-/// How many alarms a finding shows. Chosen.
-const LINES_MAX: usize = 6;
 
 /// The table of the configuration file that lists counters.
 const COUNTER_TABLE: &str = "[counterDetection";
@@ -278,10 +274,8 @@ impl<'n> Verdicts<'n> {
     /// The alarms that may be about a fault, the nearest to a tick first.
     pub(super) fn lines(&self, fault: &Fault, tick: u64) -> Vec<String> {
         let all = self.heard.all_alarms();
-        let mut near: Vec<_> = all.filter(|alarm| self.may_mean(alarm, fault)).collect();
-        near.sort_by_key(|alarm| alarm.from.abs_diff(tick));
-        near.into_iter()
-            .take(LINES_MAX)
+        let may_mean = all.filter(|alarm| self.may_mean(alarm, fault));
+        heard::nearest(may_mean, tick)
             .map(heard::line_with_check)
             .collect()
     }

@@ -1,13 +1,15 @@
 //! Which healthy events end something, and what may be another report of the same.
 
-use super::Strays;
-use crate::{demands::behind, kinds::Whom, reported_event::ReportedEvent};
+use std::collections::BTreeSet;
+
 use observe::{
     Subject,
     promises::{Granularity, Named, Names},
 };
-use std::collections::BTreeSet;
 use terms::{CheckKind, Severity};
+
+use super::Strays;
+use crate::{demands::behind, kinds::Whom, reported_event::ReportedEvent};
 
 impl<'a> Strays<'a> {
     /// Whether an alarm that was raised before, each time in these words, may be about another fault of its subject: each is

@@ -15,12 +15,11 @@ use workloads::{WorkloadCause, WorkloadOutcome, WorkloadStats};
 use super::super::{
     count::count,
     lnet::lnet,
-    verdict::{secs, verdict},
+    verdict::{WorkloadVerdict, secs, verdict, verdict_on},
     workload::workload,
 };
 use super::told_of as rendered;
 use crate::fits::tests::{Case, event, node_a, node_b, port, slot};
-use crate::loads::{WorkloadVerdict, verdict_on};
 
 const FAILED: WorkloadStats = WorkloadStats {
     outcome: WorkloadOutcome::Failed,

@@ -1,5 +1,9 @@
 //! What a monitor owes where the documents ask for a healthy event.
 
+use observe::promises::{Clears, Kind, Named};
+use scenarios::About;
+use terms::Severity;
+
 use super::super::{
     Fate,
     rows::{self, Holds},
@@ -10,9 +14,6 @@ use crate::{
     fits::{counter_check, state_check},
     kinds::Kinds,
 };
-use observe::promises::{Clears, Kind, Named};
-use scenarios::About;
-use terms::Severity;
 
 impl<'a> Translator<'_, 'a> {
     /// A demand for a healthy event; `of` is what became of the fault that it clears.

@@ -1,5 +1,10 @@
 //! What a monitor owes of a port from one healthy reading to the next.
 
+use observe::promises::{Row, Says};
+use platforms::{PciAddress, PortNumber, SlotRef};
+use scenarios::About;
+use terms::Severity;
+
 use super::super::{
     Fate, Translated,
     translator::{Translator, at_will},
@@ -11,10 +16,6 @@ use crate::{
     intervals::Interval,
     kinds::Whom,
 };
-use observe::promises::{Row, Says};
-use platforms::{PciAddress, PortNumber, SlotRef};
-use scenarios::About;
-use terms::Severity;
 
 impl<'a> Translator<'_, 'a> {
     /// The unhealthy readings of a port from a healthy one to the next.
